@@ -1,0 +1,1 @@
+"""What the model sees, and who put it there."""

@@ -1,0 +1,1 @@
+"""Bundles to mount plans. Public API as `amplifier_foundation`."""

@@ -1,0 +1,1 @@
+"""Runs sessions for a front end."""

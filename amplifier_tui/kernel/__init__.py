@@ -1,0 +1,1 @@
+"""The mechanism: sessions, coordinator, hooks, loader. Public API as `amplifier_core`."""

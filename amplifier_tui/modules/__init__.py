@@ -1,0 +1,1 @@
+"""The built-in modules, one file or folder per module id."""

@@ -1,0 +1,1 @@
+"""What the screen shows, as plain data; no Textual here."""

@@ -1,0 +1,116 @@
+"""The conversation as a list of entries: what the transcript draws.
+
+Entries are plain and mutable; only `ui/state` changes them, and it says so by returning
+`Change`s. Text in them is data from models, tools and users.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from amplifier_tui.host.events import Level
+
+ToolState = Literal["running", "waiting", "ok", "failed", "denied", "interrupted"]
+
+
+@dataclass(slots=True, kw_only=True)
+class Entry:
+    """One item of the conversation; `key` is unique in a session and never changes."""
+
+    key: str
+    agent: str = "main"
+
+
+@dataclass(slots=True, kw_only=True)
+class UserEntry(Entry):
+    """The user's words. An edge at the left marks them."""
+
+    text: str
+    turn: int = 0
+    attachments: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class TextEntry(Entry):
+    """A text block of the answer, Markdown."""
+
+    text: str
+    streaming: bool = False
+    interrupted: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class ThinkingEntry(Entry):
+    """A thinking block; one line unless expanded."""
+
+    text: str
+    streaming: bool = False
+    expanded: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class ToolEntry(Entry):
+    """A tool call: one line, with diff or output below when expanded."""
+
+    tool: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+    state: ToolState = "running"
+    module_id: str = ""
+    started: float = 0.0
+    duration_ms: float = 0.0
+    output: str = ""
+    output_size: int = 0
+    error: str = ""
+    diff: str = ""
+    path: str = ""
+    summary: str = ""
+    expanded: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class ErrorEntry(Entry):
+    """Something failed: what happened, what was kept, and the key that helps."""
+
+    kind: str
+    message: str
+    remedy: str = ""
+    retryable: bool = False
+    prompt: str = ""
+    missing: tuple[str, ...] = ()
+    detail: str = ""
+    expanded: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class NoteEntry(Entry):
+    """A quiet line between turns: stopped, resumed, bundle switched, compacted."""
+
+    text: str
+    level: Level = "info"
+
+
+@dataclass(slots=True, kw_only=True)
+class WelcomeEntry(Entry):
+    """The empty session: what is active, what to try, what is missing."""
+
+    bundle: str = ""
+    model: str = ""
+    mode: str = ""
+    examples: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a batch of events did to the list of entries, in order.
+
+    Attributes:
+        op: `add` appends, `prepend` puts earlier rows in front, `update` redraws an entry,
+            `stream` appends `text` to a streaming entry (its `.text` holds it already),
+            `remove` takes it out, `clear` empties the list.
+        entry: The entry concerned; None for `clear`.
+        text: The new text of a `stream`.
+    """
+
+    op: Literal["add", "prepend", "update", "stream", "remove", "clear"]
+    entry: Entry | None = None
+    text: str = ""

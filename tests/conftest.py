@@ -1,0 +1,30 @@
+"""What every test gets: a home of its own, no keys, no animations."""
+
+import os
+from pathlib import Path
+
+# Read once at Textual's import, so they must be set before it.
+os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+
+import pytest
+
+_KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL")
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("AMPLIFIER_HOME", str(home / ".amplifier"))
+    for name, folder in (
+        ("XDG_CONFIG_HOME", ".config"),
+        ("XDG_STATE_HOME", ".local/state"),
+        ("XDG_DATA_HOME", ".local/share"),
+        ("XDG_CACHE_HOME", ".cache"),
+    ):
+        monkeypatch.setenv(name, str(home / folder))
+    for name in _KEYS:
+        monkeypatch.delenv(name, raising=False)
+    for name in ("NO_COLOR", "SSH_CONNECTION", "TMUX", "AMPLIFIER_MODULES"):
+        monkeypatch.delenv(name, raising=False)
+    return home
