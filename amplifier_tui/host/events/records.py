@@ -1,0 +1,79 @@
+"""The words and the small records that events carry."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+BlockKind = Literal["text", "thinking", "tool_use"]
+Level = Literal["info", "warning", "error"]
+Risk = Literal["low", "medium", "high", "critical"]
+Scope = Literal["once", "session", "project", "always"]
+ModuleKind = Literal["orchestrator", "context", "provider", "tool", "hook", "resolver", "unknown"]
+TurnStatus = Literal["success", "incomplete", "cancelled", "error"]
+ApprovalOutcome = Literal["allowed", "denied", "timed_out", "cancelled"]
+
+MAIN_LANE = "main"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandlerTrace:
+    """One hook handler's part in one emit."""
+
+    name: str
+    verdict: str
+    """`continue`, `deny`, `modify`, `inject_context`, `ask_user`, or `error`."""
+    ms: float
+    error: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Token counts as the provider reported them; `cost` is a decimal string in US dollars."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceUsage:
+    """One line of the context pane: who put how many tokens into the window."""
+
+    source: str
+    """For example `bundle:coding`, `tools:tool-bash`, `tool:read_file`, `user`, `assistant`."""
+    tokens: int
+    messages: int = 0
+    state: Literal["full", "compacted"] = "full"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanStep:
+    """One thing a compaction would do, in words and numbers."""
+
+    action: Literal["truncate", "stub", "drop", "summary"]
+    source: str
+    rows: int
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TodoItem:
+    """One step of the agent's plan."""
+
+    content: str
+    status: Literal["pending", "in_progress", "completed"]
+    active_form: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """One simple command of a compound command line, as the approval dialog lists it."""
+
+    text: str
+    note: str = ""
+    """For example `allowed by rule pytest *` or `no rule · deletes files`."""
+    allowed: bool = False

@@ -1,0 +1,127 @@
+"""A turn: the prompt, the blocks of the answer, the tool calls, its end."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from amplifier_tui.host.events.base import HostEvent
+from amplifier_tui.host.events.records import BlockKind, TurnStatus, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnStarted(HostEvent):
+    """A prompt was accepted and written to the transcript."""
+
+    turn: int
+    prompt: str
+    attachments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockStarted(HostEvent):
+    """A content block of the answer begins to stream."""
+
+    block_id: str
+    kind: BlockKind
+    name: str = ""
+    """The tool's name, for `tool_use`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockDelta(HostEvent):
+    """More text of a block; coalesced to at most 30 a second and block."""
+
+    block_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockEnded(HostEvent):
+    """A block is complete: `text` is the whole of it and replaces what streamed.
+
+    May come twice for a block (the orchestrator's durable copy follows the stream); the last
+    one counts. A block that never streamed comes without a `BlockStarted`.
+    """
+
+    block_id: str
+    kind: BlockKind
+    text: str
+    interrupted: bool = False
+    discarded: bool = False
+    """The stream was aborted and will be retried: what streamed so far is void."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted(HostEvent):
+    """A tool call was accepted by the orchestrator (`tool:pre`)."""
+
+    call_id: str
+    tool: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+    module_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolProgress(HostEvent):
+    """A running tool has output so far; `text` is the newest part only."""
+
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolEnded(HostEvent):
+    """A tool call is over.
+
+    Attributes:
+        ok: False for an error or a denial.
+        output: What the model was given, as text, cut at 64 KiB (`output_size` is the full size).
+        error: One line when not ok.
+        denied: The call was refused by a hook or the user; `error` holds the reason.
+        diff: Unified diff of the file the tool changed, else empty.
+        summary: A few words for the tool line, such as `64 lines` or `3 hits`.
+    """
+
+    call_id: str
+    tool: str
+    ok: bool
+    output: str = ""
+    output_size: int = 0
+    error: str = ""
+    denied: bool = False
+    interrupted: bool = False
+    duration_ms: float = 0.0
+    diff: str = ""
+    path: str = ""
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEnded(HostEvent):
+    """The turn is over and every row of it is on disk."""
+
+    turn: int
+    status: TurnStatus
+    duration_ms: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelRequested(HostEvent):
+    """A stop was acknowledged: graceful first, immediate when asked again."""
+
+    immediate: bool
+    running_tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueChanged(HostEvent):
+    """The prompts waiting for the running turn to end, first to be sent first."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteerApplied(HostEvent):
+    """A steering message reached the model at a step boundary."""
+
+    text: str
