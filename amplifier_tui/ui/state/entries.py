@@ -27,6 +27,8 @@ class UserEntry(Entry):
     text: str
     turn: int = 0
     attachments: tuple[str, ...] = ()
+    steered: bool = False
+    """Said in the middle of a turn and delivered at a step boundary."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,16 +46,28 @@ class ThinkingEntry(Entry):
 
     text: str
     streaming: bool = False
+    interrupted: bool = False
     expanded: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
 class ToolEntry(Entry):
-    """A tool call: one line, with diff or output below when expanded."""
+    """A tool call: one line, with diff or output below when expanded.
+
+    Attributes:
+        preparing: The model is still writing the call; nothing runs yet.
+        argument_text: The JSON of the arguments as far as it has streamed, while preparing.
+        call_id: The call's id, empty while preparing.
+        started: Unix time in seconds of the start, 0 when it is not known.
+        output: While running the newest part of the output; afterwards what the model got.
+    """
 
     tool: str
     arguments: dict[str, Any] = field(default_factory=dict)
     state: ToolState = "running"
+    preparing: bool = False
+    argument_text: str = ""
+    call_id: str = ""
     module_id: str = ""
     started: float = 0.0
     duration_ms: float = 0.0
@@ -106,7 +120,10 @@ class Change:
     Attributes:
         op: `add` appends, `prepend` puts earlier rows in front, `update` redraws an entry,
             `stream` appends `text` to a streaming entry (its `.text` holds it already),
-            `remove` takes it out, `clear` empties the list.
+            `remove` takes it out, `clear` empties the list. Each `prepend` puts its entry at
+            the very front, so a batch of earlier rows comes newest first. A batch holds no
+            `stream` for an entry after an `add` or `update` of it: reading `.text` then is
+            enough.
         entry: The entry concerned; None for `clear`.
         text: The new text of a `stream`.
     """
