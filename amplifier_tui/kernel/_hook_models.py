@@ -1,0 +1,89 @@
+"""What a hook handler answers."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+HookAction = Literal["continue", "deny", "modify", "inject_context", "ask_user"]
+InjectionRole = Literal["system", "user", "assistant"]
+
+
+class ContextInjection(BaseModel):
+    """One text a hook adds to the model's context.
+
+    Args:
+        content: The text.
+        role: Who says it.
+        ephemeral: For the next request only; never stored.
+        append_to_last_tool_result: Put it at the end of the last tool result of that request.
+        hook_name: The handler it comes from.
+        event: The event it answers.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    content: str
+    role: InjectionRole = "system"
+    ephemeral: bool = False
+    append_to_last_tool_result: bool = False
+    hook_name: str = "unknown"
+    event: str = ""
+
+
+class HookResult(BaseModel):
+    """What a handler wants to happen (spec 000, HookResult actions).
+
+    ``context_injections`` says the same as the scalar ``context_injection*`` fields, one item per
+    text; where both are set, the list counts. ``approval_timeout`` is in seconds.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    action: HookAction = "continue"
+    data: dict[str, Any] | None = None
+    reason: str | None = None
+    context_injection: str | None = None
+    context_injection_role: InjectionRole = "system"
+    ephemeral: bool = False
+    approval_prompt: str | None = None
+    approval_options: list[str] | None = None
+    approval_timeout: float = 300.0
+    approval_default: Literal["allow", "deny"] = "deny"
+    suppress_output: bool = False
+    user_message: str | None = None
+    user_message_level: Literal["info", "warning", "error"] = "info"
+    user_message_source: str | None = None
+    append_to_last_tool_result: bool = False
+    context_injections: list[ContextInjection] = Field(default_factory=list)
+
+
+_DEFAULTS: dict[str, Any] = dict(HookResult().__dict__)
+_Model = TypeVar("_Model", bound=BaseModel)
+_set = object.__setattr__
+
+
+def _unchecked(model: type[_Model], values: dict[str, Any], fields_set: set[str]) -> _Model:
+    # What model_construct does, without its walk over the fields: four times faster, and emit
+    # makes one of these per event.
+    instance = model.__new__(model)
+    _set(instance, "__dict__", values)
+    _set(instance, "__pydantic_fields_set__", fields_set)
+    _set(instance, "__pydantic_extra__", None)
+    _set(instance, "__pydantic_private__", None)
+    return instance
+
+
+def continue_with(data: dict[str, Any] | None) -> HookResult:
+    """Return ``HookResult(action="continue", data=data)`` holding ``data`` itself, uncopied."""
+    values = _DEFAULTS.copy()
+    values["data"] = data
+    values["context_injections"] = []
+    return _unchecked(HookResult, values, {"action", "data"})
+
+
+def changed(result: HookResult, **changes: Any) -> HookResult:
+    """Return a copy of ``result`` with trusted ``changes``; the original stays as it is."""
+    values = {**result.__dict__, **changes}
+    return _unchecked(HookResult, values, result.model_fields_set | changes.keys())

@@ -1,0 +1,167 @@
+"""Mounting one module that a session can do without.
+
+A module that fails leaves nothing half mounted behind: the mount points and handlers are as they
+were. The failure is logged and announced as ``module:load_failed``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, Literal
+
+from amplifier_tui.kernel import events
+from amplifier_tui.kernel._cancel_requests import cancel_requests, is_genuine_cancellation
+from amplifier_tui.kernel._loader_errors import module_failure_reason
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+logger = logging.getLogger(__name__)
+
+OptionalKind = Literal["provider", "tool", "hook"]
+ReadyQueue = list[tuple[str, Any]]
+
+
+def safe_exception_str(error: BaseException) -> str:
+    """Return an exception's text; its ``repr`` if the text can't be decoded."""
+    try:
+        return str(error)
+    except UnicodeDecodeError:
+        return repr(error)
+
+
+class ModuleDeclinedError(ValueError):
+    """A module's mount ran and mounted nothing: it has nothing to offer here."""
+
+
+class ModuleCancelledError(Exception):
+    """A module raised ``CancelledError`` though nobody cancelled the session's task."""
+
+
+class MountState:
+    """What is mounted and registered at one moment, to go back to."""
+
+    def __init__(self, coordinator: ModuleCoordinator) -> None:
+        self._coordinator = coordinator
+        self.points = {
+            point: dict(mounted) if isinstance(mounted, dict) else mounted
+            for point, mounted in coordinator.mount_points.items()
+        }
+        self._handlers = coordinator.hooks._save()
+
+    def restore(self) -> None:
+        """Go back: names, order and handlers. Dicts stay the same objects."""
+        for point, mounted in self.points.items():
+            if isinstance(mounted, dict):
+                live = self._coordinator.mount_points[point]
+                live.clear()
+                live.update(mounted)
+            else:
+                self._coordinator.mount_points[point] = mounted
+        self._coordinator.hooks._restore(self._handlers)
+
+    def warn_of_replaced(self, module_id: str) -> None:
+        """Log what a module put itself in the place of; legal, and seldom meant.
+
+        Args:
+            module_id: Id of the module that was mounted since.
+        """
+        for point, mounted in self.points.items():
+            live = self._coordinator.mount_points[point]
+            if isinstance(mounted, dict):
+                for name, module in mounted.items():
+                    if live.get(name) is not module:
+                        logger.warning("'%s' replaced '%s' in %s", module_id, name, point)
+
+
+async def load_and_mount(
+    coordinator: ModuleCoordinator, loader: Any, spec: dict[str, Any], ready: ReadyQueue
+) -> None:
+    """Load a module, mount it, and note its cleanup and its ``on_session_ready``.
+
+    Args:
+        coordinator: Where to mount it.
+        loader: Who loads it.
+        spec: ``{module, source, config}`` of the mount plan.
+        ready: Where to put ``on_session_ready``; only a mount that succeeds gets there.
+
+    Raises:
+        Exception: What loading or mounting raised.
+    """
+    baseline = cancel_requests()
+    try:
+        mount = await loader.load(
+            spec["module"],
+            spec.get("config") or {},
+            source_hint=spec.get("source"),
+            coordinator=coordinator,
+        )
+        cleanup = await mount(coordinator)
+    except asyncio.CancelledError as error:
+        if is_genuine_cancellation(baseline):
+            raise
+        raise ModuleCancelledError("the module raised CancelledError while mounting") from error
+    except SystemExit as error:
+        raise RuntimeError(f"the module tried to end the program (exit {error.code})") from error
+    if cleanup:
+        coordinator.register_cleanup(cleanup)
+    queued = getattr(mount, "__on_session_ready__", None)
+    if isinstance(queued, tuple):
+        ready.append(queued)
+
+
+async def mount_optional(
+    coordinator: ModuleCoordinator,
+    loader: Any,
+    kind: OptionalKind,
+    spec: dict[str, Any],
+    ready: ReadyQueue,
+) -> None:
+    """Load and mount a module; if that fails, undo it, announce it and go on.
+
+    Args:
+        coordinator: Where to mount it.
+        loader: Who loads it.
+        kind: Kind of the module.
+        spec: ``{module, source, config}`` of the mount plan.
+        ready: Where to put its ``on_session_ready``.
+    """
+    before = MountState(coordinator)
+    try:
+        await load_and_mount(coordinator, loader, spec, ready)
+    except Exception as error:
+        before.restore()
+        await announce_failure(coordinator, kind, spec, error)
+    else:
+        before.warn_of_replaced(spec["module"])
+
+
+async def announce_failure(
+    coordinator: ModuleCoordinator, kind: OptionalKind, spec: dict[str, Any], error: Exception
+) -> None:
+    """Log a failed module and emit ``module:load_failed``.
+
+    Args:
+        coordinator: Whose hooks to tell.
+        kind: Kind of the module.
+        spec: Its entry in the mount plan.
+        error: What it failed with.
+    """
+    text = safe_exception_str(error)
+    logger.warning(
+        "Failed to load %s '%s': %s",
+        kind,
+        spec["module"],
+        text,
+        exc_info=None if isinstance(error, ModuleDeclinedError) else error,
+    )
+    data = {
+        "module_type": kind,
+        "module_id": spec["module"],
+        "error": text,
+        "reason_code": module_failure_reason(error),
+    }
+    if spec.get("instance_id"):
+        data["instance_id"] = spec["instance_id"]
+    await coordinator.hooks.emit(events.MODULE_LOAD_FAILED, data)

@@ -1,0 +1,346 @@
+"""What the modules of a session share: mount points, hooks, capabilities (spec 002)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from amplifier_tui.kernel._cleanup import run_cleanups
+from amplifier_tui.kernel._collect_helper import collect_contributions
+from amplifier_tui.kernel._hook_dispatch import dispatch_hook_result
+from amplifier_tui.kernel.cancellation import CancellationToken
+from amplifier_tui.kernel.hooks import HookRegistry
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.models import HookResult
+
+__all__ = ["ModuleCoordinator"]
+
+logger = logging.getLogger(__name__)
+
+_SINGLE: Final = frozenset({"orchestrator", "context", "module-source-resolver"})
+# Points that exist once something is mounted there.
+_ON_DEMAND: Final = frozenset({"agents"})
+# Spec 000 and 001 mount these two as mount("session", module, name=...).
+_SESSION_ALIASES: Final = frozenset({"orchestrator", "context"})
+
+
+class ModuleCoordinator:
+    """The hub of one session.
+
+    Modules may set attributes of their own on it.
+
+    Args:
+        session: The session: an object with ``session_id``, ``parent_id`` and ``config``; None
+            stands for a session without id and configuration.
+        approval_system: Who answers ``ask_user``; without one, such questions are denied.
+        display_system: Who shows ``user_message``; without one, messages are logged.
+    """
+
+    def __init__(
+        self,
+        session: Any = None,
+        approval_system: Any = None,
+        display_system: Any = None,
+    ) -> None:
+        self._session = session
+        self._hooks = HookRegistry()
+        self._cancellation = CancellationToken()
+        self._channels: dict[str, list[dict[str, Any]]] = {}
+        self._capabilities: dict[str, Any] = {}
+        self._cleanup_fns: list[Callable[..., Any]] = []
+        self._current_turn_injections = 0
+        self.mount_points: dict[str, Any] = {
+            "orchestrator": None,
+            "providers": {},
+            "tools": {},
+            "context": None,
+            "hooks": self._hooks,
+            "module-source-resolver": None,
+        }
+        self.loader: Any = None
+        self.approval_system = approval_system
+        self.display_system = display_system
+        self.session_state: dict[str, Any] = {}
+        if approval_system is None or display_system is None:
+            logger.debug("Coordinator without approval or display system: asking is denying")
+
+    # -- who and where ---------------------------------------------------------------------------
+
+    @property
+    def session(self) -> Any:
+        """The session, for spawning children."""
+        return self._session
+
+    def _set_session(self, session: Any) -> None:
+        self._session = session
+
+    @property
+    def session_id(self) -> str:
+        """Id of the session; empty without one."""
+        found: str = getattr(self._session, "session_id", "")
+        return found
+
+    @property
+    def parent_id(self) -> str | None:
+        """Id of the parent session of a child session."""
+        found: str | None = getattr(self._session, "parent_id", None)
+        return found
+
+    @property
+    def config(self) -> Any:
+        """The session's configuration: its own object, not a copy."""
+        config = getattr(self._session, "config", None)
+        return {} if config is None else config
+
+    @property
+    def hooks(self) -> HookRegistry:
+        """Where to register for events and emit them."""
+        return self._hooks
+
+    @property
+    def cancellation(self) -> CancellationToken:
+        """Says whether the session was asked to stop."""
+        return self._cancellation
+
+    @property
+    def channels(self) -> dict[str, list[dict[str, Any]]]:
+        """Contributors, ``{"name", "callback"}`` each, by channel."""
+        return self._channels
+
+    @property
+    def _cleanup_functions(self) -> list[Callable[..., Any]]:
+        return self._cleanup_fns
+
+    @property
+    def injection_budget_per_turn(self) -> int | None:
+        """Tokens hooks may inject per turn before they are warned of; None for no limit."""
+        return self._session_limit("injection_budget_per_turn")
+
+    @property
+    def injection_size_limit(self) -> int | None:
+        """Characters one injection may have; None for no limit."""
+        return self._session_limit("injection_size_limit")
+
+    def _session_limit(self, name: str) -> int | None:
+        config = self.config
+        if hasattr(config, "model_dump") and not isinstance(config, dict):
+            config = config.model_dump()
+        section = config.get("session") if isinstance(config, dict) else None
+        limit = section.get(name) if isinstance(section, dict) else None
+        return int(limit) if isinstance(limit, int | float) else None
+
+    # -- modules ---------------------------------------------------------------------------------
+
+    async def mount(self, mount_point: str, module: Any, name: str | None = None) -> None:
+        """Mount a module.
+
+        Args:
+            mount_point: "orchestrator", "context" or "module-source-resolver", which hold one
+                module; "providers", "tools" or "agents", which hold many. "session" with the name
+                "orchestrator" or "context" means the mount point of that name.
+            module: The module.
+            name: Name among many; defaults to ``module.name``. An earlier one of that name goes.
+
+        Raises:
+            ValueError: There is no such mount point, the name is missing, or it is "hooks".
+            TypeError: The name is not a string.
+        """
+        if mount_point in _ON_DEMAND:
+            self.mount_points.setdefault(mount_point, {})
+        mount_point = self._resolved(mount_point, name)
+        if mount_point == "hooks":
+            raise ValueError("Hooks should be registered directly with the HookRegistry")
+        if mount_point in _SINGLE:
+            if self.mount_points.get(mount_point) is not None:
+                logger.warning("Replacing existing %s", mount_point)
+            self.mount_points[mount_point] = module
+        else:
+            name = getattr(module, "name", None) if name is None else name
+            if name is None or name == "":
+                raise ValueError(f"Name required for {mount_point}")
+            if not isinstance(name, str):
+                raise TypeError(
+                    f"Name of a module in {mount_point} must be a string, not {type(name).__name__}"
+                )
+            self.mount_points[mount_point][name] = module
+        logger.debug("Mounted %s at %s (%s)", type(module).__name__, mount_point, name)
+
+    async def unmount(self, mount_point: str, name: str | None = None) -> None:
+        """Take a module off its mount point.
+
+        Args:
+            mount_point: As for :meth:`mount`. Handlers of "hooks" unregister themselves.
+            name: Which of many.
+
+        Raises:
+            ValueError: There is no such mount point, the name is missing, or nothing is mounted
+                under it.
+        """
+        mount_point = self._resolved(mount_point, name)
+        if mount_point == "hooks":
+            return
+        if mount_point in _SINGLE:
+            self.mount_points[mount_point] = None
+        else:
+            if not name:
+                raise ValueError(f"Name required to unmount from {mount_point}")
+            mounted = self.mount_points[mount_point]
+            if name not in mounted:
+                raise ValueError(
+                    f"Nothing named '{name}' is mounted in {mount_point}; "
+                    f"mounted are: {', '.join(mounted) or 'none'}"
+                )
+            del mounted[name]
+        logger.debug("Unmounted %s (%s)", mount_point, name)
+
+    def get(self, mount_point: str, name: str | None = None) -> Any:
+        """Return what is mounted.
+
+        Args:
+            mount_point: As for :meth:`mount`, or "hooks" for the registry.
+            name: Which of many; None for all of them.
+
+        Returns:
+            The module or None; for many without a name, the live dict of them.
+
+        Raises:
+            ValueError: There is no such mount point.
+        """
+        point = self._resolved(mount_point, name)
+        mounted = self.mount_points[point]
+        if name is None or point in _SINGLE or point == "hooks":
+            return mounted
+        return mounted.get(name)
+
+    def _resolved(self, mount_point: str, name: str | None) -> str:
+        if mount_point in self.mount_points:
+            return mount_point
+        if mount_point == "session" and name in _SESSION_ALIASES and name is not None:
+            return name
+        raise ValueError(f"Unknown mount point: {mount_point}")
+
+    def get_mounted(self, mount_point: str) -> dict[str, Any]:
+        """Return the mounted modules of a mount point by name (a copy).
+
+        Args:
+            mount_point: As for :meth:`get`. A module of a single one has the point's name.
+
+        Raises:
+            ValueError: There is no such mount point.
+        """
+        mounted = self.get(mount_point)
+        if isinstance(mounted, dict):
+            return dict(mounted)
+        return {} if mounted is None else {mount_point: mounted}
+
+    # -- between modules -------------------------------------------------------------------------
+
+    def register_capability(self, name: str, value: Any) -> None:
+        """Offer something to the other modules.
+
+        Args:
+            name: Dotted name, e.g. "agents.list". The last registration counts.
+            value: Usually a callable; None withdraws the capability.
+        """
+        self._capabilities[name] = value
+        logger.debug("Registered capability: %s", name)
+
+    def get_capability(self, name: str) -> Any:
+        """Return what is offered under ``name``, or None."""
+        return self._capabilities.get(name)
+
+    def register_contributor(self, channel: str, name: str, callback: Callable[[], Any]) -> None:
+        """Add to what :meth:`collect_contributions` asks.
+
+        Args:
+            channel: Dotted name, e.g. "observability.events".
+            name: Name of the contributing module, for the log. Duplicates are fine.
+            callback: Sync or async function without arguments; None from it means nothing to add.
+        """
+        self._channels.setdefault(channel, []).append({"name": name, "callback": callback})
+
+    async def collect_contributions(self, channel: str) -> list[Any]:
+        """Ask every contributor of a channel, in order of registration.
+
+        Args:
+            channel: Name of the channel.
+
+        Returns:
+            What they gave, without None; those that fail are logged and left out.
+        """
+        return await collect_contributions(self._channels, channel)
+
+    # -- hook results ----------------------------------------------------------------------------
+
+    async def process_hook_result(
+        self, result: HookResult, event: str, hook_name: str = "unknown"
+    ) -> HookResult:
+        """Carry out what a hook result asks for: inject context, ask the user, show a message.
+
+        Args:
+            result: The result. It is not changed.
+            event: The event it answers.
+            hook_name: The hook it comes from.
+
+        Returns:
+            "continue", "deny" and "modify" come back as they are. "inject_context" comes back
+            with what is still to do: its ephemeral injections; "continue" if none are left.
+            "ask_user" comes back as "continue" or "deny".
+
+        Raises:
+            ValueError: An injection exceeds ``injection_size_limit``; nothing was injected.
+            TypeError: The approval system did not return a string.
+        """
+        return await dispatch_hook_result(self, result, event, hook_name)
+
+    # -- the session's life ----------------------------------------------------------------------
+
+    async def request_cancel(self, immediate: bool = False) -> None:
+        """Ask the session to stop.
+
+        It only sets the token: the orchestrator says so with ``cancel:requested``, and runs the
+        callbacks, when it sees it.
+
+        Args:
+            immediate: Do not wait for running tools.
+        """
+        if immediate:
+            self._cancellation.request_immediate()
+        else:
+            self._cancellation.request_graceful()
+
+    def reset_turn(self) -> None:
+        """Start the turn's injection budget anew."""
+        self._current_turn_injections = 0
+
+    def register_cleanup(self, cleanup_fn: Any) -> None:
+        """Run a function when the session ends, the last one registered first.
+
+        Args:
+            cleanup_fn: Sync or async function without arguments. What is not callable is ignored.
+        """
+        if callable(cleanup_fn):
+            self._cleanup_fns.append(cleanup_fn)
+
+    async def cleanup(self) -> None:
+        """Run the registered cleanup functions, each one once.
+
+        Raises:
+            BaseException: The first ``CancelledError``, ``KeyboardInterrupt`` or ``SystemExit`` of
+                one, after all of them ran. Ordinary exceptions are logged.
+        """
+        await run_cleanups(self._cleanup_fns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is mounted and registered, by name."""
+        return {
+            "tools": list(self.mount_points.get("tools") or ()),
+            "providers": list(self.mount_points.get("providers") or ()),
+            "has_orchestrator": self.mount_points.get("orchestrator") is not None,
+            "has_context": self.mount_points.get("context") is not None,
+            "capabilities": list(self._capabilities),
+            "has_approval_provider": self.approval_system is not None,
+            "has_display_service": self.display_system is not None,
+        }

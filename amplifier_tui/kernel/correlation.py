@@ -1,0 +1,101 @@
+"""One id for all events of one LLM call, and the id of the tool call that runs.
+
+``llm:request`` opens a call and gets a ``request_id``; the events that answer it carry the same
+id. An orchestrator runs each tool call inside :func:`tool_call`, so that the tool can say which
+call its progress belongs to. Both ids live in context variables, so parallel calls in tasks of
+their own do not mix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+from uuid import uuid4
+
+from amplifier_tui.kernel import events
+
+__all__ = [
+    "INTERIM_EVENTS",
+    "REQUEST_EVENTS",
+    "REQUEST_ID_FIELD",
+    "TERMINAL_EVENTS",
+    "current_request_id",
+    "current_tool_call_id",
+    "new_request_id",
+    "reset_request_id",
+    "resolve_request_id",
+    "tool_call",
+]
+
+REQUEST_ID_FIELD: Final = "request_id"
+REQUEST_EVENTS: Final = frozenset({events.LLM_REQUEST})
+TERMINAL_EVENTS: Final = frozenset({events.LLM_RESPONSE, events.PROVIDER_ERROR})
+INTERIM_EVENTS: Final = frozenset({events.PROVIDER_RETRY, events.PROVIDER_THROTTLE})
+CORRELATED_EVENTS: Final = REQUEST_EVENTS | TERMINAL_EVENTS | INTERIM_EVENTS
+
+# (id, whether the call is still in flight)
+_slot: ContextVar[tuple[str, bool] | None] = ContextVar("amplifier_request_id", default=None)
+
+
+def new_request_id() -> str:
+    """Return a fresh id."""
+    return str(uuid4())
+
+
+def current_request_id() -> str | None:
+    """Return the id of the call in flight in this context, or None."""
+    slot = _slot.get()
+    return slot[0] if slot is not None and slot[1] else None
+
+
+def resolve_request_id(event: str, explicit: str | None = None) -> str | None:
+    """Return the id an event carries, and open or close the call as the event says.
+
+    Args:
+        event: Name of the event.
+        explicit: The id the emitter supplied; it wins.
+
+    Returns:
+        The id, or None for events that carry none or when no call is in flight.
+    """
+    if event in REQUEST_EVENTS:
+        request_id = explicit or new_request_id()
+        _slot.set((request_id, True))
+        return request_id
+    if event in TERMINAL_EVENTS:
+        found = explicit or current_request_id()
+        if found is not None:
+            _slot.set((found, False))
+        return found
+    if event in INTERIM_EVENTS:
+        return explicit or current_request_id()
+    return None
+
+
+def reset_request_id() -> None:
+    """Forget the call of this context."""
+    _slot.set(None)
+
+
+_tool_call_id: ContextVar[str | None] = ContextVar("amplifier_tool_call_id", default=None)
+
+
+def current_tool_call_id() -> str | None:
+    """Return the id of the tool call this code runs for, or None outside of one."""
+    return _tool_call_id.get()
+
+
+@contextmanager
+def tool_call(tool_call_id: str) -> Iterator[None]:
+    """Run the block, and the tasks and threads it starts, for a tool call.
+
+    Args:
+        tool_call_id: What :func:`current_tool_call_id` returns inside.
+    """
+    token = _tool_call_id.set(tool_call_id)
+    try:
+        yield
+    finally:
+        _tool_call_id.reset(token)

@@ -1,0 +1,364 @@
+"""Finding and loading modules (spec 000, module source protocol)."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import logging
+import os
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar
+
+from amplifier_tui.kernel._entry_points import GROUP, installed_modules
+from amplifier_tui.kernel._loader_errors import (
+    BrokenModuleError,
+    MissingModuleError,
+    ModuleValidationError,
+    module_failure_reason,
+)
+from amplifier_tui.kernel._packages import (
+    TYPE_TO_MOUNT_POINT,
+    add_path,
+    find_package_dir,
+    import_package,
+    kind_by_name,
+    kind_of,
+    package_name,
+    refuse_other_copy,
+    remove_paths,
+    require_package_dir,
+)
+from amplifier_tui.kernel._resolve import resolve_module
+from amplifier_tui.kernel.models import ModuleInfo
+from amplifier_tui.kernel.module_sources import ModuleNotFoundError
+
+__all__ = [
+    "TYPE_TO_MOUNT_POINT",
+    "ModuleLoader",
+    "ModuleValidationError",
+    "module_failure_reason",
+]
+
+logger = logging.getLogger(__name__)
+
+Mount = Callable[[Any], Awaitable[Any]]
+OnSessionReady = Callable[[Any], Awaitable[Any]]
+
+_FOLDER_PREFIX = "amplifier-module-"
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """A module that is loaded: its raw mount function, and where it came from if by path."""
+
+    mount: Callable[..., Any]
+    on_session_ready: OnSessionReady | None
+    path: Path | None = None
+
+
+class ModuleLoader:
+    """Loads modules by id.
+
+    A resolver mounted at "module-source-resolver" says where a module is; without one, or when it
+    does not know, installed entry points and packages are used.
+
+    Args:
+        coordinator: Whose resolver to ask.
+        search_paths: Directories with ``amplifier-module-*`` folders. Defaults to those named in
+            the environment variable ``AMPLIFIER_MODULES``, separated as in ``PATH``.
+    """
+
+    TYPE_TO_MOUNT_POINT: ClassVar[dict[str, str]] = TYPE_TO_MOUNT_POINT
+
+    def __init__(
+        self, coordinator: Any = None, search_paths: Sequence[str | Path] | None = None
+    ) -> None:
+        self._coordinator = coordinator
+        self._search_paths = None if search_paths is None else [Path(p) for p in search_paths]
+        self._loaded: dict[str, _Loaded] = {}
+        self._added_paths: list[Path] = []
+        self._ready_queue: list[tuple[str, OnSessionReady]] = []
+
+    # -- finding ---------------------------------------------------------------------------------
+
+    async def discover(self) -> list[ModuleInfo]:
+        """Return the modules that are installed or lie in the search paths."""
+        found = [
+            _info(name, version=_version(entry_point))
+            for name, entry_point in installed_modules().items()
+        ]
+        for folder in self._search_dirs():
+            if not folder.is_dir():
+                logger.warning("Module search path %s does not exist", folder)
+                continue
+            try:
+                children = sorted(folder.iterdir())
+            except OSError as error:
+                logger.error("Module search path %s can't be read: %s", folder, error)
+                continue
+            found += [
+                _info(child.name.removeprefix(_FOLDER_PREFIX))
+                for child in children
+                if child.name.startswith(_FOLDER_PREFIX) and child.is_dir()
+            ]
+        return found
+
+    def _search_dirs(self) -> list[Path]:
+        if self._search_paths is not None:
+            return self._search_paths
+        named = os.environ.get("AMPLIFIER_MODULES", "")
+        return [Path(part) for part in named.split(os.pathsep) if part]
+
+    _find_package_dir = staticmethod(find_package_dir)
+
+    # -- loading ---------------------------------------------------------------------------------
+
+    async def load(
+        self,
+        module_id: str,
+        config: dict[str, Any] | None = None,
+        source_hint: Any = None,
+        coordinator: Any = None,
+        *,
+        profile_source: Any = None,
+    ) -> Mount:
+        """Load a module.
+
+        Args:
+            module_id: Its id, e.g. "tool-bash".
+            config: What it is going to be mounted with.
+            source_hint: What the mount plan says about its source; passed on to the resolver.
+            coordinator: Whose resolver to ask if the loader's own has none.
+            profile_source: Older name of ``source_hint``.
+
+        Returns:
+            An async function ``mount(coordinator)`` bound to ``config``; a new one each time.
+
+        Raises:
+            ModuleNotFoundError: It was found nowhere (also a ValueError).
+            ModuleLoadError: It was found and does not load (also a ValueError).
+            ModuleValidationError: It does not fulfil its contract.
+            ImportError: Another copy of it is loaded already.
+        """
+        hint = profile_source if source_hint is None else source_hint
+        resolver = self._resolver(coordinator)
+        unresolved: ModuleNotFoundError | None = None
+        loaded: _Loaded | None = None
+        if resolver is not None:
+            try:
+                path = await resolve_module(resolver, module_id, hint)
+            except ModuleNotFoundError as error:
+                logger.debug("The resolver does not know '%s': %s", module_id, error)
+                unresolved = error
+            else:
+                loaded = await self._load_from(module_id, path, config)
+        if loaded is None:
+            loaded = self._load_direct(module_id, unresolved)
+        return _bound(module_id, loaded, config)
+
+    def _resolver(self, coordinator: Any) -> Any:
+        for owner in (self._coordinator, coordinator):
+            if owner is not None:
+                try:
+                    resolver = owner.get("module-source-resolver")
+                except ValueError:
+                    continue
+                if resolver is not None:
+                    return resolver
+        return None
+
+    def _load_direct(self, module_id: str, unresolved: ModuleNotFoundError | None) -> _Loaded:
+        known = self._loaded.get(module_id)
+        if known is None:
+            known = self._from_entry_point(module_id)
+            known = known or self._from_search_paths(module_id)
+            known = known or self._from_installed_package(module_id)
+            if known is None:
+                raise MissingModuleError(self._nowhere(module_id, unresolved)) from unresolved
+            self._loaded[module_id] = known
+        return known
+
+    def _from_entry_point(self, module_id: str) -> _Loaded | None:
+        entry_point = installed_modules().get(module_id)
+        if entry_point is None:
+            return None
+        try:
+            mount = entry_point.load()
+        except (Exception, SystemExit) as error:
+            raise BrokenModuleError(
+                f"Module '{module_id}' can't be loaded from its entry point "
+                f"'{entry_point.value}': {type(error).__name__}: {error}",
+                reason_code="invalid_entry_point",
+            ) from error
+        if not callable(mount):
+            raise BrokenModuleError(
+                f"The entry point of module '{module_id}', '{entry_point.value}', is not a "
+                "function: point it at mount",
+                reason_code="invalid_entry_point",
+            )
+        module = sys.modules.get(getattr(mount, "__module__", None) or "")
+        return _Loaded(mount, _on_session_ready(module_id, module))
+
+    def _from_search_paths(self, module_id: str) -> _Loaded | None:
+        for folder in self._search_dirs():
+            path = folder / f"{_FOLDER_PREFIX}{module_id}"
+            if path.is_dir():
+                module = self._import(module_id, require_package_dir(module_id, path))
+                return _loaded(module_id, module, path)
+        return None
+
+    def _from_installed_package(self, module_id: str) -> _Loaded | None:
+        name = package_name(module_id)
+        try:
+            module = importlib.import_module(name)
+        except ImportError as error:
+            if error.name == name:
+                return None
+            raise BrokenModuleError(
+                f"Module '{module_id}' found as package {name} but failed to load: {error}"
+            ) from error
+        mount = getattr(module, "mount", None)
+        return _Loaded(mount, _on_session_ready(module_id, module)) if callable(mount) else None
+
+    async def _load_from(
+        self, module_id: str, path: Path, config: dict[str, Any] | None
+    ) -> _Loaded:
+        known = self._loaded.get(module_id)
+        if known is not None and known.path is not None:
+            if known.path != path:
+                refuse_other_copy(module_id, path, known.path)
+            return known
+        package_dir = require_package_dir(module_id, path)
+        added_before = len(self._added_paths)
+        try:
+            module = self._import(module_id, package_dir)
+            await _validate(module_id, kind_of(module_id, module), package_dir, config)
+            loaded = _loaded(module_id, module, path)
+        except BaseException:
+            added = self._added_paths[added_before:]
+            del self._added_paths[added_before:]
+            remove_paths(added)
+            raise
+        self._loaded[module_id] = loaded
+        return loaded
+
+    def _import(self, module_id: str, package_dir: Path) -> ModuleType:
+        add_path(package_dir.parent, self._added_paths)
+        return import_package(module_id, package_dir)
+
+    def _nowhere(self, module_id: str, unresolved: ModuleNotFoundError | None) -> str:
+        tried = [f"entry point '{module_id}' of group {GROUP}"]
+        tried += [f"{folder}/{_FOLDER_PREFIX}{module_id}" for folder in self._search_dirs()]
+        tried.append(f"package {package_name(module_id)}")
+        if unresolved is not None:
+            tried.insert(0, f"the module source resolver ({unresolved})")
+        return (
+            f"Module '{module_id}' not found via entry points or filesystem. "
+            f"Tried: {'; '.join(tried)}. Install the package that provides it, or give its source."
+        )
+
+    # -- running ---------------------------------------------------------------------------------
+
+    async def initialize(self, module: Mount, coordinator: Any) -> None:
+        """Mount a loaded module, and have the coordinator tidy up after it.
+
+        Args:
+            module: What :meth:`load` returned.
+            coordinator: Where to mount it.
+        """
+        cleanup = await module(coordinator)
+        if cleanup:
+            coordinator.register_cleanup(cleanup)
+
+    def cleanup(self) -> None:
+        """Take back what loading added to ``sys.path``."""
+        remove_paths(self._added_paths)
+
+    def get_on_session_ready_queue(self) -> list[tuple[str, OnSessionReady]]:
+        """Return what is to be called once all modules are mounted (a copy)."""
+        return list(self._ready_queue)
+
+    def enqueue_on_session_ready(self, module_id: str, fn: OnSessionReady) -> None:
+        """Call ``fn(coordinator)`` once all modules of the session are mounted.
+
+        Args:
+            module_id: Whose function it is.
+            fn: Async function.
+        """
+        self._ready_queue.append((module_id, fn))
+
+    def clear_on_session_ready_queue(self) -> None:
+        """Forget what is queued."""
+        self._ready_queue.clear()
+
+
+def _bound(module_id: str, loaded: _Loaded, config: dict[str, Any] | None) -> Mount:
+    settings = config or {}
+
+    async def mount(coordinator: Any) -> Any:
+        outcome = loaded.mount(coordinator, settings)
+        return await outcome if inspect.isawaitable(outcome) else outcome
+
+    if loaded.on_session_ready is not None:
+        # How session initialisation hears of it, once the mount succeeded.
+        vars(mount)["__on_session_ready__"] = (module_id, loaded.on_session_ready)
+    return mount
+
+
+def _loaded(module_id: str, module: ModuleType, path: Path) -> _Loaded:
+    mount = getattr(module, "mount", None)
+    if not callable(mount):
+        raise BrokenModuleError(
+            f"Module '{module_id}' found at {path} but failed to load: "
+            f"{module.__name__} has no mount function",
+            reason_code="invalid_package_layout",
+        )
+    return _Loaded(mount, _on_session_ready(module_id, module), path)
+
+
+def _on_session_ready(module_id: str, module: ModuleType | None) -> OnSessionReady | None:
+    function = getattr(module, "on_session_ready", None)
+    if function is None or inspect.iscoroutinefunction(function):
+        return function
+    logger.warning("on_session_ready of module '%s' is not async; it is not called", module_id)
+    return None
+
+
+async def _validate(
+    module_id: str, kind: str, package_dir: Path, config: dict[str, Any] | None
+) -> None:
+    # The validators need the whole kernel: imported only when there is something to validate.
+    from amplifier_tui.kernel.validation import validate_module
+
+    result = await validate_module(kind, package_dir, module_id, config)
+    if result is None:
+        logger.warning("Module '%s' is of kind '%s', which has no validator", module_id, kind)
+    elif not result.passed:
+        problems = "; ".join(f"{check.name}: {check.message}" for check in result.errors)
+        raise ModuleValidationError(
+            f"Module '{module_id}' failed validation: {result.summary()}. Errors: {problems}"
+        )
+
+
+def _info(module_id: str, *, version: str = "1.0.0") -> ModuleInfo:
+    kind = kind_by_name(module_id)
+    return ModuleInfo.model_validate(
+        {
+            "id": module_id,
+            "name": module_id.replace("-", " ").title(),
+            "version": version,
+            "type": kind,
+            "mount_point": TYPE_TO_MOUNT_POINT[kind],
+            "description": f"Module {module_id}",
+        }
+    )
+
+
+def _version(entry_point: Any) -> str:
+    dist = getattr(entry_point, "dist", None)
+    version = getattr(dist, "version", None)
+    return version if isinstance(version, str) else "1.0.0"

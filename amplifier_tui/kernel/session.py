@@ -1,0 +1,214 @@
+"""A session: one mount plan, mounted and run (spec 002, child sessions; kernel reference)."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Literal, Self
+from uuid import uuid4
+
+from amplifier_tui.kernel import _session_exec, _session_init, events
+from amplifier_tui.kernel._session_init import _safe_exception_str
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.loader import ModuleLoader
+from amplifier_tui.kernel.models import SessionStatus
+
+__all__ = ["AmplifierSession"]
+
+logger = logging.getLogger(__name__)
+
+
+class AmplifierSession:
+    """One session: construct it with a mount plan, initialize, execute prompts, clean up.
+
+    ``async with session`` initializes and cleans up.
+
+    Args:
+        config: The mount plan; kept as it is, not copied.
+        loader: Who loads modules; defaults to a loader of its own.
+        session_id: Defaults to a random one.
+        parent_id: Id of the session this is a child of.
+        approval_system: Who answers hooks that ask the user.
+        display_system: Who shows messages of hooks.
+        is_resumed: Whether the session continues an earlier one; it then starts with
+            ``session:resume``.
+
+    Raises:
+        ValueError: The plan is empty, or names no orchestrator or no context.
+        TypeError: The plan is not a dict.
+    """
+
+    def __init__(
+        self,
+        config: dict[str, Any],
+        loader: Any = None,
+        session_id: str | None = None,
+        parent_id: str | None = None,
+        approval_system: Any = None,
+        display_system: Any = None,
+        is_resumed: bool = False,
+    ) -> None:
+        _check_plan(config)
+        self.config = config
+        self.session_id = session_id or str(uuid4())
+        self.parent_id = parent_id
+        self.is_resumed = is_resumed
+        self.status = SessionStatus(session_id=self.session_id)
+        self.coordinator = ModuleCoordinator(self, approval_system, display_system)
+        self.coordinator.hooks.set_default_fields(
+            session_id=self.session_id, parent_id=self.parent_id
+        )
+        self.loader = loader if loader is not None else ModuleLoader(self.coordinator)
+        self.coordinator.loader = self.loader
+        self._initialized = False
+        self._started = False
+        self._initializing = asyncio.Lock()
+
+    @property
+    def initialized(self) -> bool:
+        """Whether the modules are mounted and the session is not cleaned up yet."""
+        return self._initialized
+
+    async def initialize(self) -> None:
+        """Load and mount the modules; a second call does nothing.
+
+        Raises:
+            RuntimeError: The orchestrator or the context can't be loaded. Other modules that fail
+                are logged, announced as ``module:load_failed``, and left out.
+            ValueError: The providers of the plan contradict each other.
+        """
+        async with self._initializing:
+            if not self._initialized:
+                await _session_init.initialize_session(
+                    self.config, self.coordinator, self.session_id, self.parent_id
+                )
+                self._initialized = True
+
+    async def execute(self, prompt: str) -> str:
+        """Run one turn.
+
+        Args:
+            prompt: What the user said.
+
+        Returns:
+            The orchestrator's answer.
+
+        Raises:
+            RuntimeError: The session is not initialized, or something needed is not mounted.
+            BaseException: Whatever the orchestrator raised, as it is.
+        """
+        if not self._initialized:
+            raise RuntimeError("Session not initialized. Call initialize() first.")
+        if not self._started:
+            self._started = True
+            await _session_exec.announce_start(self)
+        modules = _session_exec.required_modules(self.coordinator)
+        self._enter("running")
+        token = self.coordinator.cancellation
+        try:
+            answer = await _session_exec.run_orchestrator(self.coordinator, modules, prompt)
+        except BaseException as error:
+            cancelled = token.is_cancelled or isinstance(error, asyncio.CancelledError)
+            self._enter("cancelled" if cancelled else "failed", error)
+            if not cancelled:
+                logger.error("Execution failed: %s", _safe_exception_str(error))
+            if token.is_cancelled:
+                await _session_exec.announce_cancelled(self, error)
+            raise
+        if token.is_cancelled:
+            self._enter("cancelled")
+            await _session_exec.announce_cancelled(self)
+        else:
+            self._enter("completed")
+        return answer
+
+    def _enter(
+        self,
+        status: Literal["running", "completed", "failed", "cancelled"],
+        error: BaseException | None = None,
+    ) -> None:
+        self.status.status = status
+        self.status.last_activity = datetime.now(UTC)
+        if error is not None:
+            self.status.last_error = {"message": _safe_exception_str(error)}
+
+    async def cleanup(self) -> None:
+        """End the session: ``session:end``, the cleanup functions, the loader; once.
+
+        Raises:
+            BaseException: Only a cancellation, ``KeyboardInterrupt`` or ``SystemExit``, after
+                everything ran. Ordinary exceptions of cleanup functions are logged.
+        """
+        was_initialized, self._initialized = self._initialized, False
+        try:
+            if was_initialized:
+                await self._announce_end()
+        finally:
+            try:
+                await self.coordinator.cleanup()
+            finally:
+                await self._clean_loader()
+
+    async def _announce_end(self) -> None:
+        self.status.ended_at = datetime.now(UTC)
+        if self.status.status == "running":
+            self.status.status = "completed"
+        try:
+            await self.coordinator.hooks.emit(
+                events.SESSION_END, {"session_id": self.session_id, "status": self.status.status}
+            )
+        except Exception:
+            logger.exception("session:end could not be emitted")
+
+    async def _clean_loader(self) -> None:
+        clean = getattr(self.loader, "cleanup", None)
+        if clean is None:
+            return
+        try:
+            outcome = clean()
+            if inspect.isawaitable(outcome):
+                await outcome
+        except Exception as error:
+            logger.error("Error during cleanup: %s", error, exc_info=error)
+
+    def _merge_configs(self, base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
+        """Return ``base`` with ``overlay`` laid over it, dicts merged all the way down."""
+        merged = dict(base)
+        for key, value in overlay.items():
+            below = merged.get(key)
+            if isinstance(below, dict) and isinstance(value, dict):
+                merged[key] = self._merge_configs(below, value)
+            else:
+                merged[key] = value
+        return merged
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self.initialize()
+        except BaseException:
+            # What is mounted already has to be tidied up, and __aexit__ will not come.
+            await self.cleanup()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.cleanup()
+
+
+def _check_plan(config: Any) -> None:
+    if not config:
+        raise ValueError("Configuration is required")
+    if not isinstance(config, dict):
+        raise TypeError(f"Configuration must be a dict, not {type(config).__name__}")
+    section = config.get("session")
+    for part in ("orchestrator", "context"):
+        if not isinstance(section, dict) or not section.get(part):
+            raise ValueError(f"Configuration must specify session.{part}")

@@ -1,0 +1,195 @@
+"""A provider's calls to its API: their events, their retries, their streams.
+
+What every provider owes the rest of the system is here once: `llm:request` before, `llm:response`
+after the `ChatResponse` is built, `provider:retry` in between, `llm:stream_aborted` for a stream
+that broke (PROVIDER_SPECIFICATION, and the event table of the interface).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from amplifier_tui.kernel import events
+from amplifier_tui.kernel.correlation import new_request_id
+from amplifier_tui.kernel.llm_errors import LLMError
+from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, Usage
+from amplifier_tui.kernel.utils.retry import RetryConfig, retry_with_backoff
+from amplifier_tui.kernel.utils.stream import Emits, StreamEmitter
+from amplifier_tui.kernel.utils.truncate import redact_secrets
+from amplifier_tui.kernel.utils.turns import Repair
+
+__all__ = ["LLMCalls", "usage_fields", "with_overrides"]
+
+
+class LLMCalls:
+    """Runs one provider's calls.
+
+    Args:
+        coordinator: Whose hooks get the events; None, or one without hooks, for nobody's.
+        provider: Name of the provider.
+        retry: How often and how fast to retry.
+    """
+
+    def __init__(self, coordinator: Any | None, *, provider: str, retry: RetryConfig) -> None:
+        self._coordinator = coordinator
+        self._provider = provider
+        self._retry = retry
+        self._told: set[Repair] = set()
+
+    async def run(
+        self,
+        attempt: Callable[[StreamEmitter], Awaitable[ChatResponse]],
+        *,
+        model: str,
+        facts: Mapping[str, Any],
+        arguments: Mapping[str, Any],
+        repairs: Iterable[Repair] = (),
+    ) -> ChatResponse:
+        """Emit, attempt, retry.
+
+        Args:
+            attempt: Sends the request and reads the answer. It gets a fresh emitter, with a
+                request id of its own, each time.
+            model: Id of the model.
+            facts: What `llm:request` says about the request beside provider and model.
+            arguments: The request as it is sent; `llm:request` shows it, without secrets, where
+                the mount plan's `session.raw` asks for it.
+            repairs: What had to be put right in the messages; told once each.
+
+        Returns:
+            The first answer that succeeds.
+
+        Raises:
+            LLMError: The last attempt's error, or the first one that is not retryable.
+        """
+        hooks: Emits | None = getattr(self._coordinator, "hooks", None)
+        emit = _emitter(hooks, {"provider": self._provider, "model": model})
+        await self._tell_repairs(repairs, emit)
+        request_id = new_request_id()
+        started = time.monotonic()
+        raw = {"raw": redact_secrets(dict(arguments))} if self._shows_raw() else {}
+        await emit(events.LLM_REQUEST, {**facts, **raw, "request_id": request_id})
+        attempts = 0
+
+        async def once() -> ChatResponse:
+            nonlocal attempts
+            attempts += 1
+            identity = request_id if attempts == 1 else new_request_id()
+            watched = None if hooks is None else _Watched(hooks)
+            emitter = StreamEmitter(watched, request_id=identity)
+            try:
+                return await attempt(emitter)
+            except Exception as error:
+                if watched is not None and watched.used:
+                    await emitter.aborted(error)
+                raise
+
+        async def report(number: int, delay: float, error: LLMError) -> None:
+            await emit(
+                events.PROVIDER_RETRY,
+                {
+                    "attempt": number,
+                    "max_retries": self._retry.max_retries,
+                    "delay": round(delay, 3),
+                    "retry_after": error.retry_after,
+                    "error": {"type": type(error).__name__, "msg": str(error)},
+                    "status_code": error.status_code,
+                },
+            )
+
+        response = await retry_with_backoff(once, self._retry, on_retry=report)
+        await emit(
+            events.LLM_RESPONSE,
+            {
+                "request_id": request_id,
+                "status": "ok",
+                "usage": usage_fields(response.usage),
+                "cost_usd": _cost(response.usage),
+                "finish_reason": response.finish_reason,
+                "attempts": attempts,
+                "duration_ms": round((time.monotonic() - started) * 1000),
+            },
+        )
+        return response
+
+    async def _tell_repairs(self, repairs: Iterable[Repair], emit: _Emit) -> None:
+        # The same history comes back with every request.
+        new = [repair for repair in repairs if repair not in self._told]
+        if not new:
+            return
+        self._told.update(new)
+        await emit(
+            events.PROVIDER_TOOL_SEQUENCE_REPAIRED,
+            {
+                "repair_count": len(new),
+                "repairs": [
+                    {
+                        "kind": repair.kind,
+                        "tool_call_id": repair.tool_call_id,
+                        "tool_name": repair.tool_name,
+                    }
+                    for repair in new
+                ],
+            },
+        )
+
+    def _shows_raw(self) -> bool:
+        config = getattr(self._coordinator, "config", None)
+        session = config.get("session") if isinstance(config, dict) else None
+        return isinstance(session, dict) and session.get("raw") is True
+
+
+_Emit = Callable[[str, dict[str, Any]], Awaitable[None]]
+
+
+def _emitter(hooks: Emits | None, who: Mapping[str, Any]) -> _Emit:
+    async def emit(event: str, data: dict[str, Any]) -> None:
+        if hooks is not None:
+            await hooks.emit(event, {**who, **data})
+
+    return emit
+
+
+class _Watched:
+    """Hooks that know whether anything of a stream was shown: only then is there a loss to tell."""
+
+    def __init__(self, hooks: Emits) -> None:
+        self._hooks = hooks
+        self.used = False
+
+    def emit(self, event: str, data: dict[str, Any]) -> Awaitable[Any]:
+        self.used = True
+        return self._hooks.emit(event, data)
+
+
+def with_overrides(request: ChatRequest, overrides: Mapping[str, Any]) -> ChatRequest:
+    """The request with the keyword arguments of `complete` that name its fields.
+
+    Args:
+        request: What to complete.
+        overrides: Keyword arguments; None and names the request does not have are left alone.
+    """
+    changes = {
+        name: value
+        for name, value in overrides.items()
+        if name in ChatRequest.model_fields and value is not None
+    }
+    return request.model_copy(update=changes) if changes else request
+
+
+def usage_fields(usage: Usage | None) -> dict[str, int]:
+    """The usage as `llm:response` reports it: cache counts only where there are any."""
+    if usage is None:
+        return {}
+    fields = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    if usage.cache_read_tokens:
+        fields["cache_read_tokens"] = usage.cache_read_tokens
+    if usage.cache_write_tokens:
+        fields["cache_write_tokens"] = usage.cache_write_tokens
+    return fields
+
+
+def _cost(usage: Usage | None) -> str | None:
+    return None if usage is None or usage.cost_usd is None else str(usage.cost_usd)

@@ -1,0 +1,236 @@
+"""Trying again when a provider fails for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import math
+import random
+import warnings
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
+
+from amplifier_tui.kernel.llm_errors import (
+    AccessDeniedError,
+    AuthenticationError,
+    ContentFilterError,
+    ContextLengthError,
+    InvalidRequestError,
+    LLMError,
+    NotFoundError,
+    ProviderUnavailableError,
+    RateLimitError,
+)
+
+__all__ = ["RetryConfig", "classify_error_message", "compute_delay", "retry_with_backoff"]
+
+T = TypeVar("T")
+
+_JITTER: Final = 0.2
+
+
+class RetryConfig:
+    """How often to try again, and how long to wait in between. Read-only.
+
+    Args:
+        max_retries: Attempts after the first.
+        initial_delay: Seconds before the first retry.
+        max_delay: Seconds that backoff never exceeds.
+        backoff_factor: Factor from one delay to the next.
+        jitter: Whether to spread the delays at random. None means yes.
+        honor_retry_after: Whether to wait at least as long as the API asks.
+        min_delay: Former name of ``initial_delay``.
+        backoff_multiplier: Former name of ``backoff_factor``.
+
+    Raises:
+        OverflowError: ``max_retries`` is negative.
+    """
+
+    def __init__(
+        self,
+        max_retries: int = 3,
+        initial_delay: float = 1.0,
+        max_delay: float = 60.0,
+        backoff_factor: float = 2.0,
+        jitter: bool | float | None = None,
+        honor_retry_after: bool = True,
+        min_delay: float | None = None,
+        backoff_multiplier: float | None = None,
+    ) -> None:
+        if max_retries < 0:
+            raise OverflowError("max_retries can't be negative")
+        if min_delay is not None:
+            _deprecated("min_delay", "initial_delay")
+            initial_delay = min_delay
+        if backoff_multiplier is not None:
+            _deprecated("backoff_multiplier", "backoff_factor")
+            backoff_factor = backoff_multiplier
+        if jitter is not None and not isinstance(jitter, bool):
+            warnings.warn(
+                "passing a float for jitter is deprecated, use a bool",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+        self._max_retries = int(max_retries)
+        self._initial_delay = float(initial_delay)
+        self._max_delay = float(max_delay)
+        self._backoff_factor = float(backoff_factor)
+        self._jitter = jitter is None or bool(jitter)
+        self._honor_retry_after = bool(honor_retry_after)
+
+    @property
+    def max_retries(self) -> int:
+        """Attempts after the first."""
+        return self._max_retries
+
+    @property
+    def initial_delay(self) -> float:
+        """Seconds before the first retry."""
+        return self._initial_delay
+
+    @property
+    def max_delay(self) -> float:
+        """Seconds that backoff never exceeds."""
+        return self._max_delay
+
+    @property
+    def backoff_factor(self) -> float:
+        """Factor from one delay to the next."""
+        return self._backoff_factor
+
+    @property
+    def jitter(self) -> float:
+        """0.2 if the delays are spread at random, else 0.0."""
+        return _JITTER if self._jitter else 0.0
+
+    @property
+    def honor_retry_after(self) -> bool:
+        """Whether to wait at least as long as the API asks."""
+        return self._honor_retry_after
+
+    @property
+    def min_delay(self) -> float:
+        """Former name of ``initial_delay``."""
+        _deprecated("min_delay", "initial_delay")
+        return self._initial_delay
+
+    @property
+    def backoff_multiplier(self) -> float:
+        """Former name of ``backoff_factor``."""
+        _deprecated("backoff_multiplier", "backoff_factor")
+        return self._backoff_factor
+
+    def __repr__(self) -> str:
+        return (
+            f"RetryConfig(max_retries={self._max_retries}, initial_delay={self._initial_delay}, "
+            f"max_delay={self._max_delay}, backoff_factor={self._backoff_factor}, "
+            f"jitter={self._jitter}, honor_retry_after={self._honor_retry_after})"
+        )
+
+
+def _deprecated(old: str, new: str) -> None:
+    warnings.warn(f"{old} is deprecated, use {new}", DeprecationWarning, stacklevel=3)
+
+
+def compute_delay(
+    config: RetryConfig,
+    attempt: int,
+    retry_after: float | None = None,
+    delay_multiplier: float | None = None,
+) -> float:
+    """Return the seconds to wait before a retry.
+
+    Args:
+        config: The policy.
+        attempt: Retries made before this one; 0 for the first.
+        retry_after: Seconds the API asks to wait; may exceed ``max_delay``.
+        delay_multiplier: Factor of this error; may exceed ``max_delay``, too.
+    """
+    try:
+        delay = config.initial_delay * config.backoff_factor**attempt
+    except OverflowError:
+        delay = config.max_delay
+    delay = min(delay, config.max_delay)
+    if delay_multiplier is not None and math.isfinite(delay_multiplier) and delay_multiplier > 0:
+        delay *= delay_multiplier
+    if config.honor_retry_after and retry_after is not None and math.isfinite(retry_after):
+        delay = max(delay, retry_after)
+    if config.jitter:
+        delay *= random.uniform(0.5, 1.5)
+    return delay
+
+
+async def retry_with_backoff(
+    operation: Callable[[], Awaitable[T]],
+    config: RetryConfig | None = None,
+    *,
+    on_retry: Callable[[int, float, LLMError], Any] | None = None,
+) -> T:
+    """Run an operation, and run it again while it fails with a retryable error.
+
+    Args:
+        operation: Async function without arguments.
+        config: The policy.
+        on_retry: Called, and awaited, before each wait: retry (1 for the first), seconds, error.
+
+    Returns:
+        What the operation returned.
+
+    Raises:
+        LLMError: It is not retryable, or the last attempt failed with it.
+        Exception: Any other error of the operation, at once.
+    """
+    policy = config or RetryConfig()
+    attempt = 0
+    while True:
+        try:
+            return await operation()
+        except LLMError as error:
+            if not error.retryable or attempt >= policy.max_retries:
+                raise
+            delay = compute_delay(policy, attempt, error.retry_after, error.delay_multiplier)
+            attempt += 1
+            if on_retry is not None:
+                outcome = on_retry(attempt, delay, error)
+                if inspect.isawaitable(outcome):
+                    await outcome
+        # Outside of the handler: while we wait, the error is over.
+        await asyncio.sleep(delay)
+
+
+_BY_STATUS: Final[dict[int, type[LLMError]]] = {
+    401: AuthenticationError,
+    403: AccessDeniedError,
+    404: NotFoundError,
+    413: ContextLengthError,
+    429: RateLimitError,
+}
+_BY_TEXT: Final[tuple[tuple[tuple[str, ...], type[LLMError]], ...]] = (
+    (("context length", "too many tokens", "maximum context"), ContextLengthError),
+    (("rate limit", "too many requests"), RateLimitError),
+    (("authentication", "api key", "unauthorized"), AuthenticationError),
+    (("not found",), NotFoundError),
+    (("content filter", "safety", "blocked"), ContentFilterError),
+)
+
+
+def classify_error_message(
+    message: str, *, status_code: int | None = None, provider: str | None = None
+) -> type[LLMError]:
+    """Return the error class that fits what an API said.
+
+    Args:
+        message: Its words.
+        status_code: Its HTTP status, which counts more.
+        provider: Whose API; none speaks so differently yet that it would matter.
+    """
+    if status_code is not None:
+        if status_code in _BY_STATUS:
+            return _BY_STATUS[status_code]
+        if status_code >= 500:
+            return ProviderUnavailableError
+    text = message.lower()
+    for phrases, error in _BY_TEXT:
+        if any(phrase in text for phrase in phrases):
+            return error
+    return InvalidRequestError if status_code in (400, 422) else LLMError

@@ -1,0 +1,106 @@
+"""Telling the hooks what a provider streams, as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Any, Final, Protocol
+
+__all__ = [
+    "STREAM_ABORTED",
+    "STREAM_BLOCK_DELTA",
+    "STREAM_BLOCK_END",
+    "STREAM_BLOCK_START",
+    "StreamEmitter",
+]
+
+STREAM_BLOCK_START: Final = "llm:stream_block_start"
+STREAM_BLOCK_DELTA: Final = "llm:stream_block_delta"
+STREAM_BLOCK_END: Final = "llm:stream_block_end"
+STREAM_ABORTED: Final = "llm:stream_aborted"
+
+
+class Emits(Protocol):
+    """Whoever takes events: the hook registry, or a recorder in a test."""
+
+    def emit(self, event: str, data: dict[str, Any]) -> Awaitable[Any]:
+        """Take one event."""
+        ...
+
+
+class StreamEmitter:
+    """Emits one response's blocks: start, deltas, end.
+
+    Args:
+        hooks: Where to emit; None for nowhere, at no cost.
+        request_id: Id of the request, in every event.
+    """
+
+    def __init__(self, hooks: Emits | None, *, request_id: str) -> None:
+        self._hooks = hooks
+        self._request_id = request_id
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._sequence: dict[int, int] = {}
+
+    async def start(self, index: int, block_type: str, name: str | None = None) -> None:
+        """Open a block.
+
+        Args:
+            index: Its place in the response.
+            block_type: "text", "thinking" or "tool_use".
+            name: Name of the tool, for "tool_use".
+        """
+        block = {
+            "request_id": self._request_id,
+            "block_index": index,
+            "block_type": block_type,
+        }
+        self._blocks[index] = block
+        self._sequence[index] = 0
+        if self._hooks is not None:
+            named = block if name is None else {**block, "name": name}
+            await self._hooks.emit(STREAM_BLOCK_START, named)
+
+    async def delta(self, index: int, text: str) -> None:
+        """Add to a block; one that was not opened is opened as text.
+
+        Args:
+            index: Its place in the response.
+            text: What is new; nothing is emitted for an empty piece.
+        """
+        if self._hooks is None or not text:
+            return
+        if index not in self._blocks:
+            await self.start(index, "text")
+        sequence = self._sequence[index]
+        self._sequence[index] = sequence + 1
+        await self._hooks.emit(
+            STREAM_BLOCK_DELTA, {**self._blocks[index], "sequence": sequence, "text": text}
+        )
+
+    async def end(self, index: int) -> None:
+        """Close a block; one that is not open is ignored.
+
+        Args:
+            index: Its place in the response.
+        """
+        block = self._blocks.pop(index, None)
+        self._sequence.pop(index, None)
+        if self._hooks is not None and block is not None:
+            await self._hooks.emit(STREAM_BLOCK_END, block)
+
+    async def aborted(self, error: BaseException) -> None:
+        """Say that the stream broke off; what came of it is void.
+
+        Args:
+            error: Why.
+        """
+        self._blocks.clear()
+        self._sequence.clear()
+        if self._hooks is not None:
+            await self._hooks.emit(
+                STREAM_ABORTED,
+                {
+                    "request_id": self._request_id,
+                    "error": {"type": type(error).__name__, "msg": str(error)},
+                },
+            )

@@ -1,0 +1,90 @@
+"""Tool calls as a model wrote them: arguments in JSON, or in something that is nearly JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from amplifier_tui.kernel.message_models import ChatResponse, ToolCall, ToolCallBlock
+
+__all__ = ["call_block", "parse_tool_arguments", "read_tool_call", "response_tool_calls"]
+
+_SHOWN: Final = 400
+"""How many characters of unreadable arguments are quoted."""
+
+
+def read_tool_call(identity: str, name: str, raw: str, *, cut_off: bool = False) -> ToolCall:
+    """A call from its parts.
+
+    Args:
+        identity: The call's id.
+        name: The tool's name.
+        raw: The arguments as the model wrote them.
+        cut_off: Whether the answer hit the output limit.
+
+    Returns:
+        The call. Arguments nobody can read are ``{}``, and the extra field ``arguments_error``
+        tells the model what is wrong with them.
+    """
+    arguments, problem = parse_tool_arguments(raw, name)
+    if problem is None:
+        return ToolCall(id=identity, name=name, arguments=arguments)
+    if cut_off:
+        problem = f"The answer was cut off by the output limit. {problem}"
+    extra: dict[str, Any] = {"arguments_error": problem}
+    return ToolCall(id=identity, name=name, arguments={}, **extra)
+
+
+def call_block(call: ToolCall) -> ToolCallBlock:
+    """The call as a content block."""
+    return ToolCallBlock(id=call.id, name=call.name, input=dict(call.arguments))
+
+
+def response_tool_calls(response: ChatResponse) -> list[ToolCall]:
+    """The tool calls of a response, from its list or else from its content."""
+    if response.tool_calls:
+        return list(response.tool_calls)
+    return [
+        ToolCall(id=block.id, name=block.name, arguments=block.input)
+        for block in response.content
+        if isinstance(block, ToolCallBlock)
+    ]
+
+
+def parse_tool_arguments(raw: str, tool_name: str) -> tuple[dict[str, Any], str | None]:
+    """Read the arguments of a tool call.
+
+    Args:
+        raw: The arguments as the model wrote them. Empty text means no arguments.
+        tool_name: The tool, for the sentence.
+
+    Returns:
+        The arguments and None; or ``{}`` and a sentence that tells the model what is wrong,
+        where, and what it wrote.
+    """
+    if not raw.strip():
+        return {}, None
+    try:
+        value = json.loads(raw, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno} column {error.colno} (character {error.pos})"
+        return {}, _sentence(tool_name, f"are not valid JSON: {error.msg} at {where}", raw)
+    except (RecursionError, ValueError) as error:
+        # Nested too deeply, NaN, or a number with more digits than Python converts.
+        return {}, _sentence(tool_name, f"can't be read: {error}", raw)
+    if not isinstance(value, dict):
+        kind = "null" if value is None else type(value).__name__
+        return {}, _sentence(tool_name, f"must be a JSON object, not {kind}", raw)
+    return value, None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a JSON value")
+
+
+def _sentence(tool_name: str, problem: str, raw: str) -> str:
+    shown = raw if len(raw) <= _SHOWN else f"{raw[:_SHOWN]}… ({len(raw)} characters)"
+    return (
+        f"The arguments of {tool_name} {problem}. The tool was not run. "
+        f"Call it again with one complete JSON object. Received: {shown}"
+    )

@@ -1,0 +1,158 @@
+import asyncio
+import dataclasses
+import time
+from contextvars import ContextVar
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from amplifier_tui.kernel import hooks as hooks_module
+from amplifier_tui.kernel.hooks import HookRegistry, HookResult, HookTrace
+
+
+@pytest.fixture
+def hooks() -> HookRegistry:
+    return HookRegistry()
+
+
+async def test_an_observer_hears_once_per_emit_who_answered_what(hooks: HookRegistry) -> None:
+    traces: list[HookTrace] = []
+    hooks.observe(traces.append)
+    hooks.set_default_fields(session_id="s")
+    hooks.register("x", lambda event, data: None, name="quiet")
+    hooks.register(
+        "x", lambda event, data: HookResult(action="modify", data={}, reason="r"), name="changes"
+    )
+    hooks.register("x", lambda event, data: 1 / 0, name="fails")
+    hooks.register("x", lambda event, data: "rubbish", name="odd")
+    before = time.time()
+    result = await hooks.emit("x", {"cost": Decimal("0.5")})
+    [trace] = traces
+    assert trace.event == "x"
+    assert trace.data["cost"] == "0.5"
+    assert trace.data["session_id"] == "s"
+    assert "timestamp" in trace.data
+    assert trace.result is result
+    assert [(part.name, part.verdict, part.reason) for part in trace.handlers] == [
+        ("quiet", "continue", None),
+        ("changes", "modify", "r"),
+        ("fails", "error", None),
+        ("odd", "deny", "Hook handler returned invalid response"),
+    ]
+    assert [part.error for part in trace.handlers] == [
+        None,
+        None,
+        "ZeroDivisionError: division by zero",
+        "Hook handler returned invalid response: str is not a HookResult",
+    ]
+    assert all(part.ms >= 0 for part in trace.handlers)
+    assert trace.ms >= sum(part.ms for part in trace.handlers)
+    assert before <= trace.started <= time.time()
+
+
+async def test_an_observer_hears_of_emits_nobody_handles(hooks: HookRegistry) -> None:
+    traces: list[HookTrace] = []
+    hooks.observe(traces.append)
+    hooks.set_default_fields(session_id="s")
+    given = {"t": (1,)}
+    result = await hooks.emit("x", given)
+    assert result.data is given
+    assert traces[0].data["t"] == [1]
+    assert traces[0].data["session_id"] == "s"
+    assert traces[0].handlers == ()
+    await hooks.emit("x", None)
+    assert traces[1].data["session_id"] == "s"
+
+
+async def test_an_observer_does_not_make_an_unhandled_emit_fail(hooks: HookRegistry) -> None:
+    traces: list[HookTrace] = []
+    hooks.observe(traces.append)
+    loop: dict[str, Any] = {}
+    loop["me"] = loop
+    assert (await hooks.emit("x", loop)).action == "continue"
+    assert "circular" in traces[0].data["error"]
+
+
+async def test_a_stopped_observation_hears_nothing_more(hooks: HookRegistry) -> None:
+    traces: list[HookTrace] = []
+    stop = hooks.observe(traces.append)
+    other = hooks.observe(traces.append)
+    stop()
+    stop()
+    await hooks.emit("x", {})
+    assert len(traces) == 1
+    other()
+    await hooks.emit("x", {})
+    assert len(traces) == 1
+
+
+async def test_an_observer_that_raises_disturbs_nobody(
+    hooks: HookRegistry, caplog: pytest.LogCaptureFixture
+) -> None:
+    traces: list[HookTrace] = []
+
+    def bad(trace: HookTrace) -> None:
+        raise RuntimeError("observer broke")
+
+    def cancels(trace: HookTrace) -> None:
+        raise asyncio.CancelledError
+
+    hooks.observe(bad)
+    hooks.observe(cancels)
+    hooks.observe(traces.append)
+    assert (await hooks.emit("x", {"a": 1})).data == {"a": 1}
+    assert len(traces) == 1
+    assert "observer broke" in caplog.text
+
+
+lane: ContextVar[str] = ContextVar("lane", default="main")
+
+
+async def test_an_observer_reads_and_sets_the_emitters_context(hooks: HookRegistry) -> None:
+    seen: list[str] = []
+
+    def observer(trace: HookTrace) -> None:
+        seen.append(lane.get())
+        lane.set("set by observer")
+
+    hooks.observe(observer)
+    hooks.register("x", lambda event, data: None)
+    lane.set("set by emitter")
+    await hooks.emit("x", {})
+    assert seen == ["set by emitter"]
+    assert lane.get() == "set by observer"
+
+
+async def test_an_async_observer_is_refused_at_once(hooks: HookRegistry) -> None:
+    async def observer(trace: HookTrace) -> None:
+        return None
+
+    with pytest.raises(TypeError, match="synchronously"):
+        hooks.observe(observer)
+
+
+async def test_a_trace_can_not_be_changed(hooks: HookRegistry) -> None:
+    traces: list[HookTrace] = []
+    hooks.observe(traces.append)
+    hooks.register("x", lambda event, data: None)
+    await hooks.emit("x", {})
+    for frozen in (traces[0], traces[0].handlers[0]):
+        assert not hasattr(frozen, "__dict__")
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            frozen.__setattr__("ms", 0.0)
+
+
+async def test_nobody_looks_at_the_clock_when_nobody_observes(
+    hooks: HookRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def clock() -> float:
+        raise AssertionError("the clock was read")
+
+    monkeypatch.setattr(hooks_module, "perf_counter", clock)
+    monkeypatch.setattr(hooks_module, "time", clock)
+    hooks.register("x", lambda event, data: None)
+    assert (await hooks.emit("x", {})).action == "continue"
+    hooks.observe(lambda trace: None)
+    with pytest.raises(AssertionError, match="the clock was read"):
+        await hooks.emit("x", {})

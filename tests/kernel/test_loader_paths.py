@@ -1,0 +1,429 @@
+import importlib.metadata
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import MagicMock
+
+import pytest
+
+from amplifier_tui.kernel import ModuleCoordinator, _packages
+from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError, module_failure_reason
+from amplifier_tui.kernel.module_sources import ModuleLoadError, ModuleNotFoundError
+
+MOUNT = "async def mount(coordinator, config):\n    return config\n"
+
+
+@pytest.fixture(autouse=True)
+def clean_imports() -> Iterator[None]:
+    path, modules = list(sys.path), set(sys.modules)
+    yield
+    sys.path[:] = path
+    for name in set(sys.modules) - modules:
+        if name.startswith("amplifier_module_"):
+            del sys.modules[name]
+    _packages._path_users.clear()
+
+
+def write(folder: Path, module_id: str, source: str = MOUNT) -> Path:
+    package = folder / f"amplifier_module_{module_id.replace('-', '_')}"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(source)
+    return folder
+
+
+class Source:
+    def __init__(self, path: Any) -> None:
+        self.path = path
+
+    def resolve(self) -> Any:
+        if isinstance(self.path, Exception):
+            raise self.path
+        return self.path
+
+
+class Resolver:
+    def __init__(self, path: Any) -> None:
+        self.path = path
+        self.asked: list[tuple[Any, ...]] = []
+
+    def resolve(self, module_id: str, source_hint: Any = None, profile_hint: Any = None) -> Any:
+        self.asked.append((module_id, source_hint, profile_hint))
+        if isinstance(self.path, Exception):
+            raise self.path
+        return Source(self.path)
+
+
+async def loader_for(resolver: Any) -> ModuleLoader:
+    coordinator = ModuleCoordinator()
+    loader = ModuleLoader(coordinator)
+    await coordinator.mount("module-source-resolver", resolver)
+    return loader
+
+
+# -- resolvers of every make -----------------------------------------------------------------------
+
+
+async def test_a_resolver_gets_the_hint_under_both_names(tmp_path: Path) -> None:
+    resolver = Resolver(write(tmp_path, "tool-a"))
+    loader = await loader_for(resolver)
+    mount = await loader.load("tool-a", {"n": 1}, source_hint="git+x")
+    assert await mount(None) == {"n": 1}
+    assert resolver.asked == [("tool-a", "git+x", "git+x")]
+
+
+async def test_the_hints_older_argument_name_is_accepted(tmp_path: Path) -> None:
+    resolver = Resolver(write(tmp_path, "tool-a"))
+    await (await loader_for(resolver)).load("tool-a", profile_source="old")
+    assert resolver.asked == [("tool-a", "old", "old")]
+
+
+class AsyncResolver:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    async def async_resolve(
+        self, module_id: str, source_hint: Any = None, profile_hint: Any = None
+    ) -> Any:
+        return Source(self.path)
+
+    def resolve(self, module_id: str) -> Any:
+        raise AssertionError("async_resolve is preferred")
+
+
+class Spec000Resolver(Resolver):
+    def resolve(self, module_id: str, profile_hint: Any = None) -> Any:
+        return super().resolve(module_id, None, profile_hint)
+
+
+class PositionalResolver(Resolver):
+    def resolve(self, module_id: str, hint: Any, /) -> Any:
+        return super().resolve(module_id, hint)
+
+
+class BareResolver(Resolver):
+    def resolve(self, module_id: str) -> Any:
+        return super().resolve(module_id)
+
+
+class KeywordResolver(Resolver):
+    def resolve(self, module_id: str, **hints: Any) -> Any:
+        return super().resolve(module_id, **hints)
+
+
+class PathResolver(Resolver):
+    def resolve(self, module_id: str, hint: Any = None) -> Any:
+        return str(self.path)
+
+
+class CoroutineResolver(Resolver):
+    async def resolve(self, module_id: str, hint: Any = None) -> Any:
+        class Later:
+            async def resolve(self_) -> Any:
+                return self.path
+
+        return Later()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        AsyncResolver,
+        Spec000Resolver,
+        PositionalResolver,
+        BareResolver,
+        KeywordResolver,
+        PathResolver,
+        CoroutineResolver,
+    ],
+)
+async def test_every_published_signature_is_served(make: Any, tmp_path: Path) -> None:
+    loader = await loader_for(make(write(tmp_path, "tool-a")))
+    assert await (await loader.load("tool-a", {"n": 1}, source_hint="h"))(None) == {"n": 1}
+
+
+async def test_each_resolver_gets_the_hint_it_takes(tmp_path: Path) -> None:
+    path = write(tmp_path, "tool-a")
+    for make, expected in (
+        (Spec000Resolver, ("tool-a", None, "h")),
+        (PositionalResolver, ("tool-a", "h", None)),
+        (BareResolver, ("tool-a", None, None)),
+        (KeywordResolver, ("tool-a", "h", "h")),
+    ):
+        resolver = make(path)
+        await (await loader_for(resolver)).load("tool-a", source_hint="h")
+        assert resolver.asked == [expected]
+
+
+async def test_a_type_error_inside_a_resolver_is_not_hidden(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="inside"):
+        await (await loader_for(Resolver(TypeError("inside")))).load("tool-a")
+
+
+async def test_the_resolver_is_looked_up_when_loading_also_at_the_callers_coordinator(
+    tmp_path: Path,
+) -> None:
+    loader = ModuleLoader()
+    coordinator = ModuleCoordinator()
+    coordinator.mount_points["module-source-resolver"] = Resolver(write(tmp_path, "tool-late"))
+    assert await loader.load("tool-late", coordinator=coordinator)
+    without_point = MagicMock()
+    without_point.get.side_effect = ValueError("no such point")
+    with pytest.raises(ValueError, match="not found"):
+        await ModuleLoader(without_point).load("tool-nowhere")
+
+
+# -- falling back ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("where", ["resolver", "source", "nothing"])
+async def test_a_resolver_that_does_not_know_is_no_dead_end(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class EntryPoint:
+        name, value, dist = "tool-a", "x:mount", None
+
+        def load(self) -> Any:
+            async def mount(coordinator: Any, config: Any) -> str:
+                return "installed"
+
+            return mount
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda *, group: [EntryPoint()])
+    unknown = ModuleNotFoundError("unknown here")
+    resolver: Any = {
+        "resolver": Resolver(unknown),
+        "source": MagicMock(spec=["resolve"], **{"resolve.return_value": Source(unknown)}),
+        "nothing": MagicMock(spec=["resolve"], **{"resolve.return_value": None}),
+    }[where]
+    loader = await loader_for(resolver)
+    assert await (await loader.load("tool-a"))(None) == "installed"
+
+
+async def test_nowhere_at_all_names_the_resolvers_words_too() -> None:
+    loader = await loader_for(Resolver(ModuleNotFoundError("I looked in my cupboard")))
+    with pytest.raises(ModuleNotFoundError, match="I looked in my cupboard"):
+        await loader.load("tool-nowhere")
+
+
+async def test_other_errors_of_a_resolver_come_out() -> None:
+    with pytest.raises(OSError, match="disk"):
+        await (await loader_for(Resolver(OSError("disk")))).load("tool-a")
+
+
+# -- what is at the path ---------------------------------------------------------------------------
+
+
+async def test_a_missing_path_is_named(tmp_path: Path) -> None:
+    missing = tmp_path / "gone"
+    loader = await loader_for(Resolver(missing))
+    with pytest.raises(ModuleValidationError) as caught:
+        await loader.load("tool-a")
+    text = str(caught.value)
+    assert f"Module 'tool-a' has no valid Python package at {missing}" in text
+    assert "does not exist" in text
+    assert module_failure_reason(caught.value) == "missing_source"
+
+
+async def test_a_path_without_a_package_says_what_was_expected(tmp_path: Path) -> None:
+    with pytest.raises(ModuleValidationError) as caught:
+        await (await loader_for(Resolver(tmp_path))).load("tool-a")
+    assert "expected amplifier_module_tool_a/__init__.py" in str(caught.value)
+    assert module_failure_reason(caught.value) == "invalid_package_layout"
+
+
+@pytest.mark.parametrize(
+    "manifest", ['transport = "wasm"', '[module]\ntransport = "grpc"', '[module]\ntransport="rust"']
+)
+async def test_a_native_module_is_refused_by_the_name_of_its_transport(
+    tmp_path: Path, manifest: str
+) -> None:
+    (write(tmp_path, "tool-a") / "amplifier.toml").write_text(manifest)
+    with pytest.raises(ModuleValidationError, match=r"transport '(wasm|grpc|rust)'"):
+        await (await loader_for(Resolver(tmp_path))).load("tool-a")
+
+
+async def test_a_torn_manifest_is_no_manifest(tmp_path: Path) -> None:
+    (tmp_path / "amplifier.toml").write_text("transport = ")
+    with pytest.raises(ModuleValidationError, match="expected amplifier_module"):
+        await (await loader_for(Resolver(tmp_path))).load("tool-a")
+
+
+def test_the_package_is_the_path_itself_or_the_conventional_or_any_module(
+    tmp_path: Path,
+) -> None:
+    find = ModuleLoader._find_package_dir
+    assert find("tool-a", tmp_path / "missing") is None
+    assert find("tool-a", tmp_path) is None
+    write(tmp_path, "other")
+    assert find("tool-a", tmp_path) == tmp_path / "amplifier_module_other"
+    write(tmp_path, "tool-a")
+    assert find("tool-a", tmp_path) == tmp_path / "amplifier_module_tool_a"
+    package = tmp_path / "amplifier_module_tool_a"
+    assert find("tool-a", package) == package
+
+
+async def test_a_path_that_is_the_package_itself_loads(tmp_path: Path) -> None:
+    package = write(tmp_path, "tool-a") / "amplifier_module_tool_a"
+    loader = await loader_for(Resolver(package))
+    assert await (await loader.load("tool-a", {"n": 1}))(None) == {"n": 1}
+    assert loader._added_paths == [tmp_path]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("raise RuntimeError('at import')", "RuntimeError: at import"),
+        ("import sys\nsys.exit(2)", "SystemExit: 2"),
+        ("def (", "SyntaxError"),
+        ("import nowhere_at_all", "Install what provides 'nowhere_at_all'"),
+    ],
+)
+async def test_a_package_that_can_not_be_imported_says_why(
+    tmp_path: Path, source: str, message: str
+) -> None:
+    path = write(tmp_path, "tool-bad", source)
+    loader = await loader_for(Resolver(path))
+    with pytest.raises(ModuleLoadError) as caught:
+        await loader.load("tool-bad")
+    assert f"Module 'tool-bad' found at {path} but failed to load" in str(caught.value)
+    assert message in str(caught.value)
+    assert str(path) not in sys.path
+
+
+async def test_an_unknown_kind_lists_the_kinds_there_are(tmp_path: Path) -> None:
+    path = write(tmp_path, "tool-a", f"__amplifier_module_type__ = 'gadget'\n{MOUNT}")
+    with pytest.raises(ModuleValidationError) as caught:
+        await (await loader_for(Resolver(path))).load("tool-a")
+    assert "valid types are: context, hook, orchestrator, provider, resolver, tool" in str(
+        caught.value
+    )
+    assert module_failure_reason(caught.value) == "invalid_module_metadata"
+
+
+async def test_a_kind_without_a_validator_is_loaded_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write(tmp_path, "my-resolver", f"__amplifier_module_type__ = 'resolver'\n{MOUNT}")
+    loader = await loader_for(Resolver(path))
+    assert await (await loader.load("my-resolver", {"n": 1}))(None) == {"n": 1}
+    assert "has no validator" in caplog.text
+
+
+async def test_a_resolver_module_without_mount_is_found_but_fails(tmp_path: Path) -> None:
+    path = write(tmp_path, "my-resolver", "__amplifier_module_type__ = 'resolver'\n")
+    with pytest.raises(ValueError, match=r"but failed to load: .* has no mount function"):
+        await (await loader_for(Resolver(path))).load("my-resolver")
+
+
+@pytest.mark.parametrize(
+    ("module_id", "kind"),
+    [
+        ("my-orchestrator", "orchestrator"),
+        ("loop-basic", "orchestrator"),
+        ("provider-x", "provider"),
+        ("tool-provider-list", "provider"),
+        ("tool-x", "tool"),
+        ("hooks-x", "hook"),
+        ("context-x", "context"),
+        ("gadget", "tool"),
+    ],
+)
+def test_the_name_suggests_the_kind(module_id: str, kind: str) -> None:
+    assert _packages.kind_by_name(module_id) == kind
+
+
+# -- validation ------------------------------------------------------------------------------------
+
+
+async def test_a_module_that_breaks_its_contract_is_refused_with_the_reasons(
+    tmp_path: Path,
+) -> None:
+    path = write(tmp_path, "tool-a", "def helper(): pass\n")
+    with pytest.raises(ModuleValidationError) as caught:
+        await (await loader_for(Resolver(path))).load("tool-a")
+    text = str(caught.value)
+    assert text.startswith("Module 'tool-a' failed validation: FAILED: ")
+    assert "Errors: mount_exists: No mount() function found" in text
+    assert module_failure_reason(caught.value) == "validation_failed"
+    assert str(tmp_path) not in sys.path
+
+
+# -- one copy of each module -----------------------------------------------------------------------
+
+
+async def test_a_second_copy_of_a_loaded_module_is_refused(tmp_path: Path) -> None:
+    first, second = write(tmp_path / "one", "tool-a"), write(tmp_path / "two", "tool-a")
+    await (await loader_for(Resolver(first))).load("tool-a")
+    message = "Refusing to load 'tool-a' from .*two.*: it is already loaded from .*one"
+    with pytest.raises(ImportError, match=message):
+        await (await loader_for(Resolver(second))).load("tool-a")
+
+
+async def test_one_loader_refuses_another_path_for_the_same_id(tmp_path: Path) -> None:
+    resolver = Resolver(write(tmp_path / "one", "tool-a"))
+    loader = await loader_for(resolver)
+    await loader.load("tool-a")
+    resolver.path = write(tmp_path / "two", "tool-b")
+    with pytest.raises(ImportError, match="Refusing to load 'tool-a'"):
+        await loader.load("tool-a")
+
+
+async def test_the_same_path_again_is_the_same_module(tmp_path: Path) -> None:
+    resolver = Resolver(write(tmp_path, "tool-a", f"import itertools\n{MOUNT}"))
+    loader = await loader_for(resolver)
+    first = await loader.load("tool-a", {"n": 1})
+    second = await loader.load("tool-a", {"n": 2})
+    assert (await first(None), await second(None)) == ({"n": 1}, {"n": 2})
+
+
+# -- sys.path --------------------------------------------------------------------------------------
+
+
+async def test_cleanup_takes_back_what_loading_added_to_the_path(tmp_path: Path) -> None:
+    before = list(sys.path)
+    loader = await loader_for(None)
+    for name in ("tool-a", "tool-b"):
+        coordinator_resolver = Resolver(write(tmp_path / name, name))
+        loader._coordinator.mount_points["module-source-resolver"] = coordinator_resolver
+        await loader.load(name)
+    assert sys.path[:2] == [str(tmp_path / "tool-b"), str(tmp_path / "tool-a")]
+    assert loader._added_paths == [tmp_path / "tool-a", tmp_path / "tool-b"]
+    loader.cleanup()
+    loader.cleanup()
+    assert sys.path == before
+    assert loader._added_paths == []
+
+
+async def test_a_path_two_loaders_use_stays_until_both_are_done(tmp_path: Path) -> None:
+    resolver = Resolver(write(tmp_path, "tool-a"))
+    one, two = await loader_for(resolver), await loader_for(resolver)
+    await one.load("tool-a")
+    await two.load("tool-a")
+    one.cleanup()
+    assert str(tmp_path) in sys.path
+    two.cleanup()
+    assert str(tmp_path) not in sys.path
+
+
+async def test_a_path_that_was_there_before_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    loader = await loader_for(Resolver(write(tmp_path, "tool-a")))
+    await loader.load("tool-a")
+    loader.cleanup()
+    assert str(tmp_path) in sys.path
+
+
+async def test_search_paths_are_loaded_from_without_a_resolver(tmp_path: Path) -> None:
+    write(tmp_path / "amplifier-module-tool-a", "tool-a")
+    loader = ModuleLoader(search_paths=[tmp_path])
+    assert await (await loader.load("tool-a", {"n": 1}))(None) == {"n": 1}
+
+
+async def test_on_session_ready_of_a_package_rides_along(tmp_path: Path) -> None:
+    path = write(tmp_path, "tool-a", f"{MOUNT}async def on_session_ready(coordinator): pass\n")
+    mount = await (await loader_for(Resolver(path))).load("tool-a")
+    module_id, function = vars(mount)["__on_session_ready__"]
+    assert (module_id, function.__name__) == ("tool-a", "on_session_ready")
