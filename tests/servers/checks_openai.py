@@ -1,0 +1,131 @@
+"""What OpenAI's APIs refuse with 400, so that a malformed request fails a test here too."""
+
+import re
+from typing import Any
+
+_NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
+
+
+def chat_violation(request: dict[str, Any]) -> str | None:
+    """The first rule of Chat Completions that this request breaks."""
+    if not request.get("model"):
+        return "you must provide a model parameter"
+    messages = request.get("messages")
+    if not messages:
+        return "[] is too short - 'messages'"
+    if "stream_options" in request and not request.get("stream"):
+        return "The 'stream_options' parameter is only allowed when 'stream' is enabled."
+    return _chat_sequence(messages) or _tool_names(
+        [tool["function"]["name"] for tool in request.get("tools") or []]
+    )
+
+
+def _chat_sequence(messages: list[dict[str, Any]]) -> str | None:
+    open_calls: list[str] = []
+    for place, message in enumerate(messages):
+        role = message.get("role")
+        if role == "tool":
+            if message.get("tool_call_id") not in open_calls:
+                return (
+                    f"messages[{place}]: messages with role 'tool' must be a response to a "
+                    "preceding message with 'tool_calls'."
+                )
+            open_calls.remove(message["tool_call_id"])
+            if not isinstance(message.get("content"), str | list):
+                return f"messages[{place}].content: expected a string"
+            continue
+        if open_calls:
+            return (
+                "An assistant message with 'tool_calls' must be followed by tool messages "
+                f"responding to each 'tool_call_id'. Missing: {open_calls}"
+            )
+        if role not in ("system", "developer", "user", "assistant"):
+            return f"messages[{place}].role: invalid value {role!r}"
+        calls = message.get("tool_calls")
+        if calls == []:
+            return f"messages[{place}].tool_calls: [] is too short"
+        if role == "assistant" and not calls and message.get("content") in (None, "", []):
+            return f"messages[{place}]: an assistant message needs content or tool_calls"
+        if role != "assistant" and not message.get("content"):
+            return f"messages[{place}].content: expected content"
+        for call in calls or []:
+            if not isinstance(call["function"]["arguments"], str):
+                return f"messages[{place}].tool_calls.arguments: expected a string"
+        open_calls = [call["id"] for call in calls or []]
+        if problem := _tool_names([call["function"]["name"] for call in calls or []]):
+            return problem
+    if open_calls:
+        return f"'tool_calls' must be followed by tool messages. Missing: {open_calls}"
+    return None
+
+
+def responses_violation(request: dict[str, Any]) -> str | None:
+    """The first rule of the Responses API that this request breaks."""
+    if not request.get("model"):
+        return "Missing required parameter: 'model'."
+    items = request.get("input")
+    if not items:
+        return "Missing required parameter: 'input'."
+    if isinstance(items, str):
+        return None
+    return _items(items) or _tool_names([tool["name"] for tool in request.get("tools") or []])
+
+
+def _items(items: list[dict[str, Any]]) -> str | None:
+    called: set[str] = set()
+    answered: set[str] = set()
+    for place, item in enumerate(items):
+        match item.get("type", "message"):
+            case "function_call":
+                if item["call_id"] in called:
+                    return f"input[{place}]: duplicate call_id {item['call_id']}"
+                if not isinstance(item["arguments"], str):
+                    return f"input[{place}].arguments: expected a string"
+                called.add(item["call_id"])
+            case "function_call_output":
+                if item["call_id"] not in called:
+                    return f"No tool call found for function call output {item['call_id']}."
+                if item["call_id"] in answered:
+                    return f"Duplicate function call output {item['call_id']}."
+                answered.add(item["call_id"])
+            case "reasoning":
+                following = items[place + 1] if place + 1 < len(items) else {}
+                kind = following.get("type", "message")
+                ours = kind in ("function_call", "reasoning") or (
+                    kind == "message" and following.get("role") == "assistant"
+                )
+                if not ours:
+                    return (
+                        f"Item '{item.get('id')}' of type 'reasoning' was provided without "
+                        "its required following item."
+                    )
+            case "message":
+                if problem := _message(item, place):
+                    return problem
+            case other:
+                return f"input[{place}]: invalid type {other!r}"
+    if missing := called - answered:
+        return f"No tool output found for function call {sorted(missing)[0]}."
+    return None
+
+
+def _message(item: dict[str, Any], place: int) -> str | None:
+    role = item.get("role")
+    if role not in ("system", "developer", "user", "assistant"):
+        return f"input[{place}].role: invalid value {role!r}"
+    if not item.get("content"):
+        return f"input[{place}].content: expected content"
+    if isinstance(item["content"], str):
+        return None
+    allowed = {"output_text", "refusal"} if role == "assistant" else {"input_text", "input_image"}
+    for part in item["content"]:
+        if part.get("type") not in allowed:
+            return f"input[{place}].content: invalid value {part.get('type')!r}"
+    return None
+
+
+def _tool_names(names: list[str]) -> str | None:
+    for name in names:
+        if not _NAME.match(name):
+            return f"Invalid tool name {name!r}: expected ^[a-zA-Z0-9_-]{{1,64}}$"
+    return None
