@@ -1,0 +1,113 @@
+"""Anthropic's models: sizes, prices, and which way of thinking each accepts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from amplifier_tui.kernel import capabilities
+from amplifier_tui.kernel.models import ModelInfo, Pricing
+
+_DATE = re.compile(r"-\d{8}$")
+_HOUR_WRITE_FACTOR = Decimal("1.6")
+"""An hour's cache write costs 2 times the input price, a five-minute one 1.25 times."""
+
+
+def _price(input_price: str, output_price: str) -> Pricing:
+    return Pricing(
+        input_per_million=Decimal(input_price),
+        output_per_million=Decimal(output_price),
+        cache_read_per_million=Decimal(input_price) * Decimal("0.1"),
+        cache_write_per_million=Decimal(input_price) * Decimal("1.25"),
+    )
+
+
+@dataclass(frozen=True)
+class KnownModel:
+    """One model.
+
+    Attributes:
+        context_window: Tokens.
+        max_output_tokens: Most tokens of one answer.
+        adaptive: Whether it takes `thinking: adaptive`; the others take a budget.
+        effort: Whether it takes an effort level.
+        pricing: What it costs, if that is known for certain.
+    """
+
+    context_window: int = 200_000
+    max_output_tokens: int = 64_000
+    adaptive: bool = True
+    effort: bool = True
+    pricing: Pricing | None = None
+
+
+_UNKNOWN = KnownModel()
+_KNOWN: dict[str, KnownModel] = {
+    "claude-sonnet-5-5": _UNKNOWN,
+    "claude-opus-5-5": _UNKNOWN,
+    "claude-haiku-5-5": _UNKNOWN,
+    "claude-fable-5-2": _UNKNOWN,
+    "claude-mythos-5-2": _UNKNOWN,
+    "claude-sonnet-5": _UNKNOWN,
+    "claude-opus-5": _UNKNOWN,
+    "claude-opus-4-8": _UNKNOWN,
+    "claude-opus-4-7": _UNKNOWN,
+    "claude-opus-4-6": KnownModel(pricing=_price("5", "25")),
+    "claude-sonnet-4-6": KnownModel(pricing=_price("3", "15")),
+    "claude-opus-4-5": KnownModel(adaptive=False, pricing=_price("5", "25")),
+    "claude-sonnet-4-5": KnownModel(adaptive=False, effort=False, pricing=_price("3", "15")),
+    "claude-haiku-4-5": KnownModel(adaptive=False, effort=False, pricing=_price("1", "5")),
+}
+"""The current models as the SDK's own type names them; prices only where they are certain."""
+
+
+def known_model(model: str) -> KnownModel:
+    """The table's entry; a dated id counts as its undated one, an unknown id as a current model."""
+    return _KNOWN.get(_DATE.sub("", model), _UNKNOWN)
+
+
+def fallback_models() -> list[ModelInfo]:
+    """The models to offer when the API can't be asked."""
+    return [
+        ModelInfo(
+            id=name,
+            display_name=display_name(name),
+            context_window=known.context_window,
+            max_output_tokens=known.max_output_tokens,
+            capabilities=list(CAPABILITIES),
+            pricing=known.pricing,
+        )
+        for name, known in _KNOWN.items()
+    ]
+
+
+CAPABILITIES = (
+    capabilities.TOOLS,
+    capabilities.STREAMING,
+    capabilities.THINKING,
+    capabilities.VISION,
+)
+
+
+def display_name(model: str) -> str:
+    """`claude-sonnet-5-5` as `Claude Sonnet 5.5`."""
+    words = _DATE.sub("", model).split("-")
+    name = " ".join(word.capitalize() for word in words if not word.isdigit())
+    version = ".".join(word for word in words if word.isdigit())
+    return f"{name} {version}".strip()
+
+
+def prices(model: str, given: Pricing | None, *, hour_cache: bool) -> Pricing | None:
+    """The prices of a model, or None where they are not known.
+
+    Args:
+        model: Its id.
+        given: Prices from the configuration; they win.
+        hour_cache: Whether cache writes live for an hour, at a higher price.
+    """
+    pricing = given or known_model(model).pricing
+    if pricing is None or not hour_cache or pricing.cache_write_per_million is None:
+        return pricing
+    hourly = pricing.cache_write_per_million * _HOUR_WRITE_FACTOR
+    return pricing.model_copy(update={"cache_write_per_million": hourly})

@@ -1,0 +1,54 @@
+"""provider-openai: OpenAI's models, and those of every server that speaks the same APIs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.modules.provider_openai.provider import OpenAIProvider
+from amplifier_tui.modules.provider_openai.settings import read_settings
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+__all__ = ["OpenAIProvider", "mount", "on_session_ready"]
+
+__amplifier_module_type__ = "provider"
+
+_EVENTS = [
+    "llm:stream_block_start",
+    "llm:stream_block_delta",
+    "llm:stream_block_end",
+    "llm:stream_aborted",
+]
+
+
+async def mount(
+    coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
+) -> Callable[[], Awaitable[None]]:
+    """Mount the provider as `openai`.
+
+    Args:
+        coordinator: The session's coordinator.
+        config: See `settings.Settings`.
+
+    Returns:
+        A cleanup that closes the provider's connections.
+
+    Raises:
+        ConfigurationError: OpenAI is to be asked without a key (`missing_env` names the
+            variable), or the config has a mistake.
+    """
+    provider = OpenAIProvider(read_settings(config or {}), coordinator)
+    await coordinator.mount("providers", provider, name=provider.name)
+    coordinator.register_contributor(
+        "observability.events", "provider-openai", lambda: list(_EVENTS)
+    )
+    return provider.close
+
+
+async def on_session_ready(coordinator: ModuleCoordinator) -> None:
+    """Begin to import the SDK in a thread, so that the first turn does not wait for it."""
+    for provider in coordinator.get("providers").values():
+        if isinstance(provider, OpenAIProvider):
+            provider.start_warming()

@@ -1,0 +1,221 @@
+"""Reading an answer of Chat Completions, from its chunks or in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import uuid4
+
+from amplifier_tui.kernel.llm_errors import ContentFilterError, StreamError
+from amplifier_tui.kernel.message_models import (
+    ChatResponse,
+    ContentBlockUnion,
+    TextBlock,
+    ThinkingBlock,
+    ToolCall,
+    Usage,
+)
+from amplifier_tui.kernel.utils.stream import StreamEmitter
+from amplifier_tui.kernel.utils.tool_calls import call_block, read_tool_call
+from amplifier_tui.modules.provider_openai.chat_request import REASONING_FIELDS
+from amplifier_tui.modules.provider_openai.think_tags import ThinkTags
+
+if TYPE_CHECKING:
+    from openai.types.chat import ChatCompletion, ChatCompletionChunk
+
+_FINISH = {"function_call": "tool_calls"}
+
+
+@dataclass
+class _Block:
+    """One block as far as it has arrived; `field` is the server's name for reasoning."""
+
+    kind: Literal["text", "thinking", "tool_use"]
+    index: int
+    pieces: list[str] = field(default_factory=list)
+    field: str | None = None
+    id: str = ""
+    name: str = ""
+    is_open: bool = True
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+
+class ChatAnswer:
+    """An answer being read.
+
+    Args:
+        model: The model that was asked, for errors.
+        tool_names: The tools' real names by the names the API knows.
+    """
+
+    def __init__(self, model: str, tool_names: dict[str, str]) -> None:
+        self._model = model
+        self._tool_names = tool_names
+        self._blocks: list[_Block] = []
+        self._calls: dict[int, _Block] = {}
+        self._tags = ThinkTags()
+        self._finish: str | None = None
+        self._refused = False
+        self._usage: Usage | None = None
+        self._id: str | None = None
+        self._served_by: str | None = None
+
+    async def read_stream(
+        self, chunks: AsyncIterable[ChatCompletionChunk], emitter: StreamEmitter
+    ) -> None:
+        """Read a stream to its end and emit each piece as it arrives.
+
+        Raises:
+            StreamError: The stream ended before the answer did.
+        """
+        async for chunk in chunks:
+            self._id = chunk.id or self._id
+            self._served_by = chunk.model or self._served_by
+            if chunk.usage is not None:
+                self._usage = _kernel_usage(chunk.usage)
+            for choice in chunk.choices or []:
+                if choice.delta is not None:
+                    await self._add(choice.delta, emitter)
+                self._finish = choice.finish_reason or self._finish
+        for kind, piece in self._tags.finish():
+            await self._write(kind, piece, emitter)
+        if self._finish is None:
+            raise StreamError(
+                "The stream ended before the answer was complete.",
+                provider="openai",
+                model=self._model,
+            )
+        for block in self._blocks:
+            await self._close(block, emitter)
+
+    async def read_completion(self, completion: ChatCompletion) -> None:
+        """Take over an answer that came in one piece."""
+        self._id, self._served_by = completion.id, completion.model
+        if completion.usage is not None:
+            self._usage = _kernel_usage(completion.usage)
+        for choice in completion.choices[:1]:
+            # A whole message has the fields of a delta, and calls without numbers.
+            await self._add(choice.message, StreamEmitter(None, request_id=""))
+            self._finish = choice.finish_reason
+        for kind, piece in self._tags.finish():
+            await self._write(kind, piece, StreamEmitter(None, request_id=""))
+
+    def response(self) -> ChatResponse:
+        """The answer in the kernel's form.
+
+        Raises:
+            ContentFilterError: A filter left nothing of it.
+        """
+        content: list[ContentBlockUnion] = []
+        calls: list[ToolCall] = []
+        for block in self._blocks:
+            match block.kind:
+                case "tool_use":
+                    call = self._tool_call(block)
+                    calls.append(call)
+                    content.append(call_block(call))
+                case "thinking":
+                    extra: dict[str, Any] = {}
+                    if block.field is not None:
+                        extra["reasoning_field"] = block.field
+                    content.append(ThinkingBlock(thinking=block.text, **extra))
+                case "text":
+                    content.append(TextBlock(text=block.text))
+        finish = _FINISH.get(self._finish or "", self._finish)
+        if finish == "content_filter" and not content:
+            raise ContentFilterError(
+                "The filter stopped the answer before its first word. Rephrase the request.",
+                provider="openai",
+                model=self._model,
+            )
+        if calls and finish == "stop":
+            finish = "tool_calls"
+        return ChatResponse(
+            content=content,
+            tool_calls=calls or None,
+            usage=self._usage,
+            finish_reason="content_filter" if self._refused else finish,
+            metadata={
+                "response_id": self._id,
+                "model": self._served_by,
+                "stop_reason": self._finish,
+            },
+        )
+
+    async def _add(self, delta: Any, emitter: StreamEmitter) -> None:
+        for name in REASONING_FIELDS:
+            if piece := getattr(delta, name, None):
+                await self._write("thinking", str(piece), emitter, field=name)
+                break  # some servers send the same text under both names
+        if delta.content:
+            for kind, piece in self._tags.feed(delta.content):
+                await self._write(kind, piece, emitter)
+        if refusal := getattr(delta, "refusal", None):
+            self._refused = True
+            await self._write("text", refusal, emitter)
+        for number, call in enumerate(delta.tool_calls or []):
+            await self._add_call(number, call, emitter)
+
+    async def _write(
+        self,
+        kind: Literal["text", "thinking"],
+        piece: str,
+        emitter: StreamEmitter,
+        field: str | None = None,
+    ) -> None:
+        last = self._blocks[-1] if self._blocks else None
+        if last is None or last.kind != kind:
+            if last is not None and last.kind != "tool_use":
+                await self._close(last, emitter)
+            last = await self._open(_Block(kind, len(self._blocks), field=field), emitter)
+        last.pieces.append(piece)
+        await emitter.delta(last.index, piece)
+
+    async def _add_call(self, number: int, call: Any, emitter: StreamEmitter) -> None:
+        given = getattr(call, "index", None)
+        index = given if isinstance(given, int) else number
+        function = call.function
+        block = self._calls.get(index)
+        if block is None or (call.id and block.id and call.id != block.id):
+            # Some servers number every call 0 and tell them apart by id alone.
+            name = (function.name if function else None) or ""
+            fresh = _Block("tool_use", len(self._blocks), id=call.id or "")
+            fresh.name = self._tool_names.get(name, name)
+            block = self._calls[index] = await self._open(fresh, emitter)
+        elif call.id:
+            block.id = call.id
+        if function is not None and function.arguments:
+            block.pieces.append(function.arguments)
+            await emitter.delta(block.index, function.arguments)
+
+    async def _open(self, block: _Block, emitter: StreamEmitter) -> _Block:
+        self._blocks.append(block)
+        await emitter.start(block.index, block.kind, name=block.name or None)
+        return block
+
+    async def _close(self, block: _Block, emitter: StreamEmitter) -> None:
+        if block.is_open:
+            block.is_open = False
+            await emitter.end(block.index)
+
+    def _tool_call(self, block: _Block) -> ToolCall:
+        identity = block.id or f"call_{uuid4().hex[:12]}"
+        return read_tool_call(identity, block.name, block.text, cut_off=self._finish == "length")
+
+
+def _kernel_usage(usage: Any) -> Usage:
+    prompt = getattr(usage, "prompt_tokens_details", None)
+    completion = getattr(usage, "completion_tokens_details", None)
+    input_tokens, output_tokens = usage.prompt_tokens or 0, usage.completion_tokens or 0
+    return Usage(
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        total_tokens=usage.total_tokens or input_tokens + output_tokens,
+        reasoning_tokens=getattr(completion, "reasoning_tokens", None) or None,
+        cache_read_tokens=getattr(prompt, "cached_tokens", None) or None,
+        cache_write_tokens=getattr(prompt, "cache_write_tokens", None) or None,
+    )

@@ -1,0 +1,209 @@
+"""A kernel request in the format of Chat Completions.
+
+Source: OpenAI API, Chat Completions. Compatible servers differ: many apply templates that want one
+system message at the start and strictly alternating turns, so that is what they get.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from amplifier_tui.kernel.message_models import (
+    ChatRequest,
+    ImageBlock,
+    ResponseFormatJson,
+    ResponseFormatJsonSchema,
+    TextBlock,
+    ThinkingBlock,
+)
+from amplifier_tui.kernel.utils.conversation import clean_name, encodable, read_conversation
+from amplifier_tui.kernel.utils.turns import AssistantTurn, Conversation, ToolTurn, UserTurn
+from amplifier_tui.modules.provider_openai.prepared import (
+    BEGIN,
+    GO_ON,
+    NO_OUTPUT,
+    Prepared,
+    Wire,
+    function,
+    image_url,
+    sampling,
+    tool_names,
+)
+from amplifier_tui.modules.provider_openai.settings import Settings
+
+REASONING_FIELDS = ("reasoning_content", "reasoning")
+"""What servers call reasoning text; a block remembers the name, to be sent back under it."""
+
+_LONGEST_ID = 40
+
+
+def prepare_chat(
+    request: ChatRequest, settings: Settings, model: str, cache_key: str | None
+) -> Prepared:
+    """Write a request for Chat Completions.
+
+    Args:
+        request: What to complete.
+        settings: The provider's configuration.
+        model: The model to ask.
+        cache_key: Tells OpenAI which requests belong together.
+    """
+    conversation = read_conversation(
+        request.messages, clean_id=_short_id if settings.is_openai else None
+    )
+    limit = request.max_output_tokens or settings.max_tokens
+    optional: Wire = {
+        **sampling(request, settings, model),
+        "tools": [{"type": "function", "function": function(t)} for t in request.tools or []],
+        "tool_choice": _tool_choice(request.tool_choice) if request.tools else None,
+        "stop": request.stop,
+        # Compatible servers know the old name, OpenAI's newer models only the new one.
+        "max_completion_tokens" if settings.is_openai else "max_tokens": limit,
+        "reasoning_effort": request.reasoning_effort or settings.effort,
+        "response_format": _response_format(request),
+        "prompt_cache_key": cache_key if settings.is_openai else None,
+        "timeout": request.timeout,
+    }
+    if settings.stream and settings.stream_usage:
+        optional["stream_options"] = {"include_usage": True}
+    arguments: dict[str, Any] = {"model": model, "messages": wire_messages(conversation)}
+    arguments |= {
+        name: value for name, value in optional.items() if value is not None and value != []
+    }
+    return Prepared(arguments, tool_names(request.tools), conversation.repairs)
+
+
+def wire_messages(conversation: Conversation) -> list[Wire]:
+    """The conversation as messages: system, then user and assistant in turn."""
+    writer = _Writer()
+    last_user = max(
+        (place for place, turn in enumerate(conversation.turns) if isinstance(turn, UserTurn)),
+        default=-1,
+    )
+    for place, turn in enumerate(conversation.turns):
+        match turn:
+            case UserTurn():
+                writer.user([_part(block) for block in turn.content])
+            case AssistantTurn():
+                writer.assistant(turn, with_reasoning=place > last_user)
+            case ToolTurn():
+                writer.tools(turn)
+    messages = writer.finished()
+    if conversation.system:
+        messages.insert(0, {"role": "system", "content": conversation.system})
+    return messages
+
+
+class _Writer:
+    """Collects messages; user parts wait until something else follows them."""
+
+    def __init__(self) -> None:
+        self._messages: list[Wire] = []
+        self._waiting: list[Wire] = []
+
+    def user(self, parts: list[Wire]) -> None:
+        self._waiting.extend(parts)
+
+    def assistant(self, turn: AssistantTurn, *, with_reasoning: bool) -> None:
+        texts = [block.text for block in turn.content if isinstance(block, TextBlock)]
+        calls = turn.calls
+        if not texts and not calls:
+            return
+        if not self._messages and not self._waiting:
+            self.user([{"type": "text", "text": BEGIN}])
+        self._flush()
+        message: Wire = {"role": "assistant", "content": "\n\n".join(texts) or None}
+        if calls:
+            message["tool_calls"] = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {
+                        "name": clean_name(call.name),
+                        "arguments": json.dumps(call.input, ensure_ascii=False),
+                    },
+                }
+                for call in calls
+            ]
+        if with_reasoning:
+            message.update(_reasoning(turn))
+        self._messages.append(message)
+
+    def tools(self, turn: ToolTurn) -> None:
+        images: list[Wire] = []
+        for output in turn.outputs:
+            text = output.text if output.text.strip() else NO_OUTPUT
+            self._messages.append({"role": "tool", "tool_call_id": output.call_id, "content": text})
+            images += [_part(image) for image in output.images]
+        if images:
+            # Tool messages hold text only, so the images follow as the user's.
+            self.user([{"type": "text", "text": "Images from the tool results:"}, *images])
+
+    def finished(self) -> list[Wire]:
+        if not self._waiting and (not self._messages or self._messages[-1]["role"] == "assistant"):
+            self.user([{"type": "text", "text": GO_ON if self._messages else BEGIN}])
+        self._flush()
+        return self._messages
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._messages.append(_user(self._waiting))
+            self._waiting = []
+
+
+def _user(parts: list[Wire]) -> Wire:
+    if all(part["type"] == "text" for part in parts):
+        return {"role": "user", "content": "\n\n".join(part["text"] for part in parts)}
+    return {"role": "user", "content": parts}
+
+
+def _part(block: TextBlock | ImageBlock) -> Wire:
+    if isinstance(block, ImageBlock):
+        return {"type": "image_url", "image_url": {"url": image_url(block)}}
+    return {"type": "text", "text": block.text}
+
+
+def _reasoning(turn: AssistantTurn) -> Wire:
+    """Reasoning under the name the server gave it: some insist on it within a tool turn."""
+    found: Wire = {}
+    for block in turn.content:
+        if not isinstance(block, ThinkingBlock):
+            continue
+        name = (block.model_extra or {}).get("reasoning_field")
+        if name in REASONING_FIELDS and block.thinking:
+            found[name] = found.get(name, "") + encodable(block.thinking)
+    return found
+
+
+def _short_id(identity: str) -> str:
+    return clean_name(identity)[:_LONGEST_ID]
+
+
+def _tool_choice(choice: str | dict[str, Any] | None) -> str | Wire | None:
+    match choice:
+        case None | "auto" | "none" | "required":
+            return choice
+        case "any" | {"type": "any"}:
+            return "required"
+        case str():
+            return {"type": "function", "function": {"name": clean_name(choice)}}
+        case {"type": "auto" | "none" as kind}:
+            return str(kind)
+        case {"name": str(name)}:
+            return {"type": "function", "function": {"name": clean_name(name)}}
+        case _:
+            return choice
+
+
+def _response_format(request: ChatRequest) -> Wire | None:
+    match request.response_format:
+        case ResponseFormatJson():
+            return {"type": "json_object"}
+        case ResponseFormatJsonSchema() as wanted:
+            schema: Wire = {"name": "response", "schema": wanted.json_schema}
+            if wanted.strict is not None:
+                schema["strict"] = wanted.strict
+            return {"type": "json_schema", "json_schema": schema}
+        case _:
+            return None

@@ -1,0 +1,124 @@
+"""Models of OpenAI and of compatible servers: sizes, prices, and which of them reason."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from amplifier_tui.kernel import capabilities
+from amplifier_tui.kernel.models import ModelInfo, Pricing
+
+_DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+_REASONS = re.compile(r"^(o\d|gpt-[5-9]|codex)")
+_CHATS = re.compile(r"^(gpt-|o\d|chatgpt-|codex)")
+_OTHER_USES = re.compile(
+    r"audio|realtime|image|transcribe|tts|embed|moderation|instruct|search|whisper|rerank|live"
+)
+_WINDOW_FIELDS = ("max_model_len", "context_length", "max_context_length", "context_window")
+"""What vLLM, OpenRouter, LM Studio and others call the window in their model lists."""
+
+CAPABILITIES = (capabilities.TOOLS, capabilities.STREAMING, capabilities.VISION)
+
+
+def _price(input_price: str, output_price: str, cached_price: str) -> Pricing:
+    return Pricing(
+        input_per_million=Decimal(input_price),
+        output_per_million=Decimal(output_price),
+        cache_read_per_million=Decimal(cached_price),
+    )
+
+
+@dataclass(frozen=True)
+class KnownModel:
+    """One model; sizes in tokens, the price only if it is known for certain."""
+
+    context_window: int = 400_000
+    max_output_tokens: int = 128_000
+    pricing: Pricing | None = None
+
+
+_CURRENT = KnownModel()
+_LOCAL = KnownModel(context_window=32_768, max_output_tokens=8_192)
+"""What to expect of a model nothing is known about: a local one, most likely."""
+
+_KNOWN: dict[str, KnownModel] = {
+    "gpt-6-astra": _CURRENT,
+    "gpt-6.1-sol": _CURRENT,
+    "gpt-6.1-terra": _CURRENT,
+    "gpt-6-sol": _CURRENT,
+    "gpt-6-luna": _CURRENT,
+    "gpt-5.6-sol": _CURRENT,
+    "gpt-5.6-terra": _CURRENT,
+    "gpt-5.6-luna": _CURRENT,
+    "gpt-5.5": _CURRENT,
+    "gpt-5.4": _CURRENT,
+    "gpt-5.4-mini": _CURRENT,
+    "gpt-5.2": KnownModel(pricing=_price("1.75", "14", "0.175")),
+    "gpt-5.1": KnownModel(pricing=_price("1.25", "10", "0.125")),
+    "gpt-5": KnownModel(pricing=_price("1.25", "10", "0.125")),
+    "gpt-5-mini": KnownModel(pricing=_price("0.25", "2", "0.025")),
+    "gpt-5-nano": KnownModel(pricing=_price("0.05", "0.4", "0.005")),
+    "gpt-4.1": KnownModel(1_047_576, 32_768, _price("2", "8", "0.5")),
+    "gpt-4.1-mini": KnownModel(1_047_576, 32_768, _price("0.4", "1.6", "0.1")),
+    "gpt-4.1-nano": KnownModel(1_047_576, 32_768, _price("0.1", "0.4", "0.025")),
+    "gpt-4o": KnownModel(128_000, 16_384, _price("2.5", "10", "1.25")),
+    "gpt-4o-mini": KnownModel(128_000, 16_384, _price("0.15", "0.6", "0.075")),
+    "o4-mini": KnownModel(200_000, 100_000, _price("1.1", "4.4", "0.275")),
+    "o3": KnownModel(200_000, 100_000, _price("2", "8", "0.5")),
+}
+"""The current models as the SDK's own type names them; prices only where they are certain."""
+
+
+def known_model(model: str) -> KnownModel:
+    """The table's entry; a dated id counts as its undated one."""
+    name = _DATE.sub("", model)
+    return _KNOWN.get(name) or (_CURRENT if _REASONS.match(name) else _LOCAL)
+
+
+def reasons(model: str) -> bool:
+    """Whether this is one of OpenAI's reasoning models."""
+    return bool(_REASONS.match(model)) and "chat" not in model
+
+
+def fallback_models() -> list[ModelInfo]:
+    """OpenAI's models to offer when the API can't be asked."""
+    return [_info(name, known, None) for name, known in _KNOWN.items()]
+
+
+def listed_models(models: list[Any], *, is_openai: bool) -> list[ModelInfo]:
+    """The chat models among those the server lists.
+
+    Args:
+        models: The SDK's model objects; compatible servers put more fields in them.
+        is_openai: Whether the list is OpenAI's own, which names models for every purpose.
+    """
+    found = [model for model in models if not _OTHER_USES.search(model.id.lower())]
+    if is_openai:
+        found = [model for model in found if _CHATS.match(model.id)]
+        found.sort(key=lambda model: getattr(model, "created", None) or 0, reverse=True)
+    return [_info(model.id, known_model(model.id), _window(model)) for model in found]
+
+
+def _window(model: Any) -> int | None:
+    meta = getattr(model, "meta", None)
+    fields = [getattr(model, name, None) for name in _WINDOW_FIELDS]
+    if isinstance(meta, dict):
+        fields += [meta.get("n_ctx"), meta.get("n_ctx_train")]
+    return next((value for value in fields if isinstance(value, int) and value > 0), None)
+
+
+def _info(model: str, known: KnownModel, window: int | None) -> ModelInfo:
+    context_window = window or known.context_window
+    able = list(CAPABILITIES)
+    if reasons(model):
+        able.append(capabilities.THINKING)
+    return ModelInfo(
+        id=model,
+        display_name=model,
+        context_window=context_window,
+        max_output_tokens=min(known.max_output_tokens, context_window // 2),
+        capabilities=able,
+        pricing=known.pricing,
+    )

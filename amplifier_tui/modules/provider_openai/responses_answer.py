@@ -1,0 +1,198 @@
+"""Reading an answer of the Responses API, from its events or in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.kernel.llm_errors import ContentFilterError, StreamError
+from amplifier_tui.kernel.message_models import (
+    ChatResponse,
+    ContentBlockUnion,
+    TextBlock,
+    ThinkingBlock,
+    ToolCall,
+    Usage,
+)
+from amplifier_tui.kernel.utils.stream import StreamEmitter
+from amplifier_tui.kernel.utils.tool_calls import call_block, read_tool_call
+from amplifier_tui.modules.provider_openai.errors import failed_response
+from amplifier_tui.modules.provider_openai.settings import Settings
+
+if TYPE_CHECKING:
+    from openai.types.responses import Response, ResponseStreamEvent
+
+_SHOWN_AS = {"message": "text", "reasoning": "thinking", "function_call": "tool_use"}
+
+
+class ResponsesAnswer:
+    """An answer being read.
+
+    Args:
+        model: The model that was asked, for errors.
+        tool_names: The tools' real names by the names the API knows.
+        settings: Where it was asked, for errors.
+    """
+
+    def __init__(self, model: str, tool_names: dict[str, str], settings: Settings) -> None:
+        self._model = model
+        self._tool_names = tool_names
+        self._settings = settings
+        self._items: dict[int, Any] = {}
+        self._response: Response | None = None
+
+    async def read_stream(
+        self, events: AsyncIterable[ResponseStreamEvent], emitter: StreamEmitter
+    ) -> None:
+        """Read a stream to its end and emit each piece as it arrives.
+
+        Raises:
+            LLMError: The API reported an error.
+            StreamError: The stream ended before the response did.
+        """
+        async for event in events:
+            match event.type:
+                case "response.output_item.added":
+                    if shown := _SHOWN_AS.get(event.item.type):
+                        name = getattr(event.item, "name", None) or ""
+                        name = self._tool_names.get(name, name)
+                        await emitter.start(event.output_index, shown, name=name or None)
+                case (
+                    "response.output_text.delta"
+                    | "response.refusal.delta"
+                    | "response.reasoning_summary_text.delta"
+                    | "response.reasoning_text.delta"
+                    | "response.function_call_arguments.delta"
+                ):
+                    await emitter.delta(event.output_index, event.delta)
+                case "response.reasoning_summary_part.added":
+                    if event.summary_index > 0:
+                        await emitter.delta(event.output_index, "\n\n")
+                case "response.output_item.done":
+                    self._items[event.output_index] = event.item
+                    if event.item.type in _SHOWN_AS:
+                        await emitter.end(event.output_index)
+                case "response.completed" | "response.incomplete":
+                    self._response = event.response
+                case "response.failed":
+                    raise self._failed(event.response)
+                case "error":
+                    raise failed_response(
+                        event.code, event.message, model=self._model, settings=self._settings
+                    )
+        if self._response is None:
+            raise StreamError(
+                "The stream ended before the answer was complete.",
+                provider="openai",
+                model=self._model,
+            )
+
+    def read_response(self, response: Response) -> None:
+        """Take over an answer that came in one piece.
+
+        Raises:
+            LLMError: The API reported an error in it.
+        """
+        if response.status == "failed":
+            raise self._failed(response)
+        self._response = response
+        self._items = dict(enumerate(response.output))
+
+    def response(self) -> ChatResponse:
+        """The answer in the kernel's form.
+
+        Raises:
+            ContentFilterError: A filter left nothing of it.
+        """
+        final = self._response
+        reason = getattr(getattr(final, "incomplete_details", None), "reason", None)
+        cut_off = reason == "max_output_tokens"
+        content: list[ContentBlockUnion] = []
+        calls: list[ToolCall] = []
+        refused = False
+        for _, item in sorted(self._items.items()):
+            match item.type:
+                case "message":
+                    refused = refused or any(part.type == "refusal" for part in item.content)
+                    content.extend(_message_blocks(item))
+                case "reasoning":
+                    content.extend(_reasoning_blocks(item))
+                case "function_call":
+                    name = self._tool_names.get(item.name, item.name)
+                    call = read_tool_call(item.call_id, name, item.arguments, cut_off=cut_off)
+                    calls.append(call)
+                    content.append(call_block(call))
+        if reason == "content_filter" and not any(isinstance(b, TextBlock) for b in content):
+            raise ContentFilterError(
+                "The filter stopped the answer before its first word. Rephrase the request.",
+                provider="openai",
+                model=self._model,
+            )
+        return ChatResponse(
+            content=content,
+            tool_calls=calls or None,
+            usage=_kernel_usage(getattr(final, "usage", None)),
+            finish_reason=_finish(reason, refused=refused, called=bool(calls)),
+            metadata={
+                "response_id": getattr(final, "id", None),
+                "model": getattr(final, "model", None),
+                "stop_reason": reason or getattr(final, "status", None),
+            },
+        )
+
+    def _failed(self, response: Response) -> Exception:
+        error = response.error
+        return failed_response(
+            error.code if error else None,
+            error.message if error else None,
+            model=self._model,
+            settings=self._settings,
+        )
+
+
+def _finish(reason: str | None, *, refused: bool, called: bool) -> str:
+    if refused or reason == "content_filter":
+        return "content_filter"
+    if reason is not None:
+        return "length"
+    return "tool_calls" if called else "stop"
+
+
+def _message_blocks(item: Any) -> Iterable[TextBlock]:
+    texts = [part.refusal if part.type == "refusal" else part.text for part in item.content]
+    text = "".join(piece for piece in texts if piece)
+    extra: dict[str, Any] = {}
+    if getattr(item, "phase", None):
+        # The API wants it back with the message.
+        extra["phase"] = item.phase
+    if text:
+        yield TextBlock(text=text, **extra)
+
+
+def _reasoning_blocks(item: Any) -> Iterable[ThinkingBlock]:
+    """A reasoning item; `content` carries its encrypted form and its id, for the way back."""
+    parts = [part.text for part in item.summary or []]
+    parts += [part.text for part in getattr(item, "content", None) or []]
+    text = "\n\n".join(parts)
+    encrypted = getattr(item, "encrypted_content", None)
+    if text or encrypted:
+        yield ThinkingBlock(
+            thinking=text,
+            content=[encrypted, item.id] if encrypted else None,
+            visibility=None if text else "internal",
+        )
+
+
+def _kernel_usage(usage: Any) -> Usage | None:
+    if usage is None:
+        return None
+    details = getattr(usage, "input_tokens_details", None)
+    output = getattr(usage, "output_tokens_details", None)
+    return Usage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        total_tokens=usage.total_tokens or usage.input_tokens + usage.output_tokens,
+        reasoning_tokens=getattr(output, "reasoning_tokens", None) or None,
+        cache_read_tokens=getattr(details, "cached_tokens", None) or None,
+        cache_write_tokens=getattr(details, "cache_write_tokens", None) or None,
+    )

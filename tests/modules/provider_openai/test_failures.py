@@ -1,0 +1,148 @@
+import asyncio
+
+import pytest
+
+from amplifier_tui.kernel import llm_errors
+from amplifier_tui.kernel.message_models import TextBlock
+from tests.modules.provider_openai.support import APIS, gpt
+from tests.modules.provider_support import ask
+from tests.servers import (
+    Cut,
+    Failure,
+    LoopbackServer,
+    Malformed,
+    Pause,
+    Stall,
+    StreamFailure,
+    Text,
+    reply,
+)
+
+pytestmark = pytest.mark.parametrize("api", APIS)
+NEVER = {"max_retries": 0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "status", "remedy"),
+    [
+        ("unauthorized", llm_errors.AuthenticationError, 401, "Check OPENAI_API_KEY"),
+        ("forbidden", llm_errors.AccessDeniedError, 403, "another key or model"),
+        ("unknown_model", llm_errors.NotFoundError, 404, "Choose another model"),
+        ("rate_limited", llm_errors.RateLimitError, 429, "Retry in a moment"),
+        ("quota", llm_errors.QuotaExceededError, 429, "quota is used up"),
+        ("unavailable", llm_errors.ProviderUnavailableError, 503, "Retry in a moment"),
+        ("server_error", llm_errors.ProviderUnavailableError, 500, "Retry in a moment"),
+        ("context_too_long", llm_errors.ContextLengthError, 400, "Compact it"),
+        ("bad_request", llm_errors.InvalidRequestError, 400, "refuses the request"),
+        ("html", llm_errors.ProviderUnavailableError, 502, "Retry in a moment"),
+    ],
+)
+async def test_each_failure_has_its_class_status_and_remedy(
+    api: str, kind: str, error: type[llm_errors.LLMError], status: int, remedy: str
+) -> None:
+    async with gpt(Failure(kind), api=api, config=NEVER) as (provider, _, heard):
+        with pytest.raises(error) as caught:
+            await provider.complete(ask(model="gpt-x"))
+    found = caught.value
+    assert type(found) is error
+    assert (found.provider, found.model, found.status_code) == ("openai", "gpt-x", status)
+    assert remedy in str(found)
+    assert heard.names() == ["llm:request"]
+
+
+async def test_a_retry_after_is_waited_for_and_the_second_attempt_succeeds(api: str) -> None:
+    replies = (Failure("rate_limited", retry_after=0.05), "Hi.")
+    async with gpt(*replies, api=api) as (provider, server, heard):
+        response = await provider.complete(ask())
+    assert response.content == [TextBlock(text="Hi.")]
+    (retry,) = heard.of("provider:retry")
+    assert (retry["attempt"], retry["delay"]) == (1, 0.05)
+    assert len(server.requests) == 2
+
+
+async def test_an_empty_account_is_not_asked_again(api: str) -> None:
+    async with gpt(Failure("quota"), "never", api=api) as (provider, server, _):
+        with pytest.raises(llm_errors.QuotaExceededError):
+            await provider.complete(ask())
+    assert server.script.left == 1
+
+
+@pytest.mark.parametrize(
+    ("step", "error"),
+    [
+        (Cut(), "StreamError"),
+        (Malformed(), "StreamError"),
+        (StreamFailure("overloaded"), "ProviderUnavailableError"),
+        (StreamFailure("rate_limited"), "RateLimitError"),
+    ],
+)
+async def test_a_broken_stream_is_aborted_and_retried_under_a_new_id(
+    api: str, step: object, error: str
+) -> None:
+    async with gpt(reply(Text(["half ", step])), "Whole.", api=api) as (provider, _, heard):
+        response = await provider.complete(ask())
+    assert response.content == [TextBlock(text="Whole.")]
+    (aborted,) = heard.of("llm:stream_aborted")
+    assert aborted["error"]["type"] == error
+    deltas = heard.of("llm:stream_block_delta")
+    assert deltas[0]["request_id"] == aborted["request_id"]
+    assert deltas[-1]["request_id"] != aborted["request_id"]
+
+
+async def test_a_conversation_that_outgrows_the_window_in_mid_stream_is_told_as_such(
+    api: str,
+) -> None:
+    broken = reply(Text(["half ", StreamFailure("context_too_long")]))
+    async with gpt(broken, api=api) as (provider, _, heard):
+        with pytest.raises(llm_errors.ContextLengthError, match="Compact it"):
+            await provider.complete(ask())
+    assert heard.names()[-1] == "llm:stream_aborted"
+
+
+async def test_a_stall_becomes_a_timeout(api: str) -> None:
+    config = {**NEVER, "timeout": 0.2}
+    answer = reply(Text(["one ", Stall()]))
+    async with gpt(answer, api=api, config=config) as (provider, server, _):
+        with pytest.raises(llm_errors.LLMTimeoutError, match="raise `timeout`"):
+            await provider.complete(ask())
+        await (await server.request()).disconnected.wait()
+
+
+async def test_a_request_may_bring_its_own_timeout(api: str) -> None:
+    answer = reply("x", before=Pause(30))
+    async with gpt(answer, api=api, config=NEVER) as (provider, _, _heard):
+        with pytest.raises(llm_errors.LLMTimeoutError):
+            await provider.complete(ask(timeout=0.2))
+
+
+async def test_an_address_nobody_answers_at_asks_whether_the_server_runs(api: str) -> None:
+    async with LoopbackServer() as gone:
+        url = gone.openai_url
+    async with gpt(api=api, config={**NEVER, "base_url": url}) as (provider, _, _heard):
+        with pytest.raises(llm_errors.NetworkError, match="Is the server running"):
+            await provider.complete(ask())
+
+
+async def test_a_wrong_path_in_the_address_is_suspected(api: str) -> None:
+    async with (
+        LoopbackServer() as server,
+        gpt(api=api, config={**NEVER, "base_url": f"{server.url}/wrong"}) as (provider, _, _heard),
+    ):
+        with pytest.raises(llm_errors.NotFoundError, match="with /v1"):
+            await provider.complete(ask(model="qwen3"))
+
+
+async def test_an_answer_filtered_away_is_an_error(api: str) -> None:
+    async with gpt(reply(stop="refusal"), api=api, config=NEVER) as (provider, _, _heard):
+        with pytest.raises(llm_errors.ContentFilterError, match="Rephrase"):
+            await provider.complete(ask())
+
+
+async def test_cancelling_during_a_retrys_wait_ends_it(api: str) -> None:
+    async with gpt(Failure("rate_limited", retry_after=50), api=api) as (provider, server, heard):
+        answering = asyncio.create_task(provider.complete(ask()))
+        await heard.until("provider:retry")
+        answering.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await answering
+    assert len(server.requests) == 1
