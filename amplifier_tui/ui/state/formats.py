@@ -1,0 +1,110 @@
+"""Numbers and names in the words of the screen: `62.1k`, `820 ms`, `4:32`, `$0.42`."""
+
+import math
+import re
+from decimal import Decimal, InvalidOperation
+from pathlib import PurePath
+
+_DATE = re.compile(r"[-@](20\d{2}-?\d{2}-?\d{2}|latest)$")
+_VERSION = re.compile(r"-(\d+)-(\d+)$")
+
+
+def tokens(count: int) -> str:
+    """Return a token count: `812`, `10.3k`, `200k`, `1.2M`. Never longer than six cells."""
+    if count < 0:
+        return "-" + tokens(-count)
+    if count < 1000:
+        return str(count)
+    if count < 999_950:
+        return _short(count / 1000) + "k"
+    return _short(count / 1_000_000) + "M"
+
+
+def _short(value: float) -> str:
+    text = f"{value:.1f}" if value < 1000 else f"{value:.0f}"
+    return text.removesuffix(".0")
+
+
+def milliseconds(ms: float) -> str:
+    """Return a duration for a column of six cells: `0.4 ms`, `12 ms`, `1.2 s`, `3 min`."""
+    if not ms >= 0.05:  # also what is no number
+        return "0 ms"
+    if ms < 0.95:
+        return f"{ms:.1f} ms"
+    if ms < 999.5:
+        return f"{ms:.0f} ms"
+    seconds = ms / 1000
+    if seconds < 99.95:
+        return f"{seconds:.1f} s"
+    if seconds < 5969.5:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h"
+
+
+def elapsed(seconds: float) -> str:
+    """Return a running clock: `0:07`, `12:04`, `1:02:33`. Negative reads as zero."""
+    whole = _whole(seconds)
+    hours, rest = divmod(whole, 3600)
+    minutes, second = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{second:02}" if hours else f"{minutes}:{second:02}"
+
+
+def span(seconds: float) -> str:
+    """Return a duration in prose: `8 s`, `2 min 5 s`, `1 h 12 min`."""
+    whole = _whole(seconds + 0.5)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, second = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {second} s" if second else f"{minutes} min"
+    hours, minute = divmod(minutes, 60)
+    return f"{hours} h {minute} min" if minute else f"{hours} h"
+
+
+def _whole(seconds: float) -> int:
+    return max(0, int(seconds)) if math.isfinite(seconds) else 0
+
+
+def money(amount: str | None) -> str:
+    """Return a decimal string in US dollars as `$0.42`; empty for None or what is no number."""
+    if not amount:
+        return ""
+    try:
+        value = Decimal(amount)
+    except InvalidOperation:
+        return ""
+    if not value.is_finite():
+        return ""
+    if 0 < value < Decimal("0.005"):
+        return "<$0.01"
+    return f"${value:,.2f}" if value < 1000 else f"${value:,.0f}"
+
+
+def short_model(model: str) -> str:
+    """Return a model's name without vendor, family prefix and date.
+
+    `anthropic/claude-sonnet-4-5-20250929` reads `sonnet 4.5`.
+    """
+    name = _DATE.sub("", model.rsplit("/", 1)[-1])
+    if name.startswith("claude-"):
+        name = _VERSION.sub(r" \1.\2", name.removeprefix("claude-"))
+        name = re.sub(r"-(\d+)$", r" \1", name)
+    return name
+
+
+def short_path(path: str, home: str) -> str:
+    """Return a path with the home directory as `~`.
+
+    Args:
+        path: An absolute path; anything else is returned as it is.
+        home: The user's home directory, empty when unknown.
+    """
+    if home and path and PurePath(path).is_relative_to(home):
+        rest = PurePath(path).relative_to(home)
+        return "~" if str(rest) == "." else f"~/{rest.as_posix()}"
+    return path
+
+
+def plural(count: int, word: str) -> str:
+    """Return `1 row`, `3 rows`."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

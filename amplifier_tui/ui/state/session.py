@@ -1,0 +1,171 @@
+"""The state of the session on screen: events in, changes of the conversation out."""
+
+import time
+from collections.abc import Callable, Iterable
+
+from amplifier_tui.host.events import (
+    Failed,
+    HostEvent,
+    ModuleLoading,
+    Notice,
+    SessionClosed,
+    SessionOpened,
+)
+from amplifier_tui.ui.state.activity import Activity
+from amplifier_tui.ui.state.approvals import Approvals
+from amplifier_tui.ui.state.budget import Budget
+from amplifier_tui.ui.state.conversation import Conversation
+from amplifier_tui.ui.state.entries import Change, Entry
+from amplifier_tui.ui.state.event_log import CAPACITY, EventLog
+from amplifier_tui.ui.state.facts import Facts
+from amplifier_tui.ui.state.lanes import Lanes
+from amplifier_tui.ui.state.modules import Modules
+from amplifier_tui.ui.state.notices import Notices
+from amplifier_tui.ui.state.prompt_queue import PromptQueue
+from amplifier_tui.ui.state.todo import Todo
+from amplifier_tui.ui.state.usage import UsageTotals
+
+_PENDING_LIMIT = 20_000
+"""Events kept of a session that is being opened while another is on screen."""
+
+
+class SessionState:
+    """What the screen shows, reduced from the event stream.
+
+    Plain data and no Textual: widgets read the sections and compare their `version`. Events may
+    come in any order, twice or not at all; none of that raises.
+
+    One session is on screen. The first session an event names is followed at once, so that its
+    modules are seen loading. Events of another session are kept until its `SessionOpened` comes:
+    a bundle that cannot be opened leaves everything as it was.
+
+    Args:
+        clock: The screen's clock in Unix seconds; notices expire by it.
+        log_capacity: Rows of the event log kept in memory.
+    """
+
+    def __init__(
+        self, clock: Callable[[], float] = time.time, log_capacity: int = CAPACITY
+    ) -> None:
+        self.facts = Facts()
+        self.conversation = Conversation()
+        self.modules = Modules()
+        self.log = EventLog(log_capacity)
+        self.budget = Budget()
+        self.usage = UsageTotals()
+        self.approvals = Approvals()
+        self.queue = PromptQueue()
+        self.todo = Todo()
+        self.lanes = Lanes()
+        self.notices = Notices(clock)
+        self.activity = Activity()
+        self.conversation.set_mode(self.facts.mode)
+        self._per_session = (
+            self.conversation,
+            self.modules,
+            self.log,
+            self.budget,
+            self.usage,
+            self.approvals,
+            self.queue,
+            self.todo,
+            self.lanes,
+            self.activity,
+        )
+        self._sections = (self.facts, self.notices, *self._per_session)
+        self._routes: dict[type[HostEvent], tuple[Callable[[HostEvent], None], ...]] = {}
+        self._left: set[str] = set()
+        self._pending_id = ""
+        self._pending: list[HostEvent] = []
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The conversation, in order. Read only."""
+        return self.conversation.list.entries
+
+    def apply(self, events: Iterable[HostEvent]) -> list[Change]:
+        """Take a batch of events and return what it did to the conversation."""
+        for event in events:
+            self._receive(event)
+        # The stored part of a session may end with the batch and nothing live follow for long.
+        self.conversation.settle_replay()
+        return self.conversation.list.take_changes()
+
+    def prepend(self, events: Iterable[HostEvent]) -> list[Change]:
+        """Put earlier, replayed events in front of the conversation; nothing else changes."""
+        earlier = Conversation()
+        for event in events:
+            if not isinstance(event, SessionOpened):
+                earlier.apply(event)
+        self.conversation.prepend(earlier)
+        return self.conversation.list.take_changes()
+
+    def set_mode(self, mode: str) -> list[Change]:
+        """Show another permission mode: `ask`, `edits`, `plan` or `auto`."""
+        self.facts.set_mode(mode)
+        self.conversation.set_mode(mode)
+        return self.conversation.list.take_changes()
+
+    # --- which session ---------------------------------------------------------------------
+
+    def _receive(self, event: HostEvent) -> None:
+        session_id = event.session_id
+        current = self.facts.session_id
+        begins = isinstance(event, ModuleLoading | SessionOpened) or (
+            event.replayed and not isinstance(event, SessionClosed)
+        )
+        if begins:
+            self._left.discard(session_id)
+        if session_id in ("", current) or session_id in self.lanes.by_id:
+            if begins and self.facts.closed and session_id:
+                self._take(session_id)
+            self._dispatch(event)
+        elif not current:
+            self.facts.begin(session_id)
+            self._dispatch(event)
+        elif isinstance(event, SessionOpened) or (begins and not self.facts.opened):
+            self._take(session_id)
+            self._dispatch(event)
+        elif session_id not in self._left:
+            self._keep(event)
+        elif isinstance(event, Notice):
+            self._dispatch(event)
+
+    def _keep(self, event: HostEvent) -> None:
+        """Keep an event of a session that is being opened behind the one on screen."""
+        if isinstance(event, ModuleLoading):
+            self.activity.open_soon(event.at)
+        if isinstance(event, Failed | Notice):
+            self._dispatch(event)
+        if isinstance(event, Notice):
+            return
+        if event.session_id != self._pending_id:
+            self._pending_id, self._pending = event.session_id, []
+        if len(self._pending) < _PENDING_LIMIT:
+            self._pending.append(event)
+
+    def _take(self, session_id: str) -> None:
+        """Give the screen to another session, or to a new life of the same one."""
+        self._left.add(self.facts.session_id)
+        self._left.discard(session_id)
+        pending = self._pending if self._pending_id == session_id else []
+        self._pending_id, self._pending = "", []
+        self.facts.begin(session_id)
+        for section in self._per_session:
+            section.clear()
+        for event in pending:
+            self._dispatch(event)
+
+    # --- to the sections -------------------------------------------------------------------
+
+    def _dispatch(self, event: HostEvent) -> None:
+        kind = type(event)
+        routes = self._routes.get(kind)
+        if routes is None:
+            routes = self._routes[kind] = tuple(
+                section.apply for section in self._sections if issubclass(kind, section.HANDLES)
+            )
+        if not event.replayed and kind is not SessionOpened:
+            self.conversation.end_replay()
+        for apply in routes:
+            apply(event)

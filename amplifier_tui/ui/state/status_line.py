@@ -1,0 +1,266 @@
+"""The status bar as segments: what it says, in which order, and what gives way to what.
+
+Left to right: mode, activity, approvals, queue, context, model, cost, bundle, cwd, branch; the
+help key at the right end. When the row is too narrow segments leave in the order of
+`DROP_ORDER`, and the last ones are said shorter. A notice stands behind the other segments. It
+may push out everything in `DROP_ORDER`, never mode, activity, approvals or queue; so it is read
+whole when it can be, and it hides nothing that waits for the user.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.cells import cell_len, set_cell_size
+
+from amplifier_tui.ui.sanitize import one_line
+from amplifier_tui.ui.state.formats import elapsed, money, plural, short_model, short_path
+from amplifier_tui.ui.state.session import SessionState
+
+Tone = Literal["text", "strong", "muted", "primary", "success", "warning", "error"]
+
+SegmentName = Literal[
+    "mode",
+    "activity",
+    "approvals",
+    "queue",
+    "context",
+    "model",
+    "cost",
+    "bundle",
+    "cwd",
+    "branch",
+    "notice",
+    "help",
+]
+
+DROP_ORDER: tuple[SegmentName, ...] = ("cwd", "branch", "bundle", "cost", "model", "help")
+
+GAP = 2
+"""Cells between two segments."""
+
+ACTIVITY_WIDTH = 18
+"""The activity's cell: its clock and words change, what stands behind it does not move."""
+
+_SHORTEN_ORDER: tuple[SegmentName, ...] = ("queue", "context", "mode", "activity", "approvals")
+_LAST_ORDER: tuple[SegmentName, ...] = ("context", "queue", "mode")
+
+_NOTICE_WORTH = 30
+"""For this many cells of a notice the other segments are said shorter."""
+
+_NOTICE_LEAST = 8
+"""A notice shorter than this says nothing."""
+
+_MODES: dict[str, Tone] = {"ask": "success", "edits": "primary", "plan": "primary"}
+_LEVELS: dict[str, tuple[str, Tone]] = {
+    "info": ("·", "text"),
+    "warning": ("!", "warning"),
+    "error": ("✗", "error"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StatusSegment:
+    """One clickable part: pieces of text with their tones, and a shorter way to say it."""
+
+    name: SegmentName
+    pieces: tuple[tuple[str, Tone], ...]
+    short: tuple[tuple[str, Tone], ...] | None = None
+
+    @property
+    def width(self) -> int:
+        """Cells."""
+        return sum(cell_len(text) for text, _ in self.pieces)
+
+    def shortened(self) -> "StatusSegment":
+        """Return the segment said shorter, or itself."""
+        return StatusSegment(self.name, self.short) if self.short is not None else self
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A segment and the cell it begins in."""
+
+    at: int
+    segment: StatusSegment
+
+
+def status_segments(
+    state: SessionState, now: float, spinner: str, home: str
+) -> list[StatusSegment]:
+    """Return all that could be said, in order.
+
+    Args:
+        state: The session.
+        now: Unix seconds.
+        spinner: The spinner's glyph at this moment.
+        home: The user's home directory, for `~`.
+    """
+    facts, activity = state.facts, state.activity
+    segments: list[StatusSegment] = []
+
+    def say(
+        name: SegmentName,
+        *pieces: tuple[str, Tone],
+        short: tuple[tuple[str, Tone], ...] | None = None,
+    ) -> None:
+        if any(text for text, _ in pieces):
+            segments.append(StatusSegment(name, pieces, short))
+
+    mode = one_line(facts.mode)
+    tone = _MODES.get(mode, "warning")
+    say("mode", ("▸ ", tone), (mode, tone), short=(("▸", tone),))
+    phase = activity.phase
+    if phase is not None:
+        word = _cut(one_line(phase.word), ACTIVITY_WIDTH - 9)
+        clock = elapsed(now - phase.since) if phase.since else ""
+        stopping: Tone = "warning" if activity.stop else "text"
+        pad = ACTIVITY_WIDTH - 2 - cell_len(word) - 1 - cell_len(clock)
+        say(
+            "activity",
+            (f"{spinner} ", "warning" if activity.stop else "primary"),
+            (f"{word} ", stopping),
+            (clock + " " * max(0, pad), "muted"),
+            short=((f"{spinner} ", "primary"), (word, stopping)),
+        )
+    waiting = len(state.approvals.pending)
+    if waiting:
+        say(
+            "approvals",
+            (f"! {plural(waiting, 'approval')}", "warning"),
+            short=((f"! {waiting}", "warning"),),
+        )
+    queued = len(state.queue.items)
+    if queued:
+        say("queue", (f"+{queued} queued", "text"), short=((f"+{queued}", "text"),))
+    _say_context(state, segments)
+    say("model", (_cut(short_model(one_line(facts.model)), 24), "muted"))
+    say("cost", (money(state.usage.session.cost), "text"))
+    say("bundle", (_cut(one_line(facts.bundle), 20), "muted"))
+    say("cwd", (_cut_left(one_line(short_path(facts.cwd, home)), 32), "muted"))
+    say("branch", (_cut(one_line(facts.branch), 24), "muted"))
+    return segments
+
+
+def notice_segment(state: SessionState, now: float) -> StatusSegment | None:
+    """Return the current notice, or None."""
+    shown = state.notices.current(now)
+    if shown is None:
+        return None
+    glyph, tone = _LEVELS.get(shown.level, ("·", "text"))
+    source = one_line(shown.notice.source).removeprefix("hook:")
+    text = one_line(shown.notice.text)
+    pieces: list[tuple[str, Tone]] = [(f"{glyph} ", tone)]
+    if source:
+        pieces.append((f"{source} ", "muted"))
+    pieces.append((text, tone))
+    return StatusSegment("notice", tuple(pieces))
+
+
+def place(
+    segments: Sequence[StatusSegment],
+    notice: StatusSegment | None,
+    help_segment: StatusSegment,
+    width: int,
+) -> list[Placed]:
+    """Return what fits into `width` cells, and where.
+
+    Args:
+        segments: From `status_segments`.
+        notice: From `notice_segment`.
+        help_segment: The one at the right end.
+        width: Cells, margins not included.
+    """
+    wanted = notice.width if notice is not None else 0
+    steps = list(_steps([*segments, help_segment]))
+    kept = steps[-1]
+    for candidate in steps:
+        if _need(candidate) <= width:
+            kept = candidate
+            break
+    if notice is None:
+        return _laid_out(kept, None, width)
+    # Only what is in `DROP_ORDER` makes way for the whole of a long notice.
+    whole = len(DROP_ORDER) + 1
+    for enough, candidates in (
+        (wanted, steps[:whole]),
+        (min(wanted, _NOTICE_WORTH), steps[whole - 1 :]),
+        (min(wanted, _NOTICE_LEAST), steps[whole - 1 :]),
+    ):
+        for candidate in candidates:
+            room = width - _need(candidate) - GAP
+            if room >= enough:
+                return _laid_out(candidate, _cropped(notice, room), width)
+    return _laid_out(kept, None, width)
+
+
+def _steps(kept: list[StatusSegment]) -> Iterator[list[StatusSegment]]:
+    """Yield what is left of the segments as the row gets narrower."""
+    yield kept
+    for name in DROP_ORDER:
+        kept = [part for part in kept if part.name != name]
+        yield kept
+    for name in _SHORTEN_ORDER:
+        kept = [part.shortened() if part.name == name else part for part in kept]
+        yield kept
+    for name in _LAST_ORDER:
+        kept = [part for part in kept if part.name != name]
+        yield kept
+
+
+def _need(kept: Sequence[StatusSegment]) -> int:
+    return sum(part.width + GAP for part in kept) - GAP if kept else 0
+
+
+def _laid_out(
+    kept: Sequence[StatusSegment], notice: StatusSegment | None, width: int
+) -> list[Placed]:
+    placed: list[Placed] = []
+    at = 0
+    for segment in (*(part for part in kept if part.name != "help"), notice):
+        if segment is not None:
+            placed.append(Placed(at, segment))
+            at += segment.width + GAP
+    return placed + [Placed(width - part.width, part) for part in kept if part.name == "help"]
+
+
+def _say_context(state: SessionState, segments: list[StatusSegment]) -> None:
+    percent = state.budget.percent
+    report = state.budget.report
+    if percent is None or report is None:
+        return
+    tones: dict[str, Tone] = {"near": "warning", "over": "error", "rising": "strong"}
+    tone = tones.get(state.budget.pressure, "text")
+    number = f"{'≈' if report.kind == 'estimated' else ''}{percent}%"
+    segments.append(
+        StatusSegment("context", (("ctx ", "muted"), (f"{number:<3}", tone)), ((number, tone),))
+    )
+
+
+def _cropped(segment: StatusSegment, width: int) -> StatusSegment:
+    if segment.width <= width:
+        return segment
+    pieces: list[tuple[str, Tone]] = []
+    room = width
+    for text, tone in segment.pieces:
+        cut = _cut(text, room)
+        pieces.append((cut, tone))
+        room -= cell_len(cut)
+        if cut != text or room <= 0:
+            break
+    return StatusSegment(segment.name, tuple(pieces))
+
+
+def _cut(text: str, width: int) -> str:
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, max(0, width - 1)).rstrip() + "…" if width > 0 else ""
+
+
+def _cut_left(text: str, width: int) -> str:
+    while cell_len(text) > width:
+        head, _, rest = text.lstrip("…/").partition("/")
+        if not rest:
+            return _cut(head, width)
+        text = f"…/{rest}"
+    return text

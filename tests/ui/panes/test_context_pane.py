@@ -1,0 +1,157 @@
+from itertools import pairwise
+
+import pytest
+from rich.cells import cell_len
+
+from amplifier_tui.host.events import BudgetChanged, PlanStep, SourceUsage
+from amplifier_tui.ui.panes.context import ContextPane
+from tests.ui.panes.stage import Stage, text
+from tests.ui.state.make import NOW, make, opened, turn
+
+SOURCES = (
+    SourceUsage(source="tool:read", tokens=31_400, messages=7),
+    SourceUsage(source="bundle:coding", tokens=10_300),
+    SourceUsage(source="tools:tool-bash", tokens=3_900),
+    SourceUsage(source="tools:tool-fs", tokens=5_000),
+    SourceUsage(source="user", tokens=1_500, messages=3),
+    SourceUsage(source="assistant", tokens=10_000, messages=8),
+)
+
+
+def budget(**fields: object) -> BudgetChanged:
+    values: dict[str, object] = {
+        "total": 62_100,
+        "window": 200_000,
+        "trigger": 170_000,
+        "kind": "usage",
+        "turns_left": 9,
+        "sources": SOURCES,
+    }
+    return make(BudgetChanged, **(values | fields))
+
+
+def stage(*events: BudgetChanged) -> Stage:
+    return Stage(ContextPane(clock=lambda: NOW), events=events)
+
+
+async def test_the_compact_form_is_head_bar_legend_and_threshold() -> None:
+    app = stage(budget())
+    async with app.run_test(size=(34, 30)):
+        assert text(app.widgets[0]) == [
+            "Context            62.1k of 200k",
+            "██▓▒▒▒▒▒░░·················│····",
+            "█ bundle:coding       10.3k  17%",
+            "▓ tool schemas         8.9k  14%",
+            "▒ tool:read           31.4k  51%",
+            "░ conversation        11.5k  19%",
+            "compacts at 170k       ≈ 9 turns",
+        ]
+
+
+async def test_an_estimate_says_so() -> None:
+    app = stage(budget(kind="estimated"))
+    async with app.run_test(size=(34, 30)):
+        assert text(app.widgets[0])[0] == "Context          ≈ 62.1k of 200k"
+
+
+async def test_small_sources_are_put_together() -> None:
+    sources = tuple(SourceUsage(source=f"tool:t{n}", tokens=1_000 * n) for n in range(1, 10))
+    app = stage(budget(sources=sources))
+    async with app.run_test(size=(34, 30)):
+        lines = text(app.widgets[0])
+        assert len(lines) == 8
+        assert lines[6].startswith("█ 5 more")
+
+
+async def test_neighbouring_segments_differ_in_pattern_and_in_colour() -> None:
+    sources = tuple(SourceUsage(source=f"tool:t{n}", tokens=10_000) for n in range(8))
+    app = stage(budget(sources=sources, total=80_000))
+    async with app.run_test(size=(120, 40)):
+        bar = app.widgets[0].render_line(3)
+        segments = [s for s in bar if s.text.strip(" ·│")]
+        assert len(segments) == 8
+        for left, right in pairwise(segments):
+            assert left.text[0] != right.text[0]
+            assert left.style is not None
+            assert right.style is not None
+            assert left.style.color != right.style.color
+
+
+async def test_an_unknown_window_shows_the_total_only() -> None:
+    app = stage(budget(window=0, trigger=0, turns_left=None))
+    async with app.run_test(size=(34, 30)):
+        lines = text(app.widgets[0])
+        assert lines[0] == "Context             62.1k tokens"
+        assert "│" not in lines[1]
+        assert lines[-1] == "never compacts"
+
+
+async def test_more_than_the_window_fills_the_bar() -> None:
+    app = stage(budget(total=300_000, sources=(SourceUsage(source="x", tokens=300_000),)))
+    async with app.run_test(size=(34, 30)):
+        assert text(app.widgets[0])[1].replace("│", "█") == "█" * 32
+
+
+async def test_before_the_first_count_there_is_a_word() -> None:
+    app = stage()
+    async with app.run_test(size=(34, 30)):
+        assert text(app.widgets[0]) == ["Context", "Nothing counted yet"]
+
+
+async def test_a_warning_is_shown() -> None:
+    app = stage(budget(warning="bundle:coding alone is over the target"))
+    async with app.run_test(size=(34, 30)):
+        assert text(app.widgets[0])[-1] == "! bundle:coding alone is over t…"
+
+
+async def test_the_full_form_tells_all() -> None:
+    steps = (PlanStep(action="truncate", source="tool:read", rows=9, before=31_400, after=8_000),)
+    app = stage(
+        budget(total=56_000), budget(reserve=8_000, floor=21_000, preview=steps, at=NOW - 4)
+    )
+    async with app.run_test(size=(100, 40)):
+        app.feed(opened(model="claude-sonnet-4-5"), turn(), budget(total=68_200, preview=steps))
+        app.feed(budget(reserve=8_000, floor=21_000, preview=steps, at=NOW - 4))
+        lines = [" ".join(line.split()) for line in text(app.widgets[0])]
+        assert lines[0] == "Context 62.1k of 200k 31%"
+        assert lines[1] == "sonnet 4.5 · counted by the provider · 4 s ago"
+        assert "▒ tool:read 7 messages 31.4k 51%" in lines
+        assert "· free 8k of it reserved for the answer 137.9k" in lines
+        assert "no compaction goes below 21k" in lines
+        assert "tools:tool-fs 5k" in lines
+        assert "If compacted now −23.4k" in lines
+        assert "truncate tool:read 9 rows 31.4k → 8k" in lines
+
+
+async def test_the_full_form_can_be_asked_for_in_the_rail() -> None:
+    app = stage(budget())
+    async with app.run_test(size=(34, 30)) as pilot:
+        pane = app.query_one(ContextPane)
+        pane.full = True
+        await pilot.pause()
+        assert any(line.startswith("Of which") for line in text(pane))
+        pane.full = False
+        await pilot.pause()
+        assert len(text(pane)) == 7
+
+
+async def test_an_unchanged_budget_is_not_laid_out_again() -> None:
+    app = stage(budget())
+    async with app.run_test(size=(34, 30)):
+        pane = app.query_one(ContextPane)
+        rows = pane._rows
+        app.feed()
+        assert pane._rows is rows
+
+
+@pytest.mark.parametrize("width", [1, 2, 5, 20, 21, 33, 47, 48, 59, 60, 61, 62, 80, 200])
+async def test_hostile_names_are_harmless_at_any_width(width: int) -> None:
+    names = ("\x1b[31mred\x1b[0m", "[bold]x[/]", "漢字" * 30, "a\nb", "\u202eevil", "")
+    sources = tuple(SourceUsage(source=name, tokens=10_000) for name in names)
+    app = stage(budget(sources=sources, warning="\x1b]0;title\x07[red]"))
+    async with app.run_test(size=(width, 24)):
+        pane = app.widgets[0]
+        for y in range(pane.size.height):
+            line = pane.render_line(y)
+            assert line.cell_length == cell_len(line.text) == pane.size.width
+            assert not set(line.text) & {"\x1b", "\n", "\u202e", "\x07"}

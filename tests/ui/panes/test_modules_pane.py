@@ -1,0 +1,214 @@
+import pytest
+from rich.cells import cell_len
+from textual.containers import Vertical
+
+from amplifier_tui.host.events import (
+    HostEvent,
+    ModuleFailed,
+    ModuleLoading,
+    ModuleMounted,
+    ModuleUnmounted,
+    Usage,
+    UsageChanged,
+)
+from amplifier_tui.ui.panes.messages import CopyRequested
+from amplifier_tui.ui.panes.module_rows import failure_word
+from amplifier_tui.ui.panes.modules import ModulesPane
+from amplifier_tui.ui.state.module_info import ModuleInfo
+from tests.ui.panes.stage import Stage, text
+from tests.ui.state.make import make, tool, tool_ended, traced
+
+
+def mounted(module_id: str, kind: str, **fields: object) -> ModuleMounted:
+    return make(ModuleMounted, module_id=module_id, kind=kind, **fields)
+
+
+def failed(module_id: str, error: str, **fields: object) -> ModuleFailed:
+    return make(ModuleFailed, module_id=module_id, kind="tool", error=error, **fields)
+
+
+MODULES: list[HostEvent] = [
+    mounted("tool-filesystem", "tool", provides=("read",)),
+    mounted("tool-bash", "tool", provides=("bash",), asks=True),
+    mounted("provider-anthropic", "provider", provides=("anthropic",)),
+    mounted("loop-streaming", "orchestrator"),
+    failed("tool-web", "no network", remedy="Connect, then /mount tool-web", origin="coding"),
+    make(ModuleLoading, module_id="hooks-late", kind="hook"),
+    make(UsageChanged, session=Usage(), provider="anthropic", model="claude-sonnet-5"),
+    traced(1, "llm:response", source="anthropic", data='{"duration_ms": 820}'),
+    *(tool(f"r{n}", "read") for n in range(7)),
+    tool("b"),
+    tool_ended("b", duration_ms=1_400.0),
+]
+
+
+async def test_each_module_is_a_line_with_its_data_at_the_right() -> None:
+    app = Stage(ModulesPane(), events=MODULES)
+    async with app.run_test(size=(40, 20)):
+        assert text(app.widgets[0]) == [
+            "Modules 4 ready · 1 loading · 1 failed",
+            "● provider-anthropic   sonnet 5 820 ms",
+            "● loop-streaming",
+            "● tool-bash                  asks   1×",
+            "● tool-filesystem                   7×",
+            "✗ tool-web                  no network",
+            "◐ hooks-late                   loading",
+        ]
+
+
+async def test_the_least_important_data_goes_first_when_it_is_narrow() -> None:
+    app = Stage(ModulesPane(), events=MODULES)
+    async with app.run_test(size=(32, 20)):
+        lines = text(app.widgets[0])
+        assert lines[1] == "● provider-anthropic  sonnet 5"
+
+
+async def test_before_the_first_module_there_is_a_word() -> None:
+    app = Stage(ModulesPane())
+    async with app.run_test(size=(34, 10)):
+        assert text(app.widgets[0]) == ["Modules", "None mounted yet"]
+
+
+async def test_enter_opens_the_details_of_the_module_under_the_cursor() -> None:
+    app = Stage(ModulesPane(), events=MODULES)
+    async with app.run_test(size=(44, 30)) as pilot:
+        pane = app.query_one(ModulesPane)
+        pane.focus()
+        await pilot.press("j", "j", "j", "j")
+        assert pane.cursor is not None
+        assert pane.cursor.module_id == "tool-web"
+        await pilot.press("enter")
+        lines = text(pane)
+        at = lines.index(next(line for line in lines if line.startswith("✗ tool-web")))
+        assert [" ".join(line.split()) for line in lines[at + 1 : at + 6]] == [
+            "id tool-web",
+            "kind tool",
+            "from coding",
+            "error no network",
+            "remedy Connect, then /mount tool-web",
+        ]
+        assert lines[at + 6].startswith("◐ hooks-late")
+        await pilot.press("enter")
+        assert pane.open_details == frozenset()
+        assert len(text(pane)) == 7
+
+
+async def test_the_cursor_stays_inside_the_list() -> None:
+    app = Stage(ModulesPane(), events=MODULES)
+    async with app.run_test(size=(44, 30)) as pilot:
+        pane = app.query_one(ModulesPane)
+        pane.focus()
+        await pilot.press("k", "k")
+        assert pane.cursor is not None
+        assert pane.cursor.module_id == "provider-anthropic"
+        await pilot.press("G", "j", "j")
+        assert pane.cursor.module_id == "hooks-late"
+        await pilot.press("g")
+        assert pane.cursor.module_id == "provider-anthropic"
+
+
+async def test_a_click_opens_the_module_that_was_clicked() -> None:
+    app = Stage(ModulesPane(), events=MODULES)
+    async with app.run_test(size=(44, 30)) as pilot:
+        await pilot.click(ModulesPane, offset=(5, 3))
+        assert app.query_one(ModulesPane).open_details == {"tool-bash"}
+
+
+async def test_the_head_stays_when_the_list_scrolls() -> None:
+    many = [mounted(f"tool-{n:02}", "tool") for n in range(40)]
+    app = Stage(ModulesPane(), events=many)
+    async with app.run_test(size=(34, 10)) as pilot:
+        pane = app.query_one(ModulesPane)
+        pane.focus()
+        await pilot.press("G")
+        await pilot.pause()
+        lines = text(pane)
+        assert lines[0].startswith("Modules")
+        assert lines[-1] == "● tool-39"
+        assert len(lines) == 10
+        await pilot.press("g")
+        await pilot.pause()
+        assert text(pane)[1] == "● tool-00"
+
+
+async def test_details_are_scrolled_into_view_below_the_head() -> None:
+    many = [mounted(f"tool-{n:02}", "tool", origin="b", source="s") for n in range(12)]
+    app = Stage(ModulesPane(), events=many)
+    async with app.run_test(size=(34, 10)) as pilot:
+        pane = app.query_one(ModulesPane)
+        pane.focus()
+        await pilot.press("G", "enter")
+        await pilot.pause()
+        assert [line.split()[0] for line in text(pane)[-4:]] == ["id", "kind", "from", "source"]
+
+
+async def test_the_details_can_be_copied() -> None:
+    app = Stage(ModulesPane(), events=MODULES)
+    async with app.run_test(size=(44, 30)) as pilot:
+        app.query_one(ModulesPane).focus()
+        await pilot.press("G", "k", "y")
+        (message,) = app.posted
+        assert isinstance(message, CopyRequested)
+        assert "Connect, then /mount tool-web" in message.text
+
+
+async def test_a_module_that_is_unmounted_takes_its_details_along() -> None:
+    app = Stage(ModulesPane(), events=MODULES)
+    async with app.run_test(size=(44, 30)) as pilot:
+        pane = app.query_one(ModulesPane)
+        pane.focus()
+        await pilot.press("j", "enter")
+        app.feed(make(ModuleUnmounted, module_id="loop-streaming", kind="orchestrator"))
+        assert pane.open_details == frozenset()
+        await pilot.press("enter")
+        assert pane.open_details == {"provider-anthropic"}
+
+
+async def test_the_pane_is_as_high_as_its_list() -> None:
+    app = Stage(Vertical(ModulesPane()), events=MODULES)
+    async with app.run_test(size=(44, 30)) as pilot:
+        pane = app.query_one(ModulesPane)
+        pane.update_from(app.state)
+        await pilot.pause()
+        assert pane.size.height == 7
+        pane.focus()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert pane.size.height > 7
+
+
+@pytest.mark.parametrize(
+    ("error", "missing", "word"),
+    [
+        ("no network", (), "no network"),
+        ("ImportError: No module named 'x'. Install it", (), "No module named 'x'"),
+        ("anything", ("OPENAI_API_KEY",), "no OPENAI_API_KEY"),
+        ("timed out (30 s)", (), "timed out"),
+        ("a.b.SomeError: x: y", (), "x: y"),
+        ("", (), "failed"),
+        ("ValueError:", (), "ValueError:"),
+    ],
+)
+def test_a_failure_is_said_in_a_few_words(error: str, missing: tuple[str, ...], word: str) -> None:
+    module = ModuleInfo("m", "tool", state="failed", error=error, missing=missing)
+    assert failure_word(module) == word
+
+
+@pytest.mark.parametrize("width", [1, 3, 8, 20, 29, 30, 34, 71, 72, 73, 120, 200])
+async def test_hostile_text_is_harmless_at_any_width(width: int) -> None:
+    evil = "\x1b[31m[bold]漢字👍🏽\r\n\u202e\x1b]8;;http://x\x07" * 5
+    app = Stage(
+        ModulesPane(),
+        events=[
+            mounted(evil, "tool", provides=(evil,), detail=evil, origin=evil, events=(evil,)),
+            failed("x" + evil, evil, remedy=evil),
+        ],
+    )
+    async with app.run_test(size=(width, 24)) as pilot:
+        pane = app.widgets[0]
+        pane.focus()
+        await pilot.press("enter", "j", "enter")
+        for y in range(pane.size.height):
+            line = pane.render_line(y)
+            assert line.cell_length == cell_len(line.text) == pane.size.width
+            assert not set(line.text) & {"\x1b", "\n", "\r", "\u202e", "\x07"}
