@@ -157,7 +157,7 @@ async def type_keys(app: Bench, echoes: list[float]) -> None:
     field_ = app.query_one(Echo)
     field_.focus()
     while True:
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.05)
         field_.drawn.clear()
         began = time.perf_counter()
         app.post_message(events.Key("x", "x"))

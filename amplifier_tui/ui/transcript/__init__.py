@@ -1,1 +1,1 @@
-"""The conversation as one line-API view."""
+"""The conversation, drawn by one line-API widget."""

@@ -1,0 +1,193 @@
+"""A scrolling window on a document of rows: sizes, scrolling, painting, selecting."""
+
+from typing import ClassVar
+
+from textual.geometry import Offset, Size
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+from amplifier_tui.ui.transcript import palette
+from amplifier_tui.ui.transcript.column import Column
+from amplifier_tui.ui.transcript.document import Document
+from amplifier_tui.ui.transcript.item import Item
+from amplifier_tui.ui.transcript.messages import FollowChanged
+from amplifier_tui.ui.transcript.pager import Pager
+from amplifier_tui.ui.transcript.painter import Painter
+from amplifier_tui.ui.transcript.plain import plain_text
+from amplifier_tui.ui.transcript.selection import rows_of, selected_text, selection_at
+
+_MOST_COUNTED = 999
+
+
+class DocumentView(ScrollView):
+    """Draws what is visible of a document with the line API, whatever its length.
+
+    Args:
+        id: The widget's id.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(palette.COMPONENT_CLASSES)
+    DEFAULT_CSS = palette.DEFAULT_CSS
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._document = Document()
+        self._pager = Pager(self._document)
+        self._painter = Painter(self._document, self.get_component_rich_style)
+        self._width = 0
+        self._placing = False
+        self._followed = True
+        self._pill = ""
+
+    @property
+    def follow(self) -> bool:
+        """Whether the view sticks to the end; it does until the user scrolls up."""
+        return self._pager.follow
+
+    @follow.setter
+    def follow(self, follow: bool) -> None:
+        self._pager.follow = follow
+        self._settle()
+
+    @property
+    def unseen(self) -> int:
+        """How many rows came below what the user has seen."""
+        return self._pager.unseen
+
+    def visible_text(self) -> str:
+        """Return the visible rows as text, one per line, without trailing blanks."""
+        height = self.scrollable_content_region.height
+        return "\n".join(self.render_line(row).text.rstrip() for row in range(height))
+
+    # --- scrolling -------------------------------------------------------------------------
+
+    def on_resize(self) -> None:
+        """Take the new size; the text at the top stays there."""
+        region = self.scrollable_content_region
+        self._pager.height = region.height
+        if region.width == self._width or not region.width:
+            self._settle()
+            return
+        before = self._pager.top_height()
+        self._width = self._painter.width = region.width
+        self._document.fit(Column.fit(region.width))
+        self._deselect()
+        self._place(self._pager.refit(before))
+        self.refresh()
+        self.fitted()
+
+    def fitted(self) -> None:
+        """Called when the document has been fitted to another width."""
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Measure what came into view before it is painted."""
+        super().watch_scroll_y(old_value, new_value)
+        row = round(new_value)
+        if self._placing or not self._width or row == self._pager.row:
+            return
+        region = self.scrollable_content_region
+        if (region.width, region.height) == (self._width, self._pager.height):
+            self._place(self._pager.scrolled(row))
+        # Otherwise the scroll was clamped to a new size, and the resize event is on its way.
+
+    def _settle(self) -> None:
+        """Measure what is visible, and keep what is read where it is."""
+        if self._width:
+            self._place(self._pager.settle())
+
+    def _place(self, row: int) -> None:
+        """Show the document from a row on."""
+        if self._pager.moved:
+            self._move_selection(self._pager.moved)
+        self._placing = True
+        try:
+            self._grow(Size(self._width, self._document.total))
+            if row != self.scroll_y:
+                self.scroll_target_y = self.scroll_y = row
+        finally:
+            self._placing = False
+        self._place_pill()
+        if self._followed != self.follow:
+            self._followed = self.follow
+            self.post_message(FollowChanged(self.follow))
+
+    def _grow(self, size: Size) -> None:
+        """Take another size of the content; the screen needs a layout only for a scrollbar."""
+        if size == self.virtual_size:
+            return
+        if self.show_vertical_scrollbar and size.height > self.container_size.height:
+            self.set_reactive(ScrollView.virtual_size, size)
+            self.vertical_scrollbar.window_virtual_size = size.height
+        else:
+            self.virtual_size = size
+
+    def _place_pill(self) -> None:
+        unseen = self._pager.unseen
+        count = unseen if unseen <= _MOST_COUNTED else f"{_MOST_COUNTED}+"
+        pill = f" ↓ {count} " if unseen else ""
+        if pill != self._pill:
+            self._pill = pill
+            self.refresh_line(self.scroll_offset.y + self._pager.height - 1)
+
+    # --- painting --------------------------------------------------------------------------
+
+    def retheme(self) -> None:
+        """Paint everything anew, in the theme's colours."""
+        self._painter.reset()
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        """Look the colours up again when the CSS or the theme changed."""
+        super().notify_style_update()
+        self._painter.reset()
+
+    def shown_cursor(self) -> Item | None:
+        """Return the item that is shown as selected."""
+        return None
+
+    def render_line(self, y: int) -> Strip:
+        """Return a visible row."""
+        row = self.scroll_offset.y + y
+        strip = self._painter.row(row, self.shown_cursor())
+        selection = self.text_selection
+        if selection is not None:
+            style = self.screen.get_component_rich_style("screen--selection")
+            strip = self._painter.select(strip, row, selection, style)
+        strip = strip.apply_offsets(self.scroll_offset.x, row)
+        if self._pill and y == self._pager.height - 1:
+            strip = self._painter.pill(strip, self._pill)
+        return strip
+
+    # --- selecting -------------------------------------------------------------------------
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return the selected text as it was before it was wrapped."""
+        if selection.start is None and selection.end is None:
+            texts = [plain_text(item.entry) for item in self._document.items.values()]
+            return "\n\n".join(text for text in texts if text), "\n"
+        return selected_text(rows_of(self._document, selection), selection), "\n"
+
+    def _select_at(self, place: Offset, *, word: bool) -> None:
+        """Select the word or the paragraph at a place on the screen."""
+        widget, offset = self.screen.get_widget_and_offset_at(place.x, place.y)
+        if widget is self and offset is not None:
+            selection = selection_at(self._document, offset.y, offset.x, word=word)
+            self.screen.selections = {self: selection} if selection is not None else {}
+
+    def _deselect(self) -> None:
+        if self.is_attached and self.text_selection is not None:
+            selections = dict(self.screen.selections)
+            del selections[self]
+            self.screen.selections = selections
+
+    def _move_selection(self, rows: int) -> None:
+        """Keep the selection on its text when heights above it turn out different."""
+        selection = self.text_selection if self.is_attached else None
+        if selection is not None:
+            moved = Selection(_lower(selection.start, rows), _lower(selection.end, rows))
+            self.screen.selections = {**self.screen.selections, self: moved}
+
+
+def _lower(offset: Offset | None, rows: int) -> Offset | None:
+    return Offset(offset.x, offset.y + rows) if offset is not None else None

@@ -1,0 +1,52 @@
+"""Lines whose time runs: one spinning cell, and seconds that tick."""
+
+from amplifier_tui.ui.transcript.item import Item
+from amplifier_tui.ui.transcript.renderer import Renderer
+
+PERIOD = 1 / 4
+"""Seconds between two frames of the spinner."""
+
+_FRAMES = "◐◓◑◒"
+
+
+class Pulse:
+    """Keeps the items whose line changes with time; the newest one has the spinner."""
+
+    def __init__(self, renderer: Renderer) -> None:
+        self._renderer = renderer
+        self._items: dict[Item, None] = {}
+        self._frame = 0
+        self.still = False
+
+    @property
+    def active(self) -> bool:
+        """Whether anything runs."""
+        return bool(self._items)
+
+    def watch(self, item: Item) -> None:
+        """Look at an item that came or changed."""
+        if item.ticking:
+            self._items[item] = None
+        else:
+            self._items.pop(item, None)
+        self._choose()
+
+    def leave(self, item: Item) -> None:
+        """Forget an item."""
+        self._items.pop(item, None)
+        self._choose()
+
+    def clear(self) -> None:
+        """Forget all items."""
+        self._items.clear()
+        self._choose()
+
+    def beat(self, now: float) -> list[Item]:
+        """Move on to the next frame; return the items whose line may have changed."""
+        self._frame = 0 if self.still else (self._frame + 1) % len(_FRAMES)
+        self._renderer.spinner = _FRAMES[self._frame]
+        self._renderer.now = now
+        return list(self._items)
+
+    def _choose(self) -> None:
+        self._renderer.spinning = next(reversed(self._items), None)

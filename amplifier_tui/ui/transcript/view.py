@@ -1,0 +1,312 @@
+"""The conversation as one line-API widget: no child widgets, O(visible) whatever its length."""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+
+from amplifier_tui.ui.sanitize import one_line
+from amplifier_tui.ui.state.entries import Change, Entry, ErrorEntry
+from amplifier_tui.ui.transcript import pulse, streams
+from amplifier_tui.ui.transcript.cursor import Cursor
+from amplifier_tui.ui.transcript.document_view import DocumentView
+from amplifier_tui.ui.transcript.entry_render.error import RETRY_LINK
+from amplifier_tui.ui.transcript.intake import Intake
+from amplifier_tui.ui.transcript.item import Item
+from amplifier_tui.ui.transcript.measuring import Measuring
+from amplifier_tui.ui.transcript.messages import (
+    CopyRequested,
+    EntryActivated,
+    LinkClicked,
+    RetryRequested,
+)
+from amplifier_tui.ui.transcript.plain import name_of, plain_text
+from amplifier_tui.ui.transcript.renderer import is_expandable
+from amplifier_tui.ui.transcript.ticker import Ticker
+
+_MEASURE_PERIOD = 1 / 20
+_MEASURE_SLICE = 0.004
+_QUIET_TICKS = 30
+
+
+class TranscriptView(DocumentView, can_focus=True):
+    """Draws the entries of a conversation and streams text into the last of them.
+
+    Call `apply` with what changed. Text is data: nothing in it is parsed as markup, and control
+    sequences are gone before it is drawn.
+
+    Args:
+        clock: The time in seconds, on the clock of the entries' `started`.
+        id: The widget's id.
+    """
+
+    ALLOW_MAXIMIZE = True
+    FOCUS_ON_CLICK = False  # a click must not take the keyboard away from the prompt
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", "Next", show=False, id="transcript.next"),
+        Binding("k,up", "move(-1)", "Previous", show=False, id="transcript.previous"),
+        Binding("g,home", "top", "First", show=False, id="transcript.first"),
+        Binding("G,end", "end", "Newest", show=False, id="transcript.newest"),
+        Binding("enter,space", "open", "Details", id="transcript.open", tooltip="Show details"),
+        Binding("y", "copy", "Copy", id="transcript.copy", tooltip="Copy this entry"),
+        Binding("r", "retry", "Try again", id="transcript.retry", tooltip="Try again"),
+    ]
+
+    def __init__(self, *, clock: Callable[[], float] = time.time, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._clock = clock
+        self._streams = streams.Streams(self._document)
+        self._pulse = pulse.Pulse(self._document.renderer)
+        self._intake = Intake(self._document, self._streams, self._pulse, clock)
+        self._measuring = Measuring(self._document)
+        self._cursor = Cursor(self._document, self._pager)
+        self._quiet = 0
+        self._flush_ticker = Ticker(self, streams.PERIOD, self._flush)
+        self._pulse_ticker = Ticker(self, pulse.PERIOD, self._beat)
+        self._measure_ticker = Ticker(self, _MEASURE_PERIOD, self._measure)
+
+    # --- what the app says -----------------------------------------------------------------
+
+    def apply(self, changes: Iterable[Change]) -> None:
+        """Take what happened to the entries, in order."""
+        changes = list(changes)
+        self._document.renderer.now = self._clock()
+        if self._intake.apply(changes):
+            if any(change.op == "clear" for change in changes):
+                self._pager.reset()
+                self._deselect()
+            self._cursor.check()
+            self._settle()
+            if self.has_focus and self._cursor.item is None:
+                self._cursor.land()
+                self._point_at(self._cursor.item)
+            self.refresh()
+        self._start_timers()
+
+    # --- where it is -----------------------------------------------------------------------
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether text is arriving or waits to be drawn."""
+        return self._streams.active
+
+    @property
+    def cursor(self) -> Entry | None:
+        """The entry that the keys are about."""
+        item = self._cursor.item
+        return item.entry if item is not None else None
+
+    def scroll_to_entry(self, key: str) -> None:
+        """Bring an entry to the top and point at it; an unknown key is ignored."""
+        item = self._document.items.get(key)
+        if item is not None:
+            self._point_at(item)
+            self._place(self._pager.show(item))
+
+    def toggle(self, key: str | None = None) -> None:
+        """Show or hide an entry's details.
+
+        Args:
+            key: The entry; None means the one under the cursor, or the last one with details.
+        """
+        item = self._document.items.get(key) if key is not None else self._cursor.item
+        if key is None and item is None:
+            items = reversed(list(self._document.items.values()))
+            item = next((item for item in items if is_expandable(item)), None)
+        if item is not None and is_expandable(item):
+            place = self._pager.place_of(item)
+            self._intake.open(item, not item.expanded)
+            if self._width:
+                self._place(self._pager.hold(item, place))
+            self.refresh()
+            self._start_timers()
+
+    def toggle_all(self) -> None:
+        """Show the details of all entries or, when all show them already, hide them."""
+        items = [item for item in self._document.items.values() if is_expandable(item)]
+        opened = not all(item.expanded for item in items)
+        for item in items:
+            self._intake.open(item, opened)
+        self._settle()
+        self.refresh()
+        self._start_timers()
+
+    def plain_text(self, key: str) -> str:
+        """Return an entry's source text for copying; empty for an unknown key."""
+        item = self._document.items.get(key)
+        return plain_text(item.entry) if item is not None else ""
+
+    # --- time ------------------------------------------------------------------------------
+
+    def fitted(self) -> None:
+        """Begin to keep time: there is a size, and heights to measure."""
+        self._start_timers()
+
+    def _start_timers(self) -> None:
+        """Keep time while something runs, streams or is not measured; never otherwise."""
+        if not self.is_attached:
+            return
+        if self._streams.active and not self._flush_ticker.running:
+            self._flush_ticker.start()
+            self._flush()
+        if self._pulse.active and not self._pulse_ticker.running:
+            self._pulse.still = self.app.animation_level == "none"
+            self._pulse_ticker.start()
+        if self._width:
+            self._measure_ticker.start()
+
+    def _flush(self) -> bool:
+        """Draw the text that arrived, and repaint from the first row that changed."""
+        began = time.perf_counter()
+        touched = self._streams.flush()
+        if not touched:
+            self._quiet += 1
+            return self._streams.active and self._quiet <= _QUIET_TICKS
+        self._quiet = 0
+        document, row = self._document, self._pager.row
+        first = min(document.heights.offset(document.index(piece)) for piece in touched)
+        for piece in touched:
+            pieces = piece.item.pieces
+            for tail in pieces[pieces.index(piece) :]:
+                document.measure(tail)
+        self._settle()
+        if self._pager.row == row:
+            below = row + self._pager.height
+            first = max(first, row)
+            if first < below:
+                self.refresh_lines(first, below - first)
+        self._streams.spent(time.perf_counter() - began)
+        return True
+
+    def _beat(self) -> bool:
+        """Repaint the lines whose time runs."""
+        for item in self._pulse.beat(self._clock()):
+            self._refresh_head(item)
+        return self._pulse.active
+
+    def _measure(self) -> bool:
+        """Measure rows nobody has looked at, so that the scrollbar tells the truth."""
+        if self._streams.active:
+            return True
+        more = self._measuring.run(_MEASURE_SLICE, self._pager.top_index())
+        self._settle()
+        return more
+
+    def _refresh_head(self, item: Item) -> None:
+        """Repaint the row of an item that changes with time and cursor, if it did."""
+        piece, number = item.pieces[0], item.head
+        if piece.lines is None or number >= len(piece.lines):
+            return
+        self._document.renderer.now = self._clock()
+        line = self._document.renderer.head_line(item)
+        if line is not None and line != piece.lines[number]:
+            piece.lines[number] = line
+            piece.strips.pop(number, None)
+            self.refresh_line(self._document.top(item) + number)
+
+    # --- mouse -----------------------------------------------------------------------------
+
+    def on_click(self, event: events.Click) -> None:
+        """Follow a link, open details, or select a word or a row."""
+        event.prevent_default()  # a double click on the base class selects everything
+        meta = event.style.meta
+        row = self.scroll_offset.y + event.y
+        item = self._document.item_at(row)
+        if event.chain > 1:
+            self._select_at(event.screen_offset, word=event.chain == 2)
+        elif self.text_selection is not None:
+            return
+        elif meta.get("pill"):
+            self.action_end()
+        elif item is not None:
+            self._click(item, row, str(meta.get("link", "")))
+
+    def _click(self, item: Item, row: int, link: str) -> None:
+        self._point_at(item)
+        if link == RETRY_LINK:
+            self.action_retry()
+        elif link:
+            self.post_message(LinkClicked(link))
+        else:
+            if row == self._document.top(item) + item.head or isinstance(item.entry, ErrorEntry):
+                self.toggle(item.entry.key)
+            self.post_message(EntryActivated(item.entry))
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Show where a link leads before it is clicked."""
+        link = str(event.style.meta.get("link", ""))
+        tooltip = one_line(link, 200) if link and link != RETRY_LINK else None
+        if tooltip != self.tooltip:
+            self.tooltip = tooltip
+
+    # --- keys ------------------------------------------------------------------------------
+
+    def shown_cursor(self) -> Item | None:
+        """Return the item under the cursor while the keys are heard here."""
+        return self._cursor.item if self.has_focus else None
+
+    def on_focus(self) -> None:
+        """Show the cursor."""
+        self._cursor.land()
+        self._point_at(self._cursor.item)
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """Hide the cursor."""
+        self._point_at(self._cursor.item)
+        self.refresh()
+
+    def action_move(self, step: int) -> None:
+        """Point at the next or previous entry."""
+        before = self._cursor.item
+        row = self._cursor.move(step)
+        self._point_at(self._cursor.item, before)
+        if row != self._pager.row:
+            self._place(self._pager.scrolled(row))
+
+    def action_top(self) -> None:
+        """Go to the beginning."""
+        first = self._document.pieces[0].item if self._document.pieces else None
+        self._point_at(first)
+        self._place(self._pager.scrolled(0))
+
+    def action_end(self) -> None:
+        """Go to the end and stay there."""
+        last = self._document.pieces[-1].item if self._document.pieces else None
+        if self._cursor.item is not None:
+            self._point_at(last)
+        self.follow = True
+
+    def action_open(self) -> None:
+        """Show or hide the details of the entry under the cursor."""
+        item = self._cursor.item
+        if item is not None:
+            self.toggle(item.entry.key)
+            self.post_message(EntryActivated(item.entry))
+
+    def action_copy(self) -> None:
+        """Copy the selection, else the entry under the cursor."""
+        selection = self.text_selection
+        if selection is not None and (selected := self.get_selection(selection)):
+            self.post_message(CopyRequested(selected[0], "selection"))
+        elif (entry := self.cursor) is not None:
+            self.post_message(CopyRequested(plain_text(entry), name_of(entry)))
+
+    def action_retry(self) -> None:
+        """Try again what failed, if the cursor is on it."""
+        entry = self.cursor
+        if isinstance(entry, ErrorEntry) and entry.retryable:
+            self.post_message(RetryRequested(entry))
+
+    def _point_at(self, item: Item | None, before: Item | None = None) -> None:
+        """Move the cursor; both lines show it."""
+        before = before or self._cursor.item
+        self._cursor.item = item
+        self._document.renderer.selected = item if self.has_focus else None
+        for changed in {before, item}:
+            if changed is not None:
+                self._refresh_head(changed)
+        if self.has_focus:
+            self.refresh()

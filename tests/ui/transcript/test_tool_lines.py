@@ -1,0 +1,80 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_tui.ui.transcript.tool_lines import describe, partial_arguments
+
+
+def words(tool: str, arguments: dict[str, Any]) -> str:
+    described = describe(tool, arguments)
+    return f"{described.verb}|" + "".join(span.text for span in described.parts)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        (
+            "read_file",
+            {"file_path": "src/retry.py", "offset": 1, "limit": 64},
+            "read|src/retry.py 1–64",
+        ),
+        ("read_file", {"path": "a.py", "offset": 10}, "read|a.py 10–"),
+        ("read_file", {"path": "a.py"}, "read|a.py"),
+        ("write_file", {"file_path": "a.py", "content": "x"}, "write|a.py"),
+        ("edit_file", {"file_path": "a.py"}, "edit|a.py"),
+        ("bash", {"command": "pytest -q\necho done"}, "bash|pytest -q echo done"),
+        ("grep", {"pattern": "sleep(", "path": "tests/"}, "search|sleep( in tests/"),
+        ("glob", {"pattern": "**/*.py"}, "find|**/*.py"),
+        ("web_fetch", {"url": "https://a.b"}, "fetch|https://a.b"),
+        ("todo", {"todos": [1, 2]}, "plan|2 items"),
+        ("task", {"agent": "reviewer", "instruction": "look"}, "task|reviewer look"),
+        ("apply_patch", {"patch": "*** Update File: a\n*** Add File: b\n"}, "patch|a and 1 more"),
+        (
+            "query",
+            {"a": "x", "b": 2, "c": [1], "d": None, "e": True},
+            "query|a=x b=2 c=[1] d=null e=true",
+        ),
+        ("query", {}, "query|"),
+    ],
+)
+def test_a_call_is_a_verb_and_an_object(tool: str, arguments: dict[str, Any], said: str) -> None:
+    assert words(tool, arguments) == said
+
+
+@pytest.mark.parametrize(
+    "tool", ["read_file", "bash", "grep", "edit_file", "todo", "task", "apply_patch"]
+)
+def test_a_known_tool_with_strange_arguments_falls_back_to_names_and_values(tool: str) -> None:
+    assert words(tool, {"odd": {"x": 1}}) == f"{tool}|odd={{1}}"
+
+
+def test_hostile_names_and_values_stay_on_one_harmless_line() -> None:
+    said = words("evil\x1b[2J\ntool", {"k\n\x1b": "[red]\x1b]52;c;x\x07\u202ev\n" + "z" * 500})
+    assert "\n" not in said and "\x1b" not in said and "\u202e" not in said
+    assert "[red]v" in said and len(said) < 200
+
+
+@given(
+    st.dictionaries(
+        st.text(max_size=10),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+            lambda inner: (
+                st.lists(inner, max_size=3)
+                | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+            ),
+        ),
+        max_size=5,
+    ),
+    st.sampled_from(["read_file", "bash", "grep", "todo", "task", "apply_patch", "other"]),
+)
+def test_any_arguments_make_one_line(arguments: dict[str, Any], tool: str) -> None:
+    assert "\n" not in words(tool, arguments)
+
+
+def test_arguments_show_while_they_are_written() -> None:
+    assert partial_arguments('{"file_path": "src/a.p') == {"file_path": "src/a.p"}
+    assert partial_arguments('{"command": "echo \\"hi\\"", "n": 1') == {"command": 'echo "hi"'}
+    assert partial_arguments('{"fi') == {}

@@ -1,0 +1,549 @@
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.pilot import Pilot
+
+from amplifier_tui.ui.state.entries import (
+    Change,
+    Entry,
+    ErrorEntry,
+    TextEntry,
+    ThinkingEntry,
+    ToolEntry,
+    UserEntry,
+)
+from amplifier_tui.ui.transcript.messages import (
+    CopyRequested,
+    EntryActivated,
+    FollowChanged,
+    LinkClicked,
+    RetryRequested,
+)
+from amplifier_tui.ui.transcript.view import TranscriptView
+from tests.ui.transcript.conversation import ANSWER, DIFF, adding, entries, more
+from tests.ui.transcript.documents import whole
+
+TOLD = (CopyRequested, EntryActivated, FollowChanged, LinkClicked, RetryRequested)
+
+
+class Stage(App[None]):
+    AUTO_FOCUS = None
+    CSS = "TranscriptView { height: 1fr; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 1000.0
+        self.told: list[Message] = []
+
+    def compose(self) -> ComposeResult:
+        yield TranscriptView(clock=lambda: self.now)
+
+    @property
+    def view(self) -> TranscriptView:
+        return self.query_one(TranscriptView)
+
+    @property
+    def rows(self) -> list[str]:
+        return self.view.visible_text().split("\n")
+
+    def on_copy_requested(self, event: CopyRequested) -> None:
+        self.told.append(event)
+
+    on_entry_activated = on_follow_changed = on_link_clicked = on_retry_requested = (
+        on_copy_requested
+    )
+
+
+@asynccontextmanager
+async def stage(
+    these: list[Entry] | None = None, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[Stage, Pilot[None]]]:
+    app = Stage()
+    async with app.run_test(size=size) as pilot:
+        app.view.apply(adding(these or []))
+        await pilot.pause()
+        yield app, pilot
+
+
+async def until(pilot: Pilot[None], true: Callable[[], Any]) -> None:
+    async with asyncio.timeout(10):
+        while not true():
+            await pilot.pause(0.01)
+
+
+def users(count: int, start: int = 0) -> list[Entry]:
+    return [UserEntry(key=f"u{n}", text=f"prompt {n}") for n in range(start, start + count)]
+
+
+async def test_the_view_shows_the_end_and_nothing_ticks() -> None:
+    async with stage(users(100)) as (app, pilot):
+        assert app.rows[-2:] == ["  █ prompt 99", ""]
+        await until(pilot, lambda: not app.view._measure_ticker.running)
+        assert not app.view._flush_ticker.running
+        assert not app.view._pulse_ticker.running
+
+
+async def test_heights_are_the_virtual_size_once_measured() -> None:
+    async with stage([*entries(), *more(), *users(50)]) as (app, pilot):
+        await until(pilot, lambda: not app.view._measure_ticker.running)
+        document = app.view._document
+        assert all(document.is_measured(piece) for piece in document.pieces)
+        assert app.view.virtual_size.height == document.heights.total + 1
+
+
+@pytest.mark.parametrize("size", [(20, 8), (80, 24), (120, 36), (200, 50), (1, 1), (3, 2)])
+async def test_every_size_draws_every_entry(size: tuple[int, int]) -> None:
+    async with stage([*entries(), *more()], size) as (app, pilot):
+        app.view.toggle_all()
+        for _ in range(12):
+            app.view.scroll_page_up(animate=False)
+            await pilot.pause()
+            for row in range(size[1]):
+                assert app.view.render_line(row).cell_length <= max(size[0], 1)
+
+
+async def test_tokens_appear_while_the_text_still_streams() -> None:
+    entry = TextEntry(key="t", text="", streaming=True)
+    async with stage([UserEntry(key="u", text="hi"), entry]) as (app, pilot):
+        for word in ("Hello ", "streaming ", "**wor"):
+            entry.text += word
+            app.view.apply([Change(op="stream", entry=entry, text=word)])
+        await until(pilot, lambda: "    Hello streaming wor" in app.rows)
+        assert app.view.is_streaming
+        entry.text += "ld**"
+        entry.streaming = False
+        app.view.apply([Change(op="update", entry=entry)])
+        await until(pilot, lambda: not app.view.is_streaming)
+        assert "    Hello streaming world" in app.rows
+        await until(pilot, lambda: not app.view._flush_ticker.running)
+
+
+async def test_a_streamed_answer_ends_as_the_stored_one() -> None:
+    entry = TextEntry(key="t", text="", streaming=True)
+    text = ANSWER * 6
+    async with stage([entry], (80, 200)) as (app, pilot):
+        for start in range(0, len(text), 37):
+            entry.text += text[start : start + 37]
+            app.view.apply([Change(op="stream", entry=entry, text=text[start : start + 37])])
+            if start % 5 == 0:
+                await pilot.pause()
+        entry.streaming = False
+        app.view.apply([Change(op="update", entry=entry)])
+        await until(pilot, lambda: not app.view.is_streaming)
+        assert [row for row in app.rows if row] == [row for row in whole(text, 79) if row][-199:]
+
+
+async def test_a_final_text_that_differs_from_the_streamed_one_replaces_it() -> None:
+    entry = TextEntry(key="t", text="", streaming=True)
+    async with stage([entry]) as (app, pilot):
+        entry.text = "draft that will be void"
+        app.view.apply([Change(op="stream", entry=entry, text=entry.text)])
+        await until(pilot, lambda: "    draft that will be void" in app.rows)
+        entry.text, entry.streaming = "final words", False
+        app.view.apply([Change(op="update", entry=entry)])
+        await until(pilot, lambda: not app.view.is_streaming)
+        assert app.rows[:2] == ["", "    final words"]
+
+
+async def test_a_burst_is_drawn_over_several_frames_and_completely() -> None:
+    entry = TextEntry(key="t", text="", streaming=True)
+    async with stage([entry]) as (app, pilot):
+        entry.text = "\n\n".join(f"paragraph {n}" for n in range(2000))
+        entry.streaming = False
+        app.view.apply([Change(op="stream", entry=entry, text=entry.text)])
+        app.view.apply([Change(op="update", entry=entry)])
+        assert app.view.is_streaming
+        await until(pilot, lambda: not app.view.is_streaming)
+        assert app.rows[-2] == "    paragraph 1999"
+
+
+async def test_the_view_follows_until_the_user_scrolls_up() -> None:
+    async with stage(users(50)) as (app, pilot):
+        app.view.apply(adding(users(1, 50)))
+        assert app.rows[-2] == "  █ prompt 50"
+        app.view.scroll_page_up(animate=False)
+        await pilot.pause()
+        assert not app.view.follow
+        before = app.rows
+        app.view.apply(adding(users(6, 51)))
+        await pilot.pause()
+        assert app.view.unseen == 12
+        assert app.rows[:-1] == before[:-1]
+        assert app.rows[-1].endswith("↓ 12")
+        app.view.focus()
+        await pilot.press("end")
+        assert app.view.follow
+        assert (app.view.unseen, app.rows[-2]) == (0, "  █ prompt 56")
+        assert [type(message) for message in app.told] == [FollowChanged, FollowChanged]
+
+
+async def test_the_pill_leads_to_the_end() -> None:
+    async with stage(users(50)) as (app, pilot):
+        app.view.scroll_home(animate=False)
+        await pilot.pause()
+        app.view.apply(adding(users(6, 50)))
+        await pilot.pause()
+        column = app.view.render_line(23).text.index("↓")
+        await pilot.click(TranscriptView, offset=(column, 23))
+        assert app.view.follow
+        assert app.rows[-2] == "  █ prompt 55"
+
+
+async def test_text_in_sight_stays_when_the_size_changes() -> None:
+    text = "\n\n".join(f"marker {n} " + "word " * 40 for n in range(100))
+    async with stage([TextEntry(key="t", text=text)]) as (app, pilot):
+        app.view.scroll_to(y=200, animate=False)
+        await pilot.pause()
+        markers = [row for row in app.rows if "marker" in row]
+        for width in (120, 60, 200, 80):
+            await pilot.resize_terminal(width, 24)
+            assert any(markers[0].split("word")[0].strip() in row for row in app.rows)
+
+
+async def test_following_survives_a_resize() -> None:
+    async with stage(users(50)) as (app, pilot):
+        for size in ((60, 10), (120, 40), (80, 24)):
+            await pilot.resize_terminal(*size)
+            assert app.view.follow
+            assert app.rows[-2].strip() == "█ prompt 49"
+
+
+async def test_earlier_entries_come_in_front_without_moving_what_is_read() -> None:
+    async with stage(users(50, 100)) as (app, pilot):
+        app.view.scroll_home(animate=False)
+        await pilot.pause()
+        before = app.rows
+        changes = [Change(op="prepend", entry=entry) for entry in reversed(users(100))]
+        app.view.apply(changes)
+        await pilot.pause()
+        assert app.rows[1:] == before[1:]
+        app.view.scroll_home(animate=False)
+        await pilot.pause()
+        assert app.rows[1] == "  █ prompt 0"
+
+
+async def test_a_click_on_a_tool_line_opens_it_and_leaves_the_focus() -> None:
+    tool = ToolEntry(key="c", tool="edit_file", arguments={"path": "a.py"}, state="ok", diff=DIFF)
+    async with stage([tool]) as (app, pilot):
+        await pilot.click(TranscriptView, offset=(20, 1))
+        assert "              14 +     await clock.advance(3.0)" in app.rows
+        assert app.focused is None
+        await pilot.click(TranscriptView, offset=(20, 3))
+        assert len([row for row in app.rows if row]) == 6
+        await pilot.click(TranscriptView, offset=(20, 1))
+        assert next(row for row in app.rows if row).startswith("    ✓ edit")
+        assert len([row for row in app.rows if row]) == 1
+        assert [type(message) for message in app.told] == [EntryActivated] * 3
+
+
+async def test_toggle_works_on_the_last_entry_with_details_and_on_all() -> None:
+    async with stage(entries()) as (app, _):
+        app.view.toggle()
+        assert not any("async def" in row for row in app.rows)
+        app.view.toggle_all()
+        assert "              import asyncio" in app.rows
+        app.view.toggle_all()
+        assert "              import asyncio" not in app.rows
+        app.view.toggle("c1")
+        assert "              import asyncio" in app.rows
+        app.view.toggle("no such key")
+
+
+async def test_a_line_that_is_opened_stays_where_it_is() -> None:
+    tool = ToolEntry(
+        key="c", tool="bash", arguments={"command": "x"}, state="ok", output="out\n" * 90
+    )
+    async with stage([*users(30), tool]) as (app, pilot):
+        assert app.rows[22].startswith("    ✓ bash")
+        await pilot.click(TranscriptView, offset=(20, 22))
+        assert app.rows[22].startswith("    ✓ bash")
+        assert app.rows[23].strip().startswith("out")
+        assert not app.view.follow
+        app.view.toggle("c")
+        assert app.rows[22].startswith("    ✓ bash")
+        assert app.view.follow
+
+
+async def test_what_the_user_opened_stays_open_when_the_entry_changes() -> None:
+    tool = ToolEntry(key="c", tool="bash", arguments={"command": "x"}, output="one")
+    async with stage([tool]) as (app, _):
+        app.view.toggle("c")
+        tool.output, tool.state = "one\ntwo", "ok"
+        app.view.apply([Change(op="update", entry=tool)])
+        assert [row.strip() for row in app.rows if row][1:] == ["one", "two"]
+
+
+async def test_thinking_can_be_opened_while_it_streams() -> None:
+    entry = ThinkingEntry(key="k", text="first", streaming=True)
+    async with stage([entry]) as (app, pilot):
+        app.now += 7
+        entry.text += " second"
+        app.view.apply([Change(op="stream", entry=entry, text=" second")])
+        assert app.rows[1].startswith("    thinking · first second")
+        app.view.toggle("k")
+        entry.text += " third"
+        app.view.apply([Change(op="stream", entry=entry, text=" third")])
+        await until(pilot, lambda: "    first second third" in app.rows)
+        entry.streaming = False
+        app.view.apply([Change(op="update", entry=entry)])
+        await until(pilot, lambda: not app.view.is_streaming)
+        assert "7.0 s" in app.rows[1]
+
+
+async def test_one_cell_spins_and_seconds_tick_only_while_something_runs() -> None:
+    running = [
+        ToolEntry(key=f"c{n}", tool="bash", arguments={"command": "x"}, started=1000.0)
+        for n in range(2)
+    ]
+    async with stage(running) as (app, pilot):
+        app.view._pulse.still = False
+        app.now = 1005.0
+        app.view._beat()
+        assert [row[4] for row in app.rows[1:3]] == ["◐", "◓"]
+        assert all(row.endswith(" 5 s") for row in app.rows[1:3])
+        for tool in running:
+            tool.state, tool.duration_ms = "ok", 5100
+        app.view.apply([Change(op="update", entry=tool) for tool in running])
+        await until(pilot, lambda: not app.view._pulse_ticker.running)
+        assert all(row.endswith("5.1 s") for row in app.rows[1:3])
+
+
+async def test_a_tick_repaints_only_the_line_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = ToolEntry(key="c", tool="bash", arguments={"command": "x"}, started=1000.0)
+    async with stage([*users(3), tool]) as (app, pilot):
+        await until(pilot, lambda: not app.view._measure_ticker.running)
+        await pilot.pause()
+        drawn: list[int] = []
+        render = app.view.render_line
+        monkeypatch.setattr(app.view, "render_line", lambda y: (drawn.append(y), render(y))[1])
+        app.now = 1004.0
+        app.view._beat()
+        await pilot.pause()
+        assert set(drawn) == {7}
+
+
+async def test_keys_move_the_cursor_open_and_copy() -> None:
+    async with stage(entries()) as (app, pilot):
+        app.view.focus()
+        await pilot.pause()
+        assert app.view.cursor is not None and app.view.cursor.key == "c4"
+        await pilot.press("k", "k")
+        assert app.view.cursor.key == "c2"
+        assert app.rows[9].endswith("▸")
+        await pilot.press("enter", "y", "down", "up", "G")
+        assert "              tests/a.py:3: sleep(1)" in app.rows
+        copied = [message for message in app.told if isinstance(message, CopyRequested)]
+        assert copied == [copied[0]]
+        assert copied[0].text == "search sleep( in tests/\ntests/a.py:3: sleep(1)"
+        assert copied[0].what == "tool call"
+        assert app.view.cursor.key == "c4"
+
+
+async def test_the_cursor_is_a_surface_while_the_view_has_the_focus() -> None:
+    async with stage(users(2)) as (app, pilot):
+
+        def backgrounds(row: int) -> set[Any]:
+            return {segment.style.bgcolor for segment in app.view.render_line(row)}
+
+        plain = backgrounds(3)
+        app.view.focus()
+        await pilot.pause()
+        assert backgrounds(3) != plain
+        assert backgrounds(2) == plain
+        app.set_focus(None)
+        await pilot.pause()
+        assert backgrounds(3) == plain
+
+
+async def test_the_cursor_reads_through_an_entry_taller_than_the_window() -> None:
+    text = "\n\n".join(f"part {n}" for n in range(100))
+    async with stage([TextEntry(key="t", text=text), *users(1)]) as (app, pilot):
+        app.view.focus()
+        await pilot.press("g")
+        seen = "\n".join(app.rows)
+        for _ in range(30):
+            await pilot.press("j")
+            seen += "\n" + "\n".join(app.rows)
+        assert all(f"part {n}\n" in seen for n in range(100))
+        assert app.view.cursor is not None and app.view.cursor.key == "u0"
+
+
+async def test_the_cursor_lets_go_of_an_entry_that_is_taken_out() -> None:
+    these = users(3)
+    async with stage(these) as (app, pilot):
+        app.view.focus()
+        await pilot.pause()
+        app.view.apply([Change(op="remove", entry=these[2])])
+        assert app.view.cursor is these[1]
+        app.view.apply([Change(op="clear")])
+        assert app.view.cursor is None
+        await pilot.press("k", "j", "enter", "y", "g", "G")
+
+
+async def test_an_error_offers_a_retry_by_key_and_by_click() -> None:
+    error = ErrorEntry(key="e", kind="x", message="It broke.", retryable=True)
+    async with stage([error]) as (app, pilot):
+        column = app.rows[2].index("try again")
+        await pilot.click(TranscriptView, offset=(column, 2))
+        app.view.focus()
+        await pilot.press("r")
+        retries = [message for message in app.told if isinstance(message, RetryRequested)]
+        assert [message.entry for message in retries] == [error, error]
+        error.retryable = False
+        app.view.apply([Change(op="update", entry=error)])
+        await pilot.press("r")
+        assert len([message for message in app.told if isinstance(message, RetryRequested)]) == 2
+
+
+async def test_a_link_tells_where_it_leads() -> None:
+    async with stage([TextEntry(key="t", text="go [there](https://a.b/c) now")]) as (app, pilot):
+        column = app.rows[1].index("there")
+        await pilot.hover(TranscriptView, offset=(column, 1))
+        assert app.view.tooltip == "https://a.b/c"
+        await pilot.click(TranscriptView, offset=(column, 1))
+        assert [message.url for message in app.told if isinstance(message, LinkClicked)] == [
+            "https://a.b/c"
+        ]
+        await pilot.hover(TranscriptView, offset=(1, 1))
+        assert app.view.tooltip is None
+
+
+async def drag(pilot: Pilot[None], start: tuple[int, int], end: tuple[int, int]) -> None:
+    await pilot.mouse_down(TranscriptView, offset=start)
+    await pilot.hover(TranscriptView, offset=end)
+    await pilot.mouse_up(TranscriptView, offset=end)
+
+
+async def test_dragging_selects_text_without_padding_and_soft_wraps() -> None:
+    text = "漢字 " + "alpha beta " * 12
+    async with stage([TextEntry(key="t", text=text)]) as (app, pilot):
+        await drag(pilot, (4 + 2, 1), (4 + 9, 2))
+        selected = app.screen.get_selected_text()
+        assert selected is not None
+        assert selected.startswith("字 alpha beta") and "\n" not in selected
+        assert selected == " ".join(selected.split())
+        marked = [
+            segment.text
+            for segment in app.view.render_line(1)
+            if segment.style.bgcolor != app.view.rich_style.bgcolor
+        ]
+        assert "".join(marked) == app.rows[1][5:]
+
+
+async def test_a_double_click_selects_a_word_and_a_triple_click_a_paragraph() -> None:
+    async with stage([TextEntry(key="t", text="see src/a.py now")]) as (app, pilot):
+        await pilot.click(TranscriptView, offset=(10, 1), times=2)
+        assert app.screen.get_selected_text() == "src/a.py"
+        await pilot.click(TranscriptView, offset=(10, 1), times=3)
+        assert app.screen.get_selected_text() == "see src/a.py now"
+
+
+async def test_selecting_everything_gives_the_sources() -> None:
+    async with stage([*users(2), TextEntry(key="t", text="**bold**")]) as (app, _):
+        app.view.text_select_all()
+        assert app.screen.get_selected_text() == "prompt 0\n\nprompt 1\n\n**bold**"
+
+
+async def test_a_selection_stays_on_its_text_when_rows_come_in_front() -> None:
+    async with stage(users(30, 100)) as (app, pilot):
+        app.view.scroll_home(animate=False)
+        await pilot.pause()
+        await drag(pilot, (4, 3), (14, 3))
+        assert app.screen.get_selected_text() == "prompt 101"
+        app.view.apply([Change(op="prepend", entry=entry) for entry in users(7)])
+        assert app.screen.get_selected_text() == "prompt 101"
+
+
+async def test_a_drag_does_not_open_what_it_ends_on() -> None:
+    tool = ToolEntry(key="c", tool="edit_file", arguments={"path": "a.py"}, state="ok", diff=DIFF)
+    async with stage([tool]) as (app, pilot):
+        await drag(pilot, (8, 1), (18, 1))
+        assert len([row for row in app.rows if row]) == 1
+
+
+async def test_clearing_leaves_nothing_and_follows_again() -> None:
+    entry = TextEntry(key="t", text="x", streaming=True)
+    async with stage([*users(50), entry]) as (app, pilot):
+        app.view.scroll_home(animate=False)
+        await pilot.pause()
+        app.view.apply([Change(op="clear"), *adding(users(1))])
+        await pilot.pause()
+        assert [row for row in app.rows if row] == ["  █ prompt 0"]
+        assert app.view.follow and not app.view.is_streaming
+
+
+async def test_an_entry_is_brought_to_the_top_by_its_key() -> None:
+    async with stage(users(100)) as (app, pilot):
+        app.view.scroll_to_entry("u10")
+        await pilot.pause()
+        assert app.rows[0] == "  █ prompt 10"
+        assert app.view.cursor is not None and app.view.cursor.key == "u10"
+        app.view.scroll_to_entry("nowhere")
+
+
+@pytest.mark.parametrize(
+    "theme", ["textual-dark", "textual-light", "nord", "ansi-dark", "ansi-light"]
+)
+async def test_every_theme_paints_every_cell(theme: str) -> None:
+    async with stage([*entries(), *more()], (100, 60)) as (app, pilot):
+        app.theme = theme
+        await pilot.pause()
+        for row in range(60):
+            assert all(
+                segment.style is not None and segment.style.color and segment.style.bgcolor
+                for segment in app.view.render_line(row)
+            )
+
+
+async def test_a_theme_change_repaints_in_the_new_colours() -> None:
+    async with stage(entries()) as (app, pilot):
+        before = app.view.render_line(1)
+        app.theme = "textual-light"
+        await pilot.pause()
+        after = app.view.render_line(1)
+        assert after.text == before.text
+        assert {segment.style.bgcolor for segment in after} != {
+            segment.style.bgcolor for segment in before
+        }
+
+
+async def test_changes_before_there_is_a_size_are_kept() -> None:
+    app = Stage()
+    view = TranscriptView()
+    view.apply(adding(users(3)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.query_one(TranscriptView).remove()
+        await app.mount(view)
+        await pilot.pause()
+        assert "  █ prompt 2" in view.visible_text()
+
+
+def test_importing_the_view_imports_no_parser_and_no_lexer() -> None:
+    code = (
+        "import sys, amplifier_tui.ui.transcript.view\n"
+        "heavy = {'markdown_it', 'pygments', 'pydantic', 'yaml'} & set(sys.modules)\n"
+        "sys.exit(', '.join(sorted(heavy)) or 0)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_preloading_leaves_nothing_for_the_first_answer_to_import() -> None:
+    code = (
+        "import sys\n"
+        "from amplifier_tui.ui.transcript import view, warm\n"
+        "from amplifier_tui.ui.transcript.markdown_render import markdown_lines\n"
+        "warm.preload()\n"
+        "before = set(sys.modules)\n"
+        "markdown_lines('# a **b**\\n\\n```python\\nx = 1\\n```\\n\\n- [c](http://d)', 60)\n"
+        "sys.exit(', '.join(sorted(set(sys.modules) - before)) or 0)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
