@@ -1,0 +1,231 @@
+"""The bundle: a composable unit of configuration (spec 003, "What is a Bundle?")."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.foundation.bundle import agents as agent_files
+from amplifier_tui.foundation.bundle import modes as mode_files
+from amplifier_tui.foundation.bundle.compose import compose
+from amplifier_tui.foundation.bundle.parsing import parse_bundle
+from amplifier_tui.foundation.bundle.provenance import Origins, SkippedInclude
+from amplifier_tui.foundation.paths.construction import construct_agent_path, construct_context_path
+from amplifier_tui.foundation.paths.resolution import is_within
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.bundle.prepared import PreparedBundle
+    from amplifier_tui.foundation.protocols import ProgressCallback
+    from amplifier_tui.foundation.sources.context import FetchContext
+    from amplifier_tui.foundation.trust import TrustCallback
+
+_PLAN_SECTIONS = ("session", "providers", "tools", "hooks", "agents", "spawn")
+
+
+@dataclass
+class Bundle:
+    """A composable unit of configuration that produces a mount plan.
+
+    Attributes:
+        name: The namespace; empty for a nameless overlay.
+        version: As written: an unquoted `0.1` is a float.
+        description: One line.
+        includes: As written: names, URIs, or mappings with `bundle`.
+        namespace_root: Folder of a nested bundle's own resources, relative to its file.
+        session: Orchestrator, context manager and what else the kernel's `session` takes.
+        providers: Module entries.
+        tools: Module entries.
+        hooks: Module entries.
+        spawn: Which tools spawned agents inherit.
+        agents: Definitions by name.
+        context: Files that go into the system prompt, by name.
+        instruction: The Markdown body.
+        base_path: Folder of the bundle's file.
+        source_base_paths: Folder of every known namespace.
+        origins: Who contributed which entry; see `provenance.Origins`.
+        skipped: Includes that are missing from this bundle.
+        confined_roots: Folders of fetched sources; a path that starts in one must not leave it.
+        source_file: The file it was read from, if it was.
+    """
+
+    name: str
+    version: Any = "1.0.0"
+    description: str = ""
+    includes: list[Any] = field(default_factory=list)
+    namespace_root: str | None = None
+    session: dict[str, Any] = field(default_factory=dict)
+    providers: list[dict[str, Any]] = field(default_factory=list)
+    tools: list[dict[str, Any]] = field(default_factory=list)
+    hooks: list[dict[str, Any]] = field(default_factory=list)
+    spawn: dict[str, Any] = field(default_factory=dict)
+    agents: dict[str, dict[str, Any]] = field(default_factory=dict)
+    context: dict[str, Path] = field(default_factory=dict)
+    instruction: str | None = None
+    base_path: Path | None = None
+    source_base_paths: dict[str, Path] = field(default_factory=dict)
+    _pending_context: dict[str, str] = field(default_factory=dict)
+    origins: Origins = field(default_factory=dict)
+    skipped: list[SkippedInclude] = field(default_factory=list, repr=False)
+    confined_roots: tuple[Path, ...] = field(default=(), repr=False)
+    source_file: Path | None = field(default=None, repr=False)
+    _source_uri: str | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name, empty in _EMPTY.items():
+            if getattr(self, name) is None:
+                setattr(self, name, empty())
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], base_path: Path | None = None) -> "Bundle":
+        """Build a bundle from the mapping of a bundle file.
+
+        Args:
+            data: The frontmatter or YAML document; not changed.
+            base_path: Folder of the file; relative sources and context files start there.
+
+        Raises:
+            BundleValidationError: A section has the wrong shape.
+        """
+        return cls(**parse_bundle(data, base_path))
+
+    def compose(self, *others: "Bundle") -> "Bundle":
+        """Return a new bundle with `others` layered over this one, later overriding earlier."""
+        return compose(self, others)
+
+    def to_mount_plan(self) -> dict[str, Any]:
+        """Return the configuration `AmplifierSession` takes.
+
+        Sections that are empty are left out. The sections are new, their entries are this
+        bundle's own: an application may still adjust them in place.
+        """
+        plan: dict[str, Any] = {}
+        for section in _PLAN_SECTIONS:
+            value = getattr(self, section)
+            if value:
+                plan[section] = dict(value) if isinstance(value, dict) else list(value)
+        return plan
+
+    async def prepare(
+        self,
+        install_deps: bool = True,
+        source_resolver: Callable[[str, str], str] | None = None,
+        progress_callback: "ProgressCallback | None" = None,
+        strict: bool = False,
+        *,
+        trust: "TrustCallback | None" = None,
+        fetch: "FetchContext | None" = None,
+    ) -> "PreparedBundle":
+        """Activate every module that has a source, so that sessions can be created.
+
+        Args:
+            install_deps: Install the modules' packages and what they need.
+            source_resolver: Gets module id and source, returns the source to use.
+            progress_callback: Gets an action and a detail as work goes on.
+            strict: Raise when a module cannot be activated, instead of reporting it in
+                `PreparedBundle.activation_failures`.
+            trust: Asked before anything is fetched, installed or executed; the default allows
+                only what ships with the program.
+            fetch: How sources are fetched; replaces `trust` and `progress_callback` for fetching.
+
+        Raises:
+            ModuleActivationError: In strict mode, naming every module that failed.
+        """
+        from amplifier_tui.foundation.bundle.preparing import prepare
+
+        return await prepare(
+            self,
+            install_deps=install_deps,
+            source_resolver=source_resolver,
+            progress=progress_callback,
+            strict=strict,
+            trust=trust,
+            fetch=fetch,
+        )
+
+    def resolve_context_path(self, name: str) -> Path | None:
+        """Find a context file or folder.
+
+        Args:
+            name: Key of `context`, else a path below `base_path`; empty or `/` is `base_path`.
+
+        Returns:
+            An existing path, or None. What leaves a confined root does not exist.
+        """
+        if name in self.context:
+            return self.context[name]
+        if self.base_path is None:
+            return None
+        return self._existing(construct_context_path(self.base_path, name), self.base_path)
+
+    def resolve_agent_path(self, name: str) -> Path | None:
+        """Find an agent's file: `ns:x` in that namespace, a plain name next to this bundle.
+
+        A plain name that is not there is looked for at the bundle that contributed the agent.
+
+        Returns:
+            An existing path, or None.
+        """
+        namespace, separator, short = name.partition(":")
+        if separator:
+            base = self.source_base_paths.get(namespace)
+            bases = [base, self.base_path if namespace == self.name else None]
+        else:
+            short = name
+            owners = self.origins.get(f"agent:{name}", [])
+            bases = [self.base_path]
+            bases += [self.source_base_paths.get(owner.bundle) for owner in reversed(owners)]
+        for base in bases:
+            if base is not None:
+                found = self._existing(construct_agent_path(base, short), base)
+                if found is not None:
+                    return found
+        return None
+
+    def get_system_instruction(self) -> str | None:
+        """Return the instruction."""
+        return self.instruction
+
+    def resolve_pending_context(self) -> None:
+        """Move every `ns:path` whose namespace is known into `context`; the others stay."""
+        for name, reference in list(self._pending_context.items()):
+            namespace, _, path = reference.partition(":")
+            base = self.source_base_paths.get(namespace)
+            if base is None and namespace == self.name:
+                base = self.base_path
+            if base is None:
+                continue
+            target = construct_context_path(base, path)
+            del self._pending_context[name]
+            if self.allows(target, base):
+                self.context[name] = target
+
+    def load_agent_metadata(self) -> None:
+        """Fill missing parts of the agents' definitions from their files; failures are logged."""
+        agent_files.fill_agents(self)
+
+    def validate_modes(self) -> list[str]:
+        """Check the files in `modes/`; every warning is logged and returned."""
+        return mode_files.validate_modes(self)
+
+    def allows(self, path: Path, base: Path) -> bool:
+        """Whether a path that starts in `base` may be read; see `confined_roots`."""
+        roots = [root for root in self.confined_roots if is_within(base, root)]
+        return not roots or any(is_within(path, root) for root in roots)
+
+    def _existing(self, path: Path, base: Path) -> Path | None:
+        return path if path.exists() and self.allows(path, base) else None
+
+
+_EMPTY: dict[str, Callable[[], Any]] = {
+    "includes": list,
+    "session": dict,
+    "providers": list,
+    "tools": list,
+    "hooks": list,
+    "spawn": dict,
+    "agents": dict,
+    "context": dict,
+    "source_base_paths": dict,
+    "_pending_context": dict,
+    "origins": dict,
+}

@@ -1,0 +1,98 @@
+"""Mode files: `modes/*.md`, whose frontmatter describes a way of working."""
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from amplifier_tui.foundation.io.frontmatter import parse_frontmatter
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.bundle.model import Bundle
+
+_log = logging.getLogger(__name__)
+
+_CONTRIBUTIONS = ("agents", "context", "skills")
+
+
+def read_mode_file(path: Path) -> dict[str, Any]:
+    """Read a mode's definition.
+
+    Returns:
+        `name` (the file's stem where it gives none), `description`, `advertised` (True),
+        `contributes` (`{}`), the other keys of `mode`, and `instruction` with the body.
+
+    Raises:
+        ValueError: The frontmatter or its `mode` is no mapping.
+        OSError: The file cannot be read.
+        yaml.YAMLError: The frontmatter is not YAML.
+    """
+    data, body = parse_frontmatter(path.read_text(encoding="utf-8-sig"))
+    mode = data.get("mode") if isinstance(data, dict) else data
+    mode = {} if mode is None else mode
+    if not isinstance(mode, dict):
+        raise ValueError(f"'mode' must be a mapping, not {type(mode).__name__}")
+    defaults = {"name": path.stem, "description": "", "advertised": True, "contributes": {}}
+    given = {key: value for key, value in mode.items() if value is not None}
+    return {**defaults, **given, "instruction": body.strip()}
+
+
+def load_modes(bundle: "Bundle") -> dict[str, dict[str, Any]]:
+    """Return every readable mode of a bundle by name; those of `base_path` win."""
+    modes: dict[str, dict[str, Any]] = {}
+    for path in mode_files(bundle):
+        try:
+            mode = read_mode_file(path)
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            _log.warning("Mode %s: %s", path, error)
+            continue
+        modes.setdefault(str(mode["name"]), mode)
+    return modes
+
+
+def validate_modes(bundle: "Bundle") -> list[str]:
+    """Check every mode file of a bundle; each warning is logged and returned."""
+    warnings: list[str] = []
+    for path in mode_files(bundle):
+        try:
+            mode = read_mode_file(path)
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            warnings.append(f"{path}: cannot be read: {error}")
+            continue
+        warnings.extend(f"{path}: {text}" for text in _contribution_problems(mode["contributes"]))
+    for warning in warnings:
+        _log.warning("Mode %s", warning)
+    return warnings
+
+
+def mode_files(bundle: "Bundle") -> list[Path]:
+    """Return the mode files of a bundle and of the namespaces it is composed of."""
+    folders = [bundle.base_path, *bundle.source_base_paths.values()]
+    found: dict[Path, None] = {}
+    for folder in folders:
+        if folder is not None:
+            found.update(dict.fromkeys(sorted((folder / "modes").glob("*.md"))))
+    return list(found)
+
+
+def _contribution_problems(contributes: Any) -> list[str]:
+    if not isinstance(contributes, dict):
+        return [f"'contributes' must be a mapping, not {type(contributes).__name__}"]
+    problems = [
+        f"unknown key 'contributes.{key}' (known: {', '.join(_CONTRIBUTIONS)})"
+        for key in contributes
+        if key not in _CONTRIBUTIONS
+    ]
+    agents = contributes.get("agents")
+    if agents is not None and not (
+        isinstance(agents, dict) and all(isinstance(value, dict) for value in agents.values())
+    ):
+        problems.append("'contributes.agents' must map names to mappings")
+    for key in ("context", "skills"):
+        value = contributes.get(key)
+        if value is not None and not (
+            isinstance(value, list) and all(isinstance(item, str) for item in value)
+        ):
+            problems.append(f"'contributes.{key}' must be a list of texts")
+    return problems

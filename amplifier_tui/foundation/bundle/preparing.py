@@ -1,0 +1,113 @@
+"""From a bundle to a `PreparedBundle` (foundation reference e.1)."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.bundle.module_resolver import BundleModuleResolver
+from amplifier_tui.foundation.bundle.prepared import PreparedBundle
+from amplifier_tui.foundation.dicts.merge import module_key
+from amplifier_tui.foundation.exceptions import BundleError
+from amplifier_tui.foundation.modules.activator import ModuleActivator
+from amplifier_tui.foundation.paths.resolution import get_amplifier_home
+from amplifier_tui.foundation.protocols import ProgressCallback
+from amplifier_tui.foundation.sources.context import FetchContext
+from amplifier_tui.foundation.trust import TrustCallback, TrustGate
+
+_log = logging.getLogger(__name__)
+
+_LISTS = {"providers": "provider", "tools": "tool", "hooks": "hook"}
+
+
+async def prepare(
+    bundle: Bundle,
+    *,
+    install_deps: bool = True,
+    source_resolver: Callable[[str, str], str] | None = None,
+    progress: ProgressCallback | None = None,
+    strict: bool = False,
+    trust: TrustCallback | None = None,
+    fetch: FetchContext | None = None,
+) -> PreparedBundle:
+    """Activate a bundle's modules; see `Bundle.prepare`."""
+    plan = bundle.to_mount_plan()
+    context = fetch or FetchContext(TrustGate(trust), progress)
+    activator = ModuleActivator(
+        get_amplifier_home() / "cache", install_deps, bundle.base_path, strict, fetch=context
+    )
+    if install_deps:
+        await _activate_packages(bundle, activator, progress)
+    wanted = [
+        {**entry, "source": source_resolver(entry["module"], entry["source"])}
+        if source_resolver is not None
+        else entry
+        for entry in modules_with_source(bundle)
+    ]
+    mode_warnings = await asyncio.to_thread(bundle.validate_modes)
+    paths = await activator.activate_all(wanted, progress)
+    await asyncio.to_thread(activator.finalize)
+    return PreparedBundle(
+        mount_plan=plan,
+        resolver=BundleModuleResolver(paths, activator),
+        bundle=bundle,
+        bundle_package_paths=list(activator.bundle_package_paths),
+        mode_warnings=mode_warnings,
+        module_exports={module: str(path) for module, path in paths.items()},
+        activation_failures=dict(activator.failures),
+        notes=list(activator.notes),
+    )
+
+
+def modules_with_source(bundle: Bundle) -> list[dict[str, Any]]:
+    """Return `module`, `source` and `included_by` of everything a bundle would activate.
+
+    That is orchestrator, context manager, providers, tools and hooks, of the bundle itself and of
+    each of its agents; entries without a source are left to what is installed.
+    """
+    found: list[dict[str, Any]] = []
+    for key, entry in _entries(bundle):
+        module, source = entry.get("module"), entry.get("source")
+        if isinstance(module, str) and module and isinstance(source, str) and source:
+            owners = bundle.origins.get(key, [])
+            names = tuple(dict.fromkeys(origin.bundle for origin in owners)) or (bundle.name,)
+            found.append({"module": module, "source": source, "included_by": names})
+    return found
+
+
+def _entries(bundle: Bundle) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield from _section_entries(bundle.session, vars(bundle), "")
+    for name, definition in bundle.agents.items():
+        session = definition.get("session")
+        session = session if isinstance(session, dict) else {}
+        yield from _section_entries(session, definition, f"agent:{name}")
+
+
+def _section_entries(
+    session: dict[str, Any], sections: dict[str, Any], origin: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    for part in ("orchestrator", "context"):
+        if isinstance(session.get(part), dict):
+            yield origin or f"session:{part}", session[part]
+    for section, category in _LISTS.items():
+        entries = sections.get(section)
+        for entry in entries if isinstance(entries, list) else ():
+            if isinstance(entry, dict):
+                yield origin or f"{category}:{module_key(entry)}", entry
+
+
+async def _activate_packages(
+    bundle: Bundle, activator: ModuleActivator, progress: ProgressCallback | None
+) -> None:
+    folders: dict[Path, None] = {}
+    for folder in (bundle.base_path, *bundle.source_base_paths.values()):
+        if folder is not None:
+            folders[folder.resolve()] = None
+    for folder in folders:
+        try:
+            await activator.activate_bundle_package(folder, progress)
+        except BundleError as error:
+            _log.warning("The package of the bundle in %s is not installed: %s", folder, error)
+            activator.notes.append(f"The package in {folder} is not installed: {error}")

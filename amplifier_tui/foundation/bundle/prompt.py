@@ -1,0 +1,227 @@
+"""The system prompt, made anew for every model request, each part with its source (e.3)."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.mentions.context_block import format_context_file, mentions_by_path
+from amplifier_tui.foundation.mentions.deduplicator import ContentDeduplicator
+from amplifier_tui.foundation.mentions.loader import load_mentions
+from amplifier_tui.foundation.mentions.models import MentionResult
+from amplifier_tui.foundation.mentions.resolver import BaseMentionResolver
+from amplifier_tui.foundation.paths.resolution import is_within
+
+_log = logging.getLogger(__name__)
+
+SEPARATOR = "\n\n---\n\n"
+"""Between the instruction and the context files."""
+
+Emit = Callable[[str, dict[str, Any]], Awaitable[Any]]
+
+
+@dataclass
+class _Material:
+    """What one making of the prompt found."""
+
+    instruction: str
+    files: ContentDeduplicator = field(default_factory=ContentDeduplicator)
+    declared: dict[str, Path] = field(default_factory=dict)
+    mentioned: dict[str, Path] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def mentions(self) -> dict[str, Path]:
+        return {**self.mentioned, **self.declared}
+
+
+class SystemPromptFactory:
+    """Makes a bundle's system prompt: the instruction, then the files it brings.
+
+    Args:
+        bundle: Whose instruction and context files.
+        resolver: Resolves the mentions in the instruction.
+        emit: Emits an event; gets its name and data.
+        instruction: Instead of the bundle's, e.g. an agent's.
+        source_id: Who wrote `instruction`; default `bundle:<name>`.
+    """
+
+    def __init__(
+        self,
+        bundle: Bundle,
+        resolver: BaseMentionResolver,
+        emit: Emit | None = None,
+        *,
+        instruction: str | None = None,
+        source_id: str | None = None,
+    ) -> None:
+        self._bundle = bundle
+        self._resolver = resolver
+        self._emit = emit
+        self._instruction = instruction
+        self._source_id = source_id
+        self._known_hashes: set[str] = set()
+        self._known_failures: set[tuple[str, str]] = set()
+
+    async def __call__(self) -> str:
+        """Return the whole prompt; empty when there is neither instruction nor file."""
+        instruction, files = await self._make()
+        blocks = "\n\n".join(text for _, text in files)
+        return SEPARATOR.join(filter(None, (*(text for _, text in instruction), blocks)))
+
+    async def parts(self) -> list[tuple[str, str]]:
+        """Return the prompt's parts with the id of their source.
+
+        Returns:
+            `bundle:<name>` with the instruction, then `file:@ns:path` with a `<context_file>`
+            block for each file. Joined as `__call__` does, they are the whole prompt.
+        """
+        instruction, files = await self._make()
+        return [*instruction, *files]
+
+    async def _make(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        material = await self._collect()
+        names = mentions_by_path(material.mentions)
+        text = material.instruction
+        instruction = [(self._instruction_source(), text)] if text else []
+        files: list[tuple[str, str]] = []
+        for file in material.files.get_unique_files():
+            label = next((names[path][-1] for path in file.paths if path in names), None)
+            source = f"file:{label or file.paths[0]}"
+            files.append((source, format_context_file(file, names)))
+        await self._announce(material)
+        return instruction, files
+
+    async def _collect(self) -> _Material:
+        bundle = self._bundle
+        instruction = self._instruction
+        if instruction is None:
+            instruction = bundle.get_system_instruction() or ""
+        material = _Material(instruction.strip())
+        read = await asyncio.to_thread(_read_context, bundle)
+        for mention, path, content, problem in read:
+            if content is None:
+                material.missing[mention] = problem
+            else:
+                material.declared[mention] = path
+                material.files.add_file(path, content)
+        results = await load_mentions(
+            material.instruction,
+            self._resolver,
+            material.files,
+            confined=self._is_strangers(),
+            resolved=material.mentioned,
+        )
+        for result in results:
+            if result.error is not None:
+                material.missing[result.mention] = _why(result)
+        return material
+
+    def _instruction_source(self) -> str:
+        return self._source_id or f"bundle:{self._owner()}"
+
+    def _owner(self) -> str:
+        owners = self._bundle.origins.get("instruction")
+        return owners[-1].bundle if owners else self._bundle.name
+
+    def _is_strangers(self) -> bool:
+        """Whether the instruction was fetched, or nobody knows where it comes from."""
+        roots = self._bundle.confined_roots
+        if not roots or self._instruction is not None:
+            return bool(roots)
+        base = self._bundle.source_base_paths.get(self._owner(), self._bundle.base_path)
+        return base is None or any(is_within(base, root) for root in roots)
+
+    async def _announce(self, material: _Material) -> None:
+        hashes = {
+            path: file.content_hash
+            for file in material.files.get_unique_files()
+            for path in file.paths
+        }
+        resolutions = []
+        for mention, path in material.mentions.items():
+            digest = hashes.get(path.resolve(), "")
+            resolutions.append(
+                {
+                    "mention": mention,
+                    "resolved_path": str(path),
+                    "source_type": self._source_type(mention, path, material),
+                    "content_hash": digest,
+                    "is_new": digest not in self._known_hashes,
+                }
+            )
+        failures = set(material.missing.items())
+        something_new = any(entry["is_new"] for entry in resolutions)
+        if not something_new and failures <= self._known_failures:
+            return
+        self._known_hashes.update(hashes.values())
+        self._known_failures |= failures
+        if self._emit is None:
+            return
+        unique = len(material.files.get_unique_files())
+        await self._emit(
+            "mentions:resolved",
+            {
+                "source": "bundle_context",
+                "resolutions": resolutions,
+                "failed": [
+                    {"mention": mention, "reason": reason}
+                    for mention, reason in material.missing.items()
+                ],
+                "deduplicated_count": max(len(resolutions) - unique, 0),
+                "turn": None,
+            },
+        )
+
+    def _source_type(self, mention: str, path: Path, material: _Material) -> str:
+        if mention in material.declared:
+            return "bundle_context_decl"
+        if mention.startswith("@~/.amplifier/"):
+            return "user_shortcut"
+        if mention.startswith("@~"):
+            return "home_shortcut"
+        if ":" in mention:
+            return "bundle_namespace"
+        if is_within(path, self._resolver.base_path / ".amplifier"):
+            return "project_shortcut"
+        return "relative_path"
+
+
+def mention_resolver(
+    bundle: Bundle, working_dir: Path, *, own_folder: bool = True
+) -> BaseMentionResolver:
+    """Return a resolver that knows every namespace of a bundle.
+
+    Args:
+        bundle: Its own name and those it was composed of become namespaces.
+        working_dir: Folder of plain mentions.
+        own_folder: Look for plain mentions in the bundle's own folder after that; right for the
+            bundle's instruction, not for what a user types.
+    """
+    bases = dict(bundle.source_base_paths)
+    if bundle.name and bundle.base_path is not None:
+        bases.setdefault(bundle.name, bundle.base_path)
+    bundles = {name: replace(bundle, base_path=base) for name, base in bases.items()}
+    fallbacks = (bundle.base_path,) if own_folder and bundle.base_path is not None else ()
+    return BaseMentionResolver(bundles, working_dir, fallbacks=fallbacks)
+
+
+def _read_context(bundle: Bundle) -> list[tuple[str, Path, str | None, str]]:
+    read: list[tuple[str, Path, str | None, str]] = []
+    for name, path in bundle.context.items():
+        mention = f"@{name}" if ":" in name or not bundle.name else f"@{bundle.name}:{name}"
+        try:
+            read.append((mention, path, path.read_text(encoding="utf-8-sig"), ""))
+        except FileNotFoundError:
+            read.append((mention, path, None, "not_found"))
+        except (OSError, UnicodeDecodeError) as error:
+            _log.warning("Context file %s: %s", path, error)
+            read.append((mention, path, None, "read_error"))
+    return read
+
+
+def _why(result: MentionResult) -> str:
+    return result.failure_reason or "not_found"

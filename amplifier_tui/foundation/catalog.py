@@ -1,0 +1,182 @@
+"""Which bundles there are, and which one is meant (foundation reference g.3)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from amplifier_tui.foundation.exceptions import BundleNotFoundError
+from amplifier_tui.foundation.paths.discovery import BUNDLE_FILES, bundle_file_in
+from amplifier_tui.foundation.paths.resolution import redact_uri
+from amplifier_tui.foundation.registry.includes import is_path, namespace_of
+from amplifier_tui.foundation.registry.state import BundleState
+from amplifier_tui.foundation.settings.settings import Settings
+
+_SUFFIXES = (".yaml", ".yml", ".md")
+_URIS = ("git+", "file://", "http://", "https://", "zip+")
+
+
+@dataclass(frozen=True, slots=True)
+class BundleEntry:
+    """A bundle that can be opened.
+
+    Attributes:
+        name: What the user calls it.
+        source: Absolute path or URI.
+        origin: `project`, `user`, `added` (settings), `shipped`, or the URI itself.
+    """
+
+    name: str
+    source: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The bundle of a session.
+
+    Attributes:
+        entry: The bundle.
+        notice: Why it is not the one that was configured; empty when it is.
+    """
+
+    entry: BundleEntry
+    notice: str = ""
+
+
+class BundleCatalog:
+    """The bundles of a project, its user and this program, found without the network.
+
+    A name in several places means the first of: the project's `.amplifier/bundles`, the home's
+    `bundles`, `bundle.added`, what was explicitly requested before, what is shipped, the rest of
+    the registry (which is not listed: it is what other bundles brought along).
+
+    Args:
+        home: The Amplifier home.
+        project: The project's folder; None for none.
+        settings: Has `bundle.added`.
+        states: The registry's entries.
+        shipped: Folders of bundles that come with the program.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        project: Path | None,
+        settings: Settings,
+        states: Mapping[str, BundleState],
+        shipped: Sequence[Path] = (),
+    ) -> None:
+        self._home = home
+        self._project = project
+        self._settings = settings
+        self._states = states
+        self._shipped = tuple(shipped)
+
+    def entries(self) -> list[BundleEntry]:
+        """Return every bundle that is worth showing, each name once, sorted."""
+        found: dict[str, BundleEntry] = {}
+        for entry in self._all(requested_only=True):
+            found.setdefault(entry.name, entry)
+        return sorted(found.values(), key=lambda entry: entry.name.lower())
+
+    def find(self, name: str) -> BundleEntry | None:
+        """Return the bundle that a name, path or URI means, or None."""
+        if name.startswith(_URIS) or namespace_of(name) is not None:
+            return BundleEntry(name, name, redact_uri(name))
+        if is_path(name) or name.startswith("~"):
+            path = Path(name).expanduser()
+            path = path if path.is_absolute() else (self._project or Path.cwd()) / path
+            return (
+                BundleEntry(_name_of(path), str(path.resolve()), str(path))
+                if path.exists()
+                else None
+            )
+        return next((entry for entry in self._all() if entry.name == name), None)
+
+    def choose(self, requested: str = "", resumed: str = "", default: str = "") -> Choice:
+        """Decide which bundle a session gets.
+
+        Args:
+            requested: What the user asked for just now.
+            resumed: What the session to resume was opened with; `bundle:<name>` or a name.
+            default: What to take when nothing is configured, or nothing configured is there.
+
+        Raises:
+            BundleNotFoundError: What was requested is not there, or not even the default is.
+        """
+        if requested:
+            entry = self.find(requested)
+            if entry is None:
+                raise BundleNotFoundError(
+                    f"There is no bundle {requested!r}",
+                    remedy=f"Known are: {', '.join(entry.name for entry in self.entries())}.",
+                )
+            return Choice(entry)
+        notice = ""
+        for wanted in (resumed.removeprefix("bundle:"), self._settings.active_bundle, default):
+            if not wanted:
+                continue
+            entry = self.find(wanted)
+            if entry is not None:
+                return Choice(entry, f"{notice}; using '{entry.name}'" if notice else "")
+            notice = notice or f"There is no bundle '{wanted}' any more"
+        raise BundleNotFoundError(
+            notice or "No bundle is configured", remedy="Name one with --bundle."
+        )
+
+    def _all(self, *, requested_only: bool = False) -> Iterator[BundleEntry]:
+        if self._project is not None:
+            yield from _scan(self._project / ".amplifier" / "bundles", "project")
+        yield from _scan(self._home / "bundles", "user")
+        for name, uri in self._settings.added_bundles.items():
+            yield BundleEntry(name, self._absolute(uri), "added")
+        yield from self._registered(requested=True)
+        for folder in self._shipped:
+            yield from _scan(folder, "shipped")
+        if not requested_only:
+            yield from self._registered(requested=False)
+
+    def _registered(self, *, requested: bool) -> Iterator[BundleEntry]:
+        for name, state in self._states.items():
+            vanished = is_path(state.uri) and not Path(state.uri).exists()
+            if state.explicitly_requested == requested and not vanished:
+                yield BundleEntry(name, state.uri, redact_uri(state.uri))
+
+    def _absolute(self, uri: str) -> str:
+        if not (is_path(uri) or uri.startswith("~")):
+            return uri
+        path = Path(uri).expanduser()
+        return str(path if path.is_absolute() else (self._project or Path.cwd()) / path)
+
+
+def _name_of(path: Path) -> str:
+    path = path.parent if path.name in BUNDLE_FILES else path
+    return path.stem if path.suffix in _SUFFIXES else path.name
+
+
+def _is_bundle(file: Path) -> bool:
+    """Whether a file is meant to be one: Markdown without a frontmatter is a text to read."""
+    if file.name.startswith(".") or file.stem.upper() == "README":
+        return False
+    if file.suffix != ".md":
+        return True
+    try:
+        with file.open("rb") as stream:
+            return stream.read(6).removeprefix(b"\xef\xbb\xbf").startswith(b"---")
+    except OSError:
+        return True  # it is listed, and its preview says what is wrong with it
+
+
+def _scan(folder: Path, origin: str) -> Iterator[BundleEntry]:
+    """Yield `name/bundle.md`, `name/bundle.yaml`, `name.yaml`, `name.yml` and `name.md`."""
+    try:
+        children = sorted(folder.iterdir())
+    except OSError:
+        return
+    for child in children:
+        if child.is_dir() and bundle_file_in(child) is not None:
+            yield BundleEntry(child.name, str(child), origin)
+    for suffix in _SUFFIXES:
+        for child in children:
+            if child.suffix == suffix and child.is_file() and _is_bundle(child):
+                yield BundleEntry(child.stem, str(child), origin)

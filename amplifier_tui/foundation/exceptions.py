@@ -1,0 +1,83 @@
+"""What foundation raises.
+
+```
+BundleError
+├── BundleNotFoundError          no such file, source, commit, subdirectory
+│   ├── SourceNotFetchedError    it exists elsewhere, and fetching was not allowed (offline)
+│   └── GitCloneTimeoutError     git took longer than the limit
+├── BundleLoadError              the file is there and cannot be read as a bundle
+├── BundleValidationError        it is a bundle with wrong content
+├── BundleDependencyError        an include cannot be had
+│   └── CircularIncludeError     it includes itself, directly or not
+├── TrustRefusedError            nobody allowed it to be fetched, installed or executed
+└── ModuleActivationError        (`modules.activator`) modules could not be activated
+```
+"""
+
+from pathlib import Path
+
+
+class BundleError(Exception):
+    """Base of everything foundation raises about bundles.
+
+    Args:
+        message: What is wrong.
+        path: File it is about, if there is one.
+        line: Line in `path`, counted from 1.
+        remedy: What to do next, one sentence.
+    """
+
+    def __init__(
+        self, message: str, *, path: Path | None = None, line: int | None = None, remedy: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+        self.line = line
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        where = "" if self.path is None else f"{self.path}: "
+        if self.path is not None and self.line is not None:
+            where = f"{self.path}:{self.line}: "
+        return f"{where}{self.message}{'' if not self.remedy else chr(10) + self.remedy}"
+
+
+class BundleNotFoundError(BundleError):
+    """No such bundle, file, source, commit or subdirectory."""
+
+
+class SourceNotFetchedError(BundleNotFoundError):
+    """The source is not in the cache, and fetching is off (offline).
+
+    Args:
+        uri: The source, credentials taken out.
+    """
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(f"Not fetched yet: {uri}", remedy="Fetch it once while online.")
+        self.uri = uri
+
+
+class GitCloneTimeoutError(BundleNotFoundError):
+    """Git took longer than `AMPLIFIER_GIT_CLONE_TIMEOUT_S`."""
+
+
+class BundleLoadError(BundleError):
+    """The file is there and cannot be read as a bundle."""
+
+
+class BundleValidationError(BundleError):
+    """The bundle has wrong content."""
+
+
+class BundleDependencyError(BundleError):
+    """An include cannot be had."""
+
+
+class CircularIncludeError(BundleDependencyError):
+    """A bundle includes itself, directly or through others."""
+
+
+class TrustRefusedError(BundleError):
+    """The trust callback did not allow a source to be fetched, installed or executed."""

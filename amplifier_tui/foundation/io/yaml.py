@@ -1,0 +1,209 @@
+"""YAML from strangers: plain data only, bounded in size, depth and alias expansion."""
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from amplifier_tui.foundation.io.files import write_atomically
+
+MAX_CHARACTERS = 2_000_000
+"""Longest YAML text that is parsed."""
+MAX_DEPTH = 100
+"""Deepest nesting; libyaml's composer recurses in C and would crash the process far below."""
+MAX_EXPANDED_NODES = 200_000
+"""Most nodes a document may have once its aliases are written out (billion laughs)."""
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DEEP_INDENT = re.compile(rf"^[ \t\-?:]{{{MAX_DEPTH // 2},}}", re.MULTILINE)
+
+
+class YamlLimitError(yaml.YAMLError):
+    """The text exceeds a limit that keeps hostile YAML harmless."""
+
+
+def load_yaml(text: str) -> Any:
+    """Parse one YAML document into plain data.
+
+    Args:
+        text: The document; empty means None.
+
+    Returns:
+        Mappings, lists and scalars; None for an empty document.
+
+    Raises:
+        yaml.YAMLError: Not YAML, or beyond the limits of this module. Bad dates and numbers,
+            which PyYAML reports as `ValueError`, are raised as this too.
+    """
+    loader = None
+    try:
+        node = None
+        loader, node = _compose(text)
+        return None if node is None else loader.construct_document(node)
+    except (ValueError, OverflowError, RecursionError, TypeError) as error:
+        mark = None if node is None else node.start_mark
+        raise yaml.MarkedYAMLError(problem=str(error), problem_mark=mark) from error
+    finally:
+        if loader is not None:
+            loader.dispose()
+
+
+def line_of(text: str, keys: tuple[str | int, ...], first_line: int = 1) -> int | None:
+    """Find the line on which a value stands; for error messages.
+
+    Args:
+        text: The YAML document.
+        keys: Path to the value: mapping keys and list indexes. As much of it as exists is walked.
+        first_line: Line number of the document's first line in its file.
+
+    Returns:
+        The line, or None when the text cannot be parsed.
+    """
+    try:
+        loader, node = _compose(text)
+    except (yaml.YAMLError, ValueError):
+        return None
+    loader.dispose()
+    if node is None:
+        return None
+    line = node.start_mark.line
+    for key in keys:
+        if isinstance(key, str) and isinstance(node, yaml.MappingNode):
+            # Of a key that is there twice, YAML takes the last.
+            pair = next((pair for pair in reversed(node.value) if pair[0].value == key), None)
+            if pair is None:
+                break
+            line, node = pair[0].start_mark.line, pair[1]
+        elif isinstance(key, int) and isinstance(node, yaml.SequenceNode) and key < len(node.value):
+            node = node.value[key]
+            line = node.start_mark.line
+        else:
+            break
+    return int(line) + first_line
+
+
+def duplicate_keys(text: str) -> list[tuple[str, int]]:
+    """Return every key a mapping has twice (YAML keeps the last silently), with its line from 0."""
+    try:
+        loader, node = _compose(text)
+    except (yaml.YAMLError, ValueError):
+        return []
+    loader.dispose()
+    found: list[tuple[str, int]] = []
+    pending, seen_nodes = [node], set[int]()
+    while pending:
+        node = pending.pop()
+        if node is None or id(node) in seen_nodes:
+            continue
+        seen_nodes.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            pending.extend(node.value)
+        elif isinstance(node, yaml.MappingNode):
+            keys = set[str]()
+            for key, value in node.value:
+                if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                    if key.value in keys:
+                        found.append((key.value, key.start_mark.line))
+                    keys.add(key.value)
+                pending.append(value)
+    return sorted(found, key=lambda item: item[1])
+
+
+def problem_line(error: yaml.YAMLError, text: str) -> int | None:
+    """Return the line (from 0) of a text that a YAML error points at, if it points at one."""
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    # What is missing at the end is reported on the line after the last.
+    return None if mark is None else min(int(mark.line), max(len(text.splitlines()) - 1, 0))
+
+
+def problem_text(error: yaml.YAMLError) -> str:
+    """Return a YAML error's sentence without its multi-line position report."""
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None)
+    context = getattr(error, "context", None)
+    if not problem:
+        return str(error).partition("\n")[0]
+    return f"{context}: {problem}" if context else str(problem)
+
+
+async def read_yaml(path: Path) -> Any:
+    """Read a YAML file off the loop.
+
+    Returns:
+        The data; None if the file is missing, `{}` if it is empty.
+
+    Raises:
+        yaml.YAMLError: The file is not YAML.
+        OSError: The file cannot be read.
+    """
+
+    def read() -> Any:
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            return None
+        data = load_yaml(text)
+        return {} if data is None else data
+
+    return await asyncio.to_thread(read)
+
+
+async def write_yaml(path: Path, data: dict[str, Any]) -> None:
+    """Write a YAML file atomically, keys in the order given, creating its folder."""
+    await asyncio.to_thread(write_atomically, path, dump_yaml(data))
+
+
+def dump_yaml(data: dict[str, Any]) -> str:
+    """Return plain data as YAML text in the order given."""
+    text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, default_flow_style=False)
+    return text
+
+
+def _compose(text: str) -> tuple[Any, Any]:
+    if len(text) > MAX_CHARACTERS:
+        raise YamlLimitError(f"YAML is longer than {MAX_CHARACTERS:,} characters")
+    try:
+        if text.count("[") + text.count("{") > MAX_DEPTH or _DEEP_INDENT.search(text):
+            _check_depth(text)
+        loader = _Loader(text)
+        node = loader.get_single_node()
+    except UnicodeError as error:
+        raise YamlLimitError("the text is not valid Unicode") from error
+    if node is not None and "*" in text:
+        try:
+            _expanded_size(node, {}, set())
+        except YamlLimitError:
+            loader.dispose()
+            raise
+    return loader, node
+
+
+def _check_depth(text: str) -> None:
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise YamlLimitError(f"YAML is nested deeper than {MAX_DEPTH} levels")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+def _expanded_size(node: Any, sizes: dict[int, int], open_nodes: set[int]) -> int:
+    key = id(node)
+    if key in open_nodes:
+        raise YamlLimitError("an alias refers to the value that contains it")
+    if key in sizes:
+        return sizes[key]
+    size = 1
+    if isinstance(node, yaml.CollectionNode):
+        open_nodes.add(key)
+        for child in node.value:
+            for part in child if isinstance(child, tuple) else (child,):
+                size += _expanded_size(part, sizes, open_nodes)
+        open_nodes.discard(key)
+    if size > MAX_EXPANDED_NODES:
+        raise YamlLimitError(f"aliases expand to more than {MAX_EXPANDED_NODES:,} values")
+    sizes[key] = size
+    return size

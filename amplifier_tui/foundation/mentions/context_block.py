@@ -1,0 +1,76 @@
+"""How loaded files stand in a prompt."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from amplifier_tui.foundation.mentions.deduplicator import ContentDeduplicator
+from amplifier_tui.foundation.mentions.loader import load_mentions
+from amplifier_tui.foundation.mentions.models import ContextFile
+from amplifier_tui.foundation.protocols import MentionResolverProtocol
+
+
+def format_context_block(
+    deduplicator: ContentDeduplicator, mention_to_path: Mapping[str, Path] | None = None
+) -> str:
+    """Return every collected content in a `<context_file>` block, a blank line between them.
+
+    Args:
+        deduplicator: The contents.
+        mention_to_path: What each mention resolved to; a path nobody mentioned shows bare.
+    """
+    names = mentions_by_path(mention_to_path or {})
+    return "\n\n".join(format_context_file(file, names) for file in deduplicator.get_unique_files())
+
+
+def format_context_file(file: ContextFile, names: Mapping[Path, list[str]]) -> str:
+    """Return one content in its block.
+
+    Args:
+        file: The content.
+        names: The mentions of each path.
+    """
+    labels: list[str] = []
+    for path in file.paths:
+        mentions = names.get(path, [])
+        labels += [f"{mention} → {path}" for mention in mentions] or [str(path)]
+    attribute = ", ".join(labels).replace('"', "'").replace("\n", " ")
+    return f'<context_file paths="{attribute}">\n{file.content}\n</context_file>'
+
+
+def mentions_by_path(mention_to_path: Mapping[str, Path]) -> dict[Path, list[str]]:
+    """Turn a map from mentions to paths around; paths are made absolute, links followed."""
+    names: dict[Path, list[str]] = {}
+    for mention, path in mention_to_path.items():
+        names.setdefault(path.resolve(), []).append(mention)
+    return names
+
+
+async def expand_mentions_in_instruction(
+    text: str,
+    *,
+    resolver: MentionResolverProtocol,
+    deduplicator: ContentDeduplicator | None = None,
+    relative_to: Path | None = None,
+) -> str:
+    """Put what a user's text mentions before it; the mentions stay where they are.
+
+    Args:
+        text: The user's or the delegating agent's text.
+        resolver: Turns mentions into paths.
+        deduplicator: What the session has loaded before; only new contents are put in.
+        relative_to: See `load_mentions`.
+
+    Returns:
+        The blocks, a blank line and the text; the text alone when nothing was loaded.
+    """
+    resolved: dict[str, Path] = {}
+    collected = deduplicator or ContentDeduplicator()
+    before = collected.get_known_hashes()
+    await load_mentions(text, resolver, collected, relative_to, resolved=resolved)
+    names = mentions_by_path(resolved)
+    blocks = [
+        format_context_file(file, names)
+        for file in collected.get_unique_files()
+        if file.content_hash not in before
+    ]
+    return "\n\n".join((*blocks, text)) if blocks else text

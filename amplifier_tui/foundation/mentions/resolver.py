@@ -1,0 +1,92 @@
+"""From a mention to a path, and which paths a stranger's text may name."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.paths.resolution import get_amplifier_home, is_within
+
+_NEVER = "keys.env"
+"""API keys must not enter a prompt, whoever mentions the file."""
+
+
+class BaseMentionResolver:
+    """Resolves `@ns:path` in bundles, `@~/path` in the user's home, anything else in a folder.
+
+    Args:
+        bundles: By namespace.
+        base_path: Folder of plain mentions; default the working directory.
+        fallbacks: Folders that plain mentions are looked for in after `base_path`.
+    """
+
+    def __init__(
+        self,
+        bundles: Mapping[str, Bundle] | None = None,
+        base_path: Path | None = None,
+        *,
+        fallbacks: Sequence[Path] = (),
+    ) -> None:
+        self.bundles = dict(bundles or {})
+        self.base_path = base_path or Path.cwd()
+        self._folders = (self.base_path, *fallbacks)
+
+    def register_bundle(self, name: str, bundle: Bundle) -> None:
+        """Add a namespace, or replace it."""
+        self.bundles[name] = bundle
+
+    def resolve(self, mention: str) -> Path | None:
+        """Return the existing file or folder a mention names, or None.
+
+        Mentions of users and of their own bundles may name any path they can read.
+        """
+        return self._resolve(mention, confined=False)
+
+    def resolve_confined(self, mention: str) -> Path | None:
+        """Resolve a mention that stands in a text which is not the user's.
+
+        Such a text reaches the folders of this resolver, the namespaces' own trees, and the
+        Markdown files of the Amplifier home; nothing else, whatever `..` or links it uses.
+        """
+        return self._resolve(mention, confined=True)
+
+    def _resolve(self, mention: str, *, confined: bool) -> Path | None:
+        text = mention.removeprefix("@")
+        if not text or text == mention or "\0" in text:
+            return None
+        try:
+            path = self._find(text, confined)
+        except (OSError, ValueError, RuntimeError):
+            return None
+        return None if path is None or path.resolve().name == _NEVER else path
+
+    def _find(self, text: str, confined: bool) -> Path | None:
+        namespace, separator, rest = text.partition(":")
+        if separator:
+            return self._in_bundle(namespace, rest, confined)
+        if text.startswith("~"):
+            home = get_amplifier_home()
+            found = _existing(Path(text).expanduser())
+            if found is None or not confined:
+                return found
+            return found if found.suffix == ".md" and is_within(found, home) else None
+        for folder in self._folders:
+            found = _existing(folder / text)
+            if found is not None and (not confined or is_within(found, folder)):
+                return found
+        return None
+
+    def _in_bundle(self, namespace: str, path: str, confined: bool) -> Path | None:
+        bundle = self.bundles.get(namespace)
+        if bundle is None:
+            return None
+        found = bundle.resolve_context_path(path)
+        if found is None or not confined or path in bundle.context or bundle.base_path is None:
+            return found
+        return found if is_within(found, bundle.base_path) else None
+
+
+def _existing(path: Path) -> Path | None:
+    for candidate in (path, path.with_name(f"{path.name}.md") if path.name else path):
+        if candidate.exists():
+            return candidate
+    return None

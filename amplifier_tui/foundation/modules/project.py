@@ -1,0 +1,123 @@
+"""What a module folder says about itself; nothing of it is executed."""
+
+import importlib.metadata
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
+_REQUIREMENT = re.compile(rf"^\s*({_NAME})\s*(?:\[[^\]]*\])?\s*(.*)")
+_PROVIDED = {"amplifier-core", "amplifier-foundation"}
+"""Distributions whose place this program takes inside its own process."""
+_NATIVE = ("rust", "wasm", "grpc")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The parts of a module folder that matter for its installation.
+
+    Attributes:
+        path: The folder.
+        name: Distribution name; empty if it has none.
+        dependencies: Requirement texts.
+        is_package: It has a `pyproject.toml` that describes a package.
+        requirements: It has a `requirements.txt`.
+        transport: `python`, or what `amplifier.toml` names instead.
+        problem: Why its `pyproject.toml` cannot be read; empty if it can.
+    """
+
+    path: Path
+    name: str = ""
+    dependencies: tuple[str, ...] = ()
+    is_package: bool = False
+    requirements: bool = False
+    transport: str = "python"
+    problem: str = ""
+    _toml: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_native(self) -> bool:
+        """Whether it is no Python module, so that nothing is to be installed."""
+        return self.transport in _NATIVE
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether a distribution of its name is installed."""
+        return bool(self.name) and installed_version(self.name) is not None
+
+    def missing_dependencies(self) -> list[str]:
+        """Return the names of dependencies that are not installed; versions are not compared."""
+        names = [requirement_name(text) for text in self.dependencies]
+        return [
+            name
+            for name in names
+            if name and normalised(name) not in _PROVIDED and installed_version(name) is None
+        ]
+
+    def git_overrides(self) -> list[str]:
+        """Return `name==version` for every git dependency that is installed already."""
+        overrides: list[str] = []
+        for text in self.dependencies:
+            match = _REQUIREMENT.match(text)
+            if match and match[2].startswith("@") and "git+" in match[2]:
+                version = installed_version(match[1])
+                if version is not None:
+                    overrides.append(f"{match[1]}=={version}")
+        return overrides
+
+
+def read_project(path: Path) -> Project:
+    """Read what a module folder says about itself."""
+    transport = _transport(path / "amplifier.toml")
+    requirements = (path / "requirements.txt").is_file()
+    try:
+        data = tomllib.loads((path / "pyproject.toml").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Project(path, requirements=requirements, transport=transport)
+    except (OSError, ValueError) as error:
+        return Project(path, is_package=True, transport=transport, problem=str(error))
+    table = data.get("project")
+    table = table if isinstance(table, dict) else {}
+    dependencies = table.get("dependencies")
+    return Project(
+        path=path,
+        name=str(table.get("name") or ""),
+        dependencies=tuple(str(entry) for entry in dependencies)
+        if isinstance(dependencies, list)
+        else (),
+        is_package="project" in data or "build-system" in data,
+        requirements=requirements,
+        transport=transport,
+    )
+
+
+def requirement_name(text: str) -> str:
+    """Return the distribution a requirement text names; empty if it names none."""
+    match = _REQUIREMENT.match(text)
+    return match[1] if match else ""
+
+
+def normalised(name: str) -> str:
+    """Return a distribution name in its one spelling."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def installed_version(name: str) -> str | None:
+    """Return the version of an installed distribution, or None."""
+    try:
+        return importlib.metadata.version(name)
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return None
+
+
+def _transport(file: Path) -> str:
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return "python"
+    for table in (data.get("module"), data):
+        if isinstance(table, dict) and isinstance(table.get("transport"), str):
+            return str(table["transport"]).lower()
+    return "python"

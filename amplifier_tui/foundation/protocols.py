@@ -1,0 +1,76 @@
+"""What the parts of foundation expect of each other, for those who bring their own."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.bundle.model import Bundle
+    from amplifier_tui.foundation.paths.resolution import ParsedURI, ResolvedSource
+    from amplifier_tui.foundation.sources.status import SourceStatus
+
+ProgressCallback = Callable[[str, str], None]
+"""Gets an action (`loading`, `composing`, `fetching`, `activating`, `installing`,
+`installing_package`) and a detail. Called on the loop that does the work."""
+
+
+class MentionResolverProtocol(Protocol):
+    """Turns `@mentions` into paths."""
+
+    def resolve(self, mention: str) -> Path | None:
+        """Return the path a mention names, or None."""
+        ...
+
+
+class SourceResolverProtocol(Protocol):
+    """Turns source URIs into paths, fetching what is missing."""
+
+    async def resolve(self, uri: str) -> "ResolvedSource":
+        """Return where the source is.
+
+        Raises:
+            BundleNotFoundError: It cannot be had.
+        """
+        ...
+
+
+class SourceHandlerProtocol(Protocol):
+    """Resolves one kind of URI."""
+
+    def can_handle(self, parsed: "ParsedURI") -> bool:
+        """Whether this handler is for the URI."""
+        ...
+
+    async def resolve(self, parsed: "ParsedURI", cache_dir: Path) -> "ResolvedSource":
+        """Return where the source is, putting what is fetched below `cache_dir`."""
+        ...
+
+
+class SourceHandlerWithStatusProtocol(SourceHandlerProtocol, Protocol):
+    """A handler that can tell whether there is something newer."""
+
+    async def get_status(self, parsed: "ParsedURI", cache_dir: Path) -> "SourceStatus":
+        """Compare what is cached with what is there now."""
+        ...
+
+    async def update(self, parsed: "ParsedURI", cache_dir: Path) -> "ResolvedSource":
+        """Fetch what is there now, replacing what is cached."""
+        ...
+
+
+class CacheProviderProtocol(Protocol):
+    """Keeps loaded bundles."""
+
+    def get(self, key: str) -> "Bundle | None":
+        """Return the bundle stored under a key, or None."""
+        ...
+
+    def set(self, key: str, bundle: "Bundle") -> None:
+        """Store a bundle."""
+        ...
+
+    def clear(self) -> None:
+        """Forget everything."""
+        ...
+
+    def __contains__(self, key: str) -> bool: ...

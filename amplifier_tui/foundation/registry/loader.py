@@ -1,0 +1,356 @@
+"""Loading one bundle with everything it includes (foundation reference b.2 and b.3)."""
+
+import asyncio
+import logging
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from amplifier_tui.foundation.bundle.loading import load_bundle_path, read_bundle_text
+from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.bundle.provenance import (
+    SkipKind,
+    SkippedInclude,
+    origins_of,
+    tag_origins,
+)
+from amplifier_tui.foundation.exceptions import (
+    BundleDependencyError,
+    BundleError,
+    CircularIncludeError,
+    SourceNotFetchedError,
+    TrustRefusedError,
+)
+from amplifier_tui.foundation.paths.resolution import (
+    ResolvedSource,
+    is_subdirectory_uri,
+    parse_uri,
+    redact_uri,
+    without_fragment,
+)
+from amplifier_tui.foundation.registry.in_progress import LoadGraph
+from amplifier_tui.foundation.registry.includes import (
+    Include,
+    check_confined,
+    namespace_of,
+    parse_includes,
+)
+from amplifier_tui.foundation.registry.roots import Root, RootFinder, confine, place
+from amplifier_tui.foundation.registry.state import BundleState
+from amplifier_tui.foundation.sources.context import requested_by
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.registry.registry import BundleRegistry
+
+_log = logging.getLogger(__name__)
+
+
+class _UnusableInclude(BundleDependencyError):
+    """What an include names must not be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """How a load came about.
+
+    Attributes:
+        uris: What includes it, outermost first, each with and without its fragment.
+        names: Names of the same, for messages.
+        parent: The URI that directly includes it.
+    """
+
+    uris: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
+    parent: str | None = None
+
+    def then(self, uri: str, name: str) -> "Chain":
+        """Return the chain for the includes of `uri`."""
+        uris = self.uris | {uri}
+        if not is_subdirectory_uri(uri):
+            # Not for a subdirectory: a nested bundle may include its own root.
+            uris |= {without_fragment(uri)}
+        return Chain(uris, (*self.names, name or redact_uri(uri)), uri)
+
+
+class BundleLoader:
+    """Loads bundles for a registry; what was loaded with its includes is kept in memory."""
+
+    def __init__(self, registry: "BundleRegistry") -> None:
+        self._registry = registry
+        self._loaded: dict[str, Bundle] = {}
+        self._running: dict[tuple[str, bool], asyncio.Future[Bundle]] = {}
+        self._graph = LoadGraph()
+        self._roots = RootFinder()
+
+    def forget(self) -> None:
+        """Drop what is in memory, so that the next load reads the files again."""
+        self._loaded.clear()
+
+    async def load(
+        self, uri: str, *, auto_include: bool = True, refresh: bool = False, chain: Chain
+    ) -> Bundle:
+        """Load a bundle by URI.
+
+        Args:
+            uri: Where it is; absolute.
+            auto_include: Load and compose what it includes.
+            refresh: Read it again even if it is in memory.
+            chain: What includes it.
+
+        Raises:
+            CircularIncludeError: It is being loaded further up.
+            BundleError: It cannot be had.
+        """
+        if auto_include and not refresh and uri in self._loaded:
+            return self._loaded[uri]
+        self._check_circle(uri, chain)
+        key = (uri, auto_include)
+        while (running := self._running.get(key)) is not None:
+            with self._graph.waiting(chain.parent, uri):
+                await asyncio.wait([running])
+            if not running.cancelled():
+                return running.result()
+            # Whoever loaded it was cancelled; this load was not, so it takes over.
+        future = self._running[key] = asyncio.get_running_loop().create_future()
+        try:
+            with self._graph.waiting(chain.parent, uri):
+                bundle = await self._load(uri, auto_include, chain)
+        except Exception as error:
+            future.set_exception(error)
+            future.exception()  # seen, even when nobody waits
+            raise
+        except BaseException:
+            future.cancel()
+            raise
+        else:
+            future.set_result(bundle)
+            return bundle
+        finally:
+            del self._running[key]
+
+    def _check_circle(self, uri: str, chain: Chain) -> None:
+        nested = is_subdirectory_uri(uri)
+        repeated = not nested and (uri in chain.uris or without_fragment(uri) in chain.uris)
+        waiting = chain.parent is not None and self._graph.leads_to(uri, chain.parent)
+        if repeated or waiting:
+            path = " → ".join((*chain.names, redact_uri(uri)))
+            raise CircularIncludeError(f"Circular dependency detected: {path}")
+
+    async def _load(self, uri: str, auto_include: bool, chain: Chain) -> Bundle:
+        registry = self._registry
+        registry.fetch.report("loading", uri)
+        with requested_by(redact_uri(uri), chain.names):
+            source = await registry.source_resolver.resolve(uri)
+        bundle = await asyncio.to_thread(load_bundle_path, source.active_path)
+        bundle._source_uri = uri
+        confine(bundle, source, registry.cache_dir)
+        root = self._roots.find(bundle, source)
+        nested = place(bundle, root)
+        self._remember(bundle, uri, source, root, nested, requested=chain.parent is None)
+        if not auto_include:
+            return bundle
+        if bundle.includes:
+            registry.fetch.report("composing", bundle.name or uri)
+            composed = await self._with_includes(bundle, chain.then(uri, bundle.name))
+            composed._source_uri = uri
+            bundle = composed
+        if not bundle.skipped:
+            # What is missing now may be there next time.
+            self._loaded[uri] = bundle
+        return bundle
+
+    def _remember(
+        self,
+        bundle: Bundle,
+        uri: str,
+        source: ResolvedSource,
+        root: Root | None,
+        nested: bool,
+        *,
+        requested: bool,
+    ) -> None:
+        states = self._registry.states
+        if root is not None and root.bundle.name and root.bundle.name not in states:
+            # In a clone the root is what the URI names without its subdirectory.
+            fetched = parse_uri(uri).is_git and root.folder == source.source_root
+            states[root.bundle.name] = BundleState(
+                uri=without_fragment(uri) if fetched else f"file://{root.folder}",
+                name=root.bundle.name,
+                version=root.bundle.version,
+                local_path=str(root.folder),
+            )
+        for alias in states.values():
+            if alias.uri == uri and alias.name != bundle.name:
+                _stamp(alias, bundle, source)
+        if not bundle.name:
+            return
+        state = states.get(bundle.name)
+        if state is None:
+            state = states[bundle.name] = BundleState(uri=uri, name=bundle.name)
+            state.is_root = not nested
+            state.root_name = root.bundle.name if nested and root is not None else None
+        elif state.is_root and is_subdirectory_uri(uri) and state.uri != uri:
+            return
+        elif state.uri != uri and state.local_path is not None and not requested:
+            # An include must not take over a name that somebody registered for another source.
+            _log.info(
+                "%s is registered as %s; %s keeps its own folder",
+                bundle.name,
+                state.uri,
+                redact_uri(uri),
+            )
+            return
+        state.uri = uri
+        _stamp(state, bundle, source)
+
+    async def _with_includes(self, bundle: Bundle, chain: Chain) -> Bundle:
+        includes = parse_includes(bundle.includes)
+        await self._preload_namespaces(bundle, includes)
+        loaded: dict[int, Bundle] = {}
+        waiting = includes
+        for last_round in (False, True):
+            # A namespace that nobody knows yet may be brought by another include.
+            ready: list[tuple[Include, str]] = []
+            unknown: list[Include] = []
+            for include in waiting:
+                try:
+                    target = await self._resolve(include, bundle)
+                except _UnusableInclude as error:
+                    await self._skip(bundle, include, error)
+                    continue
+                if target is not None:
+                    ready.append((include, target))
+                elif namespace_of(include.source) is not None and not last_round:
+                    unknown.append(include)
+                else:
+                    await self._skip(bundle, include, _unknown(include.source))
+            results = await asyncio.gather(
+                *(self.load(target, chain=chain) for _, target in ready), return_exceptions=True
+            )
+            for (include, _), result in zip(ready, results, strict=True):
+                if isinstance(result, Bundle):
+                    loaded[include.index] = result
+                elif isinstance(result, Exception):
+                    await self._skip(bundle, include, result)
+                else:
+                    raise result
+            waiting = unknown
+        parts = [(entry.source, loaded[entry.index]) for entry in includes if entry.index in loaded]
+        self._relate(bundle, [included for _, included in parts])
+        layers = [
+            replace(included, origins=tag_origins(origins_of(included), source))
+            for source, included in parts
+        ]
+        return layers[0].compose(*layers[1:], bundle) if layers else bundle
+
+    async def _resolve(self, include: Include, bundle: Bundle) -> str | None:
+        source, states = include.source, self._registry.states
+        try:
+            target = self._registry._resolve_include_source(source, bundle)
+            if target is not None and source.startswith("file://"):
+                check_confined(Path(parse_uri(target).path), bundle)
+        except BundleError as error:
+            raise _UnusableInclude(error.message) from error
+        namespace = namespace_of(source)
+        if target is None and namespace is not None and namespace in states:
+            message = f"the bundle {namespace!r} has no {source.partition(':')[2]!r}"
+            raise await self._fatal(bundle, include, BundleDependencyError(message))
+        return target
+
+    async def _preload_namespaces(self, bundle: Bundle, includes: list[Include]) -> None:
+        """Load, without its includes, what is registered for a namespace and was never loaded."""
+        states = self._registry.states
+        missing = {
+            name: include
+            for include in includes
+            if (name := namespace_of(include.source)) in states
+            and name is not None
+            and name not in (bundle.name, *bundle.source_base_paths)
+            and states[name].local_path is None
+        }
+        results = await asyncio.gather(
+            *(self.load(states[name].uri, auto_include=False, chain=Chain()) for name in missing),
+            return_exceptions=True,
+        )
+        for include, result in zip(missing.values(), results, strict=True):
+            if isinstance(result, Exception):
+                raise await self._fatal(bundle, include, result)
+            if isinstance(result, BaseException):
+                raise result
+
+    async def _skip(self, bundle: Bundle, include: Include, error: Exception) -> None:
+        if self._registry.strict and not isinstance(error, CircularIncludeError):
+            raise await self._fatal(bundle, include, error)
+        skipped = SkippedInclude(
+            source=redact_uri(include.source),
+            included_by=bundle.name or str(bundle.source_file),
+            reason=" ".join(str(error).split()),
+            path=bundle.source_file,
+            line=await _line_of(bundle, include),
+            kind=_kind(error),
+        )
+        _log.warning("%s goes without %s: %s", skipped.included_by, skipped.source, skipped.reason)
+        bundle.skipped.append(skipped)
+
+    async def _fatal(
+        self, bundle: Bundle, include: Include, error: Exception
+    ) -> BundleDependencyError:
+        failure = BundleDependencyError(
+            f"Cannot include {redact_uri(include.source)}: {error}",
+            path=bundle.source_file,
+            line=await _line_of(bundle, include),
+        )
+        failure.__cause__ = error
+        return failure
+
+    def _relate(self, bundle: Bundle, included: list[Bundle]) -> None:
+        states = self._registry.states
+        state = states.get(bundle.name)
+        if state is None:
+            return
+        former, state.includes = state.includes, []
+        for child in included:
+            if child.name and child.name not in state.includes:
+                state.includes.append(child.name)
+        for name in {*former, *state.includes}:
+            entry = states.get(name)
+            if entry is None:
+                continue
+            if name in state.includes and bundle.name not in entry.included_by:
+                entry.included_by.append(bundle.name)
+            elif name not in state.includes and bundle.name in entry.included_by:
+                entry.included_by.remove(bundle.name)
+
+
+def _stamp(state: BundleState, bundle: Bundle, source: ResolvedSource) -> None:
+    state.version = bundle.version
+    state.loaded_at = datetime.now()
+    state.local_path = str(source.active_path)
+
+
+def _kind(error: BaseException | None) -> SkipKind:
+    if isinstance(error, CircularIncludeError):
+        return "circular"
+    if isinstance(error, TrustRefusedError):
+        return "refused"
+    if isinstance(error, SourceNotFetchedError):
+        return "not_fetched"
+    return "failed" if error is None else _kind(error.__cause__)
+
+
+def _unknown(source: str) -> BundleError:
+    namespace = namespace_of(source)
+    if namespace is not None:
+        return BundleDependencyError(f"No bundle named {namespace!r} is known")
+    return BundleDependencyError(f"File not found: {source}")
+
+
+async def _line_of(bundle: Bundle, include: Include) -> int | None:
+    if bundle.source_file is None:
+        return None
+    try:
+        text = await asyncio.to_thread(read_bundle_text, bundle.source_file)
+    except BundleError:
+        return None
+    return text.line_of(("includes", include.index))

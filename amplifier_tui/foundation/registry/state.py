@@ -1,0 +1,110 @@
+"""What the registry knows about a bundle (spec 003, "Bundle State Tracking")."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+
+@dataclass
+class BundleState:
+    """One entry of the registry.
+
+    Attributes:
+        uri: Where it comes from.
+        name: Its namespace.
+        version: As the bundle file has it; an unquoted `0.1` is a float.
+        loaded_at: When it was read last; local time.
+        checked_at: When somebody looked for an update last; local time.
+        local_path: File or folder on this machine, once it was loaded.
+        includes: Names of the bundles it includes.
+        included_by: Names of the bundles that include it.
+        is_root: Whether it establishes a namespace of its own.
+        root_name: For a nested bundle, the root's name.
+        explicitly_requested: Whether somebody asked for it by name, path or URI.
+        app_bundle: Whether an application composes it onto every session.
+    """
+
+    uri: str
+    name: str
+    version: Any = None
+    loaded_at: datetime | None = None
+    checked_at: datetime | None = None
+    local_path: str | None = None
+    includes: list[str] = field(default_factory=list)
+    included_by: list[str] = field(default_factory=list)
+    is_root: bool = True
+    root_name: str | None = None
+    explicitly_requested: bool = False
+    app_bundle: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry as `registry.json` has it; relationships only when there are any."""
+        data: dict[str, Any] = {
+            "uri": self.uri,
+            "name": self.name,
+            "version": self.version,
+            "loaded_at": None if self.loaded_at is None else self.loaded_at.isoformat(),
+            "checked_at": None if self.checked_at is None else self.checked_at.isoformat(),
+            "local_path": self.local_path,
+            "is_root": self.is_root,
+            "explicitly_requested": self.explicitly_requested,
+            "app_bundle": self.app_bundle,
+        }
+        for key in ("includes", "included_by", "root_name"):
+            if getattr(self, key):
+                data[key] = getattr(self, key)
+        return data
+
+    @classmethod
+    def from_dict(cls, name: str, data: dict[str, Any]) -> "BundleState":
+        """Read an entry of `registry.json`; what is missing has its default.
+
+        Raises:
+            ValueError: The entry has no `uri`, or something in it has the wrong type.
+            TypeError: A date is no text.
+        """
+        uri = data.get("uri")
+        if not isinstance(uri, str):
+            raise ValueError(f"the entry {name!r} has no 'uri'")
+        for key in ("local_path", "root_name"):
+            if not isinstance(data.get(key), str | None):
+                raise ValueError(f"'{key}' of the entry {name!r} is no text")
+        return cls(
+            uri=uri,
+            name=name,
+            version=data.get("version"),
+            loaded_at=_date(data.get("loaded_at")),
+            checked_at=_date(data.get("checked_at")),
+            local_path=data.get("local_path"),
+            includes=_names(data.get("includes")),
+            included_by=_names(data.get("included_by")),
+            is_root=bool(data.get("is_root", True)),
+            root_name=data.get("root_name"),
+            explicitly_requested=bool(data.get("explicitly_requested", False)),
+            app_bundle=bool(data.get("app_bundle", False)),
+        )
+
+
+@dataclass(frozen=True)
+class UpdateInfo:
+    """A newer version of a bundle.
+
+    Attributes:
+        name: The bundle.
+        current_version: Commit on this machine, else the bundle's version.
+        available_version: Commit at the source.
+        uri: The source.
+    """
+
+    name: str
+    current_version: str | None
+    available_version: str
+    uri: str
+
+
+def _names(value: Any) -> list[str]:
+    return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
+
+
+def _date(text: Any) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

@@ -1,0 +1,57 @@
+"""`${VAR}` and `${VAR:default}` in configuration."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}")
+
+_CONFIGURATION = ("session", "orchestrator", "providers", "tools", "hooks")
+
+
+def expand_variables(value: Any, environ: Mapping[str, str]) -> Any:
+    """Return a copy of plain data with every variable replaced.
+
+    A variable that is unset or empty becomes its default, without one the empty text. What a
+    variable contains is not expanded again.
+    """
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda match: environ.get(match[1]) or match[2] or "", value)
+    if isinstance(value, dict):
+        return {key: expand_variables(item, environ) for key, item in value.items()}
+    if isinstance(value, list):
+        return [expand_variables(item, environ) for item in value]
+    return value
+
+
+def expand_plan(plan: dict[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return a copy of a mount plan with the variables in its configuration replaced.
+
+    The texts of agents are left as they are: they are prose, and a variable in them would put
+    whatever it contains into a prompt.
+    """
+    result = {
+        key: expand_variables(value, environ) if key in _CONFIGURATION else value
+        for key, value in plan.items()
+    }
+    agents = plan.get("agents")
+    if isinstance(agents, dict):
+        result["agents"] = {
+            name: expand_plan(agent, environ) if isinstance(agent, dict) else agent
+            for name, agent in agents.items()
+        }
+    return result
+
+
+def missing_variables(value: Any, environ: Mapping[str, str]) -> list[str]:
+    """Return the variables in plain data that have neither value nor default, each once."""
+    if isinstance(value, str):
+        return list(
+            dict.fromkeys(
+                match[1]
+                for match in _VARIABLE.finditer(value)
+                if match[2] is None and not environ.get(match[1])
+            )
+        )
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return list(dict.fromkeys(name for item in items for name in missing_variables(item, environ)))

@@ -1,0 +1,137 @@
+"""`keys.env`: API keys, readable by their owner only; the environment wins over the file."""
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from amplifier_tui.foundation.io.files import write_atomically
+from amplifier_tui.foundation.settings.settings import SettingsProblem
+
+_MODE = 0o600
+_NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
+
+
+@dataclass
+class KeysReport:
+    """What loading `keys.env` did; names only, never values.
+
+    Attributes:
+        loaded: Names that were put into the environment.
+        shadowed: Names the environment had already.
+        problems: Lines that do not count, and other things worth knowing.
+    """
+
+    loaded: list[str] = field(default_factory=list)
+    shadowed: list[str] = field(default_factory=list)
+    problems: list[SettingsProblem] = field(default_factory=list)
+
+
+def load_keys(home: Path, environ: MutableMapping[str, str]) -> KeysReport:
+    """Put the keys of a home into an environment that does not have them yet.
+
+    A file that others can read is made private first.
+
+    Args:
+        home: The Amplifier home.
+        environ: Changed in place; usually `os.environ`.
+    """
+    report = KeysReport()
+    path = home / "keys.env"
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        _make_private(path, report)
+    except FileNotFoundError:
+        return report
+    except (OSError, UnicodeDecodeError) as error:
+        report.problems.append(SettingsProblem(path, f"Cannot be read: {error}"))
+        return report
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        pair = _parse(line)
+        if pair is None:
+            # The line is not shown: it may well contain a key.
+            problem = SettingsProblem(path, 'Expected NAME="value"; the line is ignored', number)
+            report.problems.append(problem)
+        elif environ.get(pair[0]):
+            report.shadowed.append(pair[0])
+        else:
+            environ[pair[0]] = pair[1]
+            report.loaded.append(pair[0])
+    return report
+
+
+def set_key(home: Path, name: str, value: str) -> None:
+    """Add or replace a key; other lines and comments stay.
+
+    Raises:
+        ValueError: The name is no variable name, or the value has a control character.
+        OSError: The file cannot be written.
+    """
+    if not _NAME.match(name):
+        raise ValueError(f"{name!r} is not a name for an environment variable")
+    if any(not character.isprintable() for character in value):
+        raise ValueError(f"The value of {name} has a line break or another control character")
+    _rewrite(home, name, f'{name}="{value}"')
+
+
+def remove_key(home: Path, name: str) -> bool:
+    """Remove a key; whether it was there.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    return _rewrite(home, name, None)
+
+
+def _rewrite(home: Path, name: str, line: str | None) -> bool:
+    path = home / "keys.env"
+    home.mkdir(parents=True, exist_ok=True)
+    with _locked(home / "keys.env.lock"):
+        try:
+            text = path.read_text(encoding="utf-8-sig").rstrip("\n")
+        except FileNotFoundError:
+            text = ""
+        lines = text.split("\n") if text else []
+        kept = [entry for entry in lines if (_parse(entry) or ("", ""))[0] != name]
+        found = len(kept) != len(lines)
+        if line is not None:
+            kept.append(line)
+        if line is not None or found:
+            write_atomically(path, "\n".join((*kept, "")), mode=_MODE)
+    return found
+
+
+def _parse(line: str) -> tuple[str, str] | None:
+    name, separator, value = line.strip().removeprefix("export ").partition("=")
+    name, value = name.strip(), value.strip()
+    if not separator or not _NAME.match(name):
+        return None
+    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
+        value = value[1:-1]
+    return name, value
+
+
+def _make_private(path: Path, report: KeysReport) -> None:
+    if os.name == "nt" or not path.stat().st_mode & 0o077:
+        return
+    try:
+        path.chmod(_MODE)
+        message = "Other users could read it; it is private now"
+    except OSError as error:
+        message = f"Other users can read it, and that cannot be changed: {error}"
+    report.problems.append(SettingsProblem(path, message))
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock file while another program may write the same keys."""
+    with path.open("a") as stream:
+        if os.name != "nt":
+            import fcntl
+
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,147 @@
+"""What all fetching of one operation shares: trust, progress, limits, the lock."""
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+
+from amplifier_tui.foundation.exceptions import BundleNotFoundError, SourceNotFetchedError
+from amplifier_tui.foundation.lockfile import LockEntry, LockFile
+from amplifier_tui.foundation.paths.resolution import is_within, redact_uri
+from amplifier_tui.foundation.protocols import ProgressCallback
+from amplifier_tui.foundation.trust import TrustAction, TrustGate, TrustRequest
+
+_HOST_MEMORY_SECONDS = 10.0
+
+_requester: ContextVar[tuple[str, tuple[str, ...]]] = ContextVar("requester", default=("", ()))
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """What a source may cost.
+
+    Attributes:
+        download_bytes: Largest download.
+        download_seconds: Longest download.
+        connect_seconds: Longest silence of a connection.
+        archive_bytes: Largest unpacked archive.
+        archive_entries: Most files and folders in an archive.
+        processes: Git processes at the same time.
+    """
+
+    download_bytes: int = 200_000_000
+    download_seconds: float = 300.0
+    connect_seconds: float = 60.0
+    archive_bytes: int = 1_000_000_000
+    archive_entries: int = 50_000
+    processes: int = 8
+
+
+@dataclass
+class FetchContext:
+    """What all fetching of one operation shares.
+
+    Attributes:
+        gate: Decides what may be fetched, installed and executed.
+        progress: Told what goes on.
+        offline: Use what is cached, never the network.
+        lock: Pins sources to what they resolved to before.
+        limits: What a source may cost.
+        resolved: What every git, http and zip source of this operation resolved to, by URI.
+    """
+
+    gate: TrustGate = field(default_factory=TrustGate)
+    progress: ProgressCallback | None = None
+    offline: bool = False
+    lock: LockFile | None = None
+    limits: FetchLimits = field(default_factory=FetchLimits)
+    resolved: dict[str, LockEntry] = field(default_factory=dict)
+    _slots: asyncio.Semaphore | None = None
+    _locks: dict[Path, asyncio.Lock] = field(default_factory=dict)
+    _dead_hosts: dict[str, tuple[float, str]] = field(default_factory=dict)
+
+    def report(self, action: str, detail: str) -> None:
+        """Tell the progress callback; credentials in URIs are taken out."""
+        if self.progress is not None:
+            self.progress(action, redact_uri(detail))
+
+    async def require(
+        self,
+        action: TrustAction,
+        uri: str,
+        *,
+        commit: str = "",
+        path: Path | None = None,
+        detail: str = "",
+    ) -> None:
+        """Ask for trust in the name of whoever requested the source.
+
+        Raises:
+            TrustRefusedError: It is not granted.
+        """
+        subject, included_by = _requester.get()
+        await self.gate.require(
+            TrustRequest(action, redact_uri(uri), subject, included_by, commit, path, detail)
+        )
+
+    async def require_fetch(self, uri: str, *, commit: str = "", path: Path | None = None) -> None:
+        """Ask for trust to fetch.
+
+        Raises:
+            SourceNotFetchedError: Fetching is off.
+            TrustRefusedError: It is not granted.
+        """
+        if self.offline:
+            raise SourceNotFetchedError(redact_uri(uri))
+        await self.require("fetch", uri, commit=commit, path=path)
+
+    def slot(self) -> asyncio.Semaphore:
+        """Return the semaphore that bounds concurrent processes."""
+        if self._slots is None:
+            self._slots = asyncio.Semaphore(self.limits.processes)
+        return self._slots
+
+    def folder_lock(self, folder: Path) -> asyncio.Lock:
+        """Return the lock of one cache folder, so that it is filled once."""
+        return self._locks.setdefault(folder, asyncio.Lock())
+
+    def mark_unreachable(self, host: str, reason: str) -> None:
+        """Remember for a few seconds that a host's name does not resolve."""
+        self._dead_hosts[host] = (monotonic(), reason)
+
+    def unreachable(self, host: str) -> str | None:
+        """Return why a host was unreachable a moment ago, or None."""
+        since, reason = self._dead_hosts.get(host, (float("-inf"), ""))
+        return reason if monotonic() - since < _HOST_MEMORY_SECONDS else None
+
+
+@contextlib.contextmanager
+def requested_by(subject: str, included_by: tuple[str, ...] = ()) -> Iterator[None]:
+    """Say in whose name the enclosed code asks for sources.
+
+    Args:
+        subject: The bundle or module the source is for.
+        included_by: Names of the bundles that lead to it, outermost first.
+    """
+    token = _requester.set((subject, included_by))
+    try:
+        yield
+    finally:
+        _requester.reset(token)
+
+
+def join_subpath(root: Path, subpath: str) -> Path:
+    """Return `root/subpath`, which must exist and must not leave `root`.
+
+    Raises:
+        BundleNotFoundError: It does not exist, or it leaves `root`.
+    """
+    target = root / subpath if subpath else root
+    if subpath and not is_within(target, root):
+        raise BundleNotFoundError(f"The subdirectory {subpath!r} leaves its source {root}")
+    if not target.exists():
+        raise BundleNotFoundError(f"Subdirectory not found: {subpath!r} in {root}")
+    return target

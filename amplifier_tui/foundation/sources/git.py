@@ -1,0 +1,256 @@
+"""`git+https://`, `git+ssh://` and `git+file://` sources (foundation reference c.3)."""
+
+import asyncio
+import hashlib
+import json
+import os
+import re
+import uuid
+from datetime import datetime
+from pathlib import Path
+
+from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError
+from amplifier_tui.foundation.io.files import write_atomically
+from amplifier_tui.foundation.lockfile import LockEntry
+from amplifier_tui.foundation.paths.resolution import (
+    ParsedURI,
+    ResolvedSource,
+    is_full_commit,
+    strip_uri_drive_prefix,
+)
+from amplifier_tui.foundation.sources import git_commands
+from amplifier_tui.foundation.sources.context import FetchContext, join_subpath
+from amplifier_tui.foundation.sources.status import SourceStatus
+
+META_FILE = ".amplifier_cache_meta.json"
+"""Written into a clone when it is complete."""
+
+_TRANSPORTS = ("git+https", "git+ssh", "git+file", "git+http")
+_MARKERS = (
+    META_FILE,
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "bundle.md",
+    "bundle.yaml",
+    "amplifier.toml",
+)
+_RETRY_WAITS = (1.0, 2.0)
+_VERSION_TAG = re.compile(r"^v\d")
+
+
+class GitSourceHandler:
+    """Clones repositories into the cache and uses them from there, without the network.
+
+    Args:
+        context: How to fetch; the default fetches nothing, since nobody is there to trust it.
+    """
+
+    def __init__(self, context: FetchContext | None = None) -> None:
+        self._context = context or FetchContext()
+
+    def can_handle(self, parsed: ParsedURI) -> bool:
+        """Whether the URI names a git repository."""
+        return parsed.is_git
+
+    async def resolve(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
+        """Return the clone, making it first when it is not in the cache or broken.
+
+        Raises:
+            BundleNotFoundError: The repository, ref or subdirectory cannot be had.
+            TrustRefusedError: It must be fetched and may not be.
+        """
+        url, ref = _address(parsed), self._effective_ref(parsed)
+        folder = cache_path(cache_dir, url, ref)
+        async with self._context.folder_lock(folder):
+            if not is_valid_clone(folder):
+                await self._fetch(parsed, url, ref, folder)
+        await self._record(parsed, folder)
+        return ResolvedSource(join_subpath(folder, parsed.subpath), folder)
+
+    async def get_status(self, parsed: ParsedURI, cache_dir: Path) -> SourceStatus:
+        """Compare the cached commit with the repository's."""
+        url, ref = _address(parsed), self._effective_ref(parsed)
+        folder = cache_path(cache_dir, url, ref)
+        cached = is_valid_clone(folder)
+        commit = await cached_commit(folder) if cached else ""
+        pinned = is_full_commit(ref) or bool(_VERSION_TAG.match(ref))
+        remote, error = "", None
+        if not pinned:
+            try:
+                await self._context.require_fetch(source_uri(parsed))
+                remote = await git_commands.remote_commit(url, ref)
+                if not remote:
+                    error = f"The repository has no branch or tag {ref!r}"
+            except BundleError as failure:
+                error = failure.message
+        has_update, summary = _compare(cached, commit, remote, pinned, error)
+        return SourceStatus(
+            source_uri=source_uri(parsed),
+            has_update=has_update,
+            summary=summary,
+            is_cached=cached,
+            cached_commit=commit or None,
+            remote_commit=remote or None,
+            cached_ref=ref,
+            is_pinned=pinned,
+            error=error,
+        )
+
+    async def update(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
+        """Clone again; the old clone stays until the new one is complete.
+
+        Raises:
+            BundleNotFoundError: The repository, ref or subdirectory cannot be had.
+            TrustRefusedError: It may not be fetched.
+        """
+        url, ref = _address(parsed), self._effective_ref(parsed)
+        folder = cache_path(cache_dir, url, ref)
+        async with self._context.folder_lock(folder):
+            await self._fetch(parsed, url, ref, folder, replace=True)
+        await self._record(parsed, folder)
+        return ResolvedSource(join_subpath(folder, parsed.subpath), folder)
+
+    def _effective_ref(self, parsed: ParsedURI) -> str:
+        lock = self._context.lock
+        entry = lock.entry(source_uri(parsed)) if lock is not None else None
+        ref = entry.commit if entry is not None and entry.commit else parsed.ref
+        if ref.startswith("-"):
+            raise BundleNotFoundError(f"Not a git ref: {ref!r}")
+        return ref
+
+    async def _record(self, parsed: ParsedURI, folder: Path) -> None:
+        commit = await cached_commit(folder)
+        if commit:
+            self._context.resolved[source_uri(parsed)] = LockEntry(commit=commit)
+
+    async def _fetch(
+        self, parsed: ParsedURI, url: str, ref: str, folder: Path, *, replace: bool = False
+    ) -> None:
+        context, uri = self._context, source_uri(parsed)
+        await context.require_fetch(uri, commit=ref if is_full_commit(ref) else "")
+        context.report("fetching", uri)
+        fresh = folder.with_name(f"{folder.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            await self._clone(parsed, url, ref, fresh)
+            commit = await git_commands.head_commit(fresh)
+            if is_full_commit(ref) and commit != ref.lower():
+                raise BundleNotFoundError(f"{uri} gave commit {commit or 'unknown'}, not {ref}")
+            _write_meta(fresh, url, ref, commit)
+            await _put_in_place(fresh, folder, replace=replace)
+        finally:
+            await git_commands.remove_tree(fresh)
+
+    async def _clone(self, parsed: ParsedURI, url: str, ref: str, target: Path) -> None:
+        """Clone; a failure that may pass is tried again twice, without a slot while waiting."""
+        context, uri = self._context, source_uri(parsed)
+        for wait in (*_RETRY_WAITS, None):
+            try:
+                async with context.slot():
+                    dead = context.unreachable(parsed.host) if parsed.host else None
+                    if dead is not None:
+                        raise BundleNotFoundError(dead)
+                    await git_commands.clone(
+                        url, ref, target, lambda text: context.report("fetching", f"{uri} {text}")
+                    )
+                return
+            except git_commands.GitFailure as failure:
+                if failure.no_host and parsed.host:
+                    context.mark_unreachable(parsed.host, failure.message)
+                if wait is None or not failure.transient:
+                    raise
+            context.report("fetching", f"{uri} again in {wait:.0f} s")
+            await asyncio.sleep(wait)
+
+
+def source_uri(parsed: ParsedURI) -> str:
+    """Return the URI of a repository at a ref, without a subdirectory."""
+    return f"{parsed.scheme}://{parsed.host}{parsed.path}@{parsed.ref}"
+
+
+def cache_path(cache_dir: Path, url: str, ref: str) -> Path:
+    """Return the folder of a clone; the Amplifier CLI uses the same one."""
+    digest = hashlib.sha256(f"{url}@{ref or 'HEAD'}".encode()).hexdigest()[:16]
+    name = url.rstrip("/").rpartition("/")[2].removesuffix(".git")
+    safe = re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip(".") or "repository"
+    return cache_dir / f"{safe}-{digest}"
+
+
+def is_valid_clone(folder: Path) -> bool:
+    """Whether a cached clone is whole enough to use."""
+    head = folder / ".git" / "HEAD"
+    try:
+        return head.stat().st_size > 0 and any((folder / name).is_file() for name in _MARKERS)
+    except OSError:
+        return False
+
+
+async def cached_commit(folder: Path) -> str:
+    """Return the commit of a cached clone; empty when nobody knows."""
+    try:
+        meta = json.loads((folder / META_FILE).read_text(encoding="utf-8"))
+        commit = meta.get("commit")
+    except (OSError, ValueError, AttributeError):
+        commit = None
+    if isinstance(commit, str) and is_full_commit(commit):
+        return commit
+    return await git_commands.head_commit(folder)
+
+
+def _address(parsed: ParsedURI) -> str:
+    if parsed.scheme not in _TRANSPORTS:
+        raise BundleNotFoundError(
+            f"Git over {parsed.scheme.removeprefix('git+')!r} is not supported",
+            remedy="Use git+https, git+ssh or git+file.",
+        )
+    if parsed.host.startswith("-") or "\0" in parsed.address or not parsed.path.strip("/"):
+        raise BundleNotFoundError(f"Not the address of a repository: {parsed.address!r}")
+    if parsed.scheme == "git+file":
+        return f"file://{strip_uri_drive_prefix(parsed.path)}"
+    return parsed.address
+
+
+def _write_meta(folder: Path, url: str, ref: str, commit: str) -> None:
+    meta = {
+        "cached_at": datetime.now().isoformat(),
+        "ref": ref,
+        "commit": commit or None,
+        "git_url": url,
+    }
+    write_atomically(folder / META_FILE, json.dumps(meta, indent=2))
+
+
+async def _put_in_place(fresh: Path, folder: Path, *, replace: bool) -> None:
+    if not replace and is_valid_clone(folder):
+        return  # another process was faster
+    old = fresh.with_name(fresh.name + ".old")
+    try:
+        _swap(fresh, folder, old)
+    except OSError as error:
+        if not is_valid_clone(folder):
+            raise BundleNotFoundError(f"Cannot write to the cache: {error}") from error
+    finally:
+        await git_commands.remove_tree(old)
+
+
+def _swap(fresh: Path, folder: Path, old: Path) -> None:
+    if folder.exists():
+        folder.rename(old)
+    fresh.rename(folder)
+
+
+def _compare(
+    cached: bool, commit: str, remote: str, pinned: bool, error: str | None
+) -> tuple[bool | None, str]:
+    if pinned:
+        return False, "Pinned; never updated"
+    if error is not None:
+        return None, f"Cannot tell: {error}"
+    if not cached:
+        return True, "Not fetched yet"
+    if not commit:
+        return None, "The cached commit is unknown"
+    if commit == remote:
+        return False, f"Up to date ({commit[:8]})"
+    return True, f"Update available ({commit[:8]} to {remote[:8]})"

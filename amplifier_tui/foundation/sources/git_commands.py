@@ -1,0 +1,243 @@
+"""The git commands we run, and what their failures mean."""
+
+import asyncio
+import logging
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from amplifier_tui.foundation.exceptions import BundleNotFoundError, GitCloneTimeoutError
+from amplifier_tui.foundation.paths.resolution import is_full_commit, redact_uri
+from amplifier_tui.foundation.sources.process import ProcessResult, run_process
+
+_log = logging.getLogger(__name__)
+
+CLONE_TIMEOUT_VARIABLE = "AMPLIFIER_GIT_CLONE_TIMEOUT_S"
+_CLONE_TIMEOUT = 300.0
+_QUERY_TIMEOUT = 30.0
+
+_OTHER_REPOSITORY = {
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+}
+"""Variables that would point our git at the repository it was started from (a git hook's)."""
+
+_NO_HOST = re.compile(
+    r"could not resolve host|name or service not known|temporary failure in name resolution|"
+    r"nodename nor servname|no address associated",
+    re.IGNORECASE,
+)
+_TRANSIENT = re.compile(
+    r"timed? ?out|connection reset|early eof|rpc failed|remote end hung up|unexpected disconnect|"
+    r"HTTP (429|5\d\d)|error: (429|5\d\d)|tls|gnutls|connection was|broken pipe",
+    re.IGNORECASE,
+)
+_SHORT_COMMIT = re.compile(r"^[0-9a-fA-F]{7,39}$")
+_PERCENT = re.compile(r"^(?:remote: )?(?:Receiving objects|Resolving deltas):\s+(\d+)%")
+
+Report = Callable[[str], None]
+
+
+class GitFailure(BundleNotFoundError):
+    """Git gave up.
+
+    Attributes:
+        no_host: The host's name does not resolve: this machine is offline, or it is a typo.
+        transient: The same command may work in a moment.
+    """
+
+    def __init__(self, message: str, *, stderr: str, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.no_host = bool(_NO_HOST.search(stderr))
+        self.transient = not self.no_host and bool(_TRANSIENT.search(stderr))
+
+
+async def clone(url: str, ref: str, target: Path, report: Report) -> None:
+    """Clone one state of a repository into a folder that does not exist.
+
+    Args:
+        url: What git takes.
+        ref: Branch, tag or full commit.
+        target: The folder to make; it is gone after a failure.
+        report: Gets readable progress.
+
+    Raises:
+        GitCloneTimeoutError: It took longer than `AMPLIFIER_GIT_CLONE_TIMEOUT_S`.
+        GitFailure: There is no such repository or ref, or it cannot be reached.
+        BundleNotFoundError: Git is not installed.
+    """
+    try:
+        if is_full_commit(ref):
+            await _clone_commit(url, ref, target, report)
+        else:
+            args = [
+                "clone",
+                "--progress",
+                "--depth",
+                "1",
+                f"--branch={ref}",
+                "--",
+                url,
+                str(target),
+            ]
+            await _git(args, url, ref, report=report)
+    except BaseException:
+        await remove_tree(target)
+        raise
+
+
+async def head_commit(folder: Path) -> str:
+    """Return the commit a clone is at; empty when git cannot tell."""
+    try:
+        result = await _run(["rev-parse", "HEAD"], cwd=folder, timeout=_QUERY_TIMEOUT)
+    except (TimeoutError, OSError):
+        return ""
+    return result.stdout.strip() if result.returncode == 0 else ""
+
+
+async def remote_commit(url: str, ref: str) -> str:
+    """Return the commit a branch or tag is at in the repository; empty when it has no such ref.
+
+    Raises:
+        BundleNotFoundError: The repository cannot be reached.
+    """
+    result = await _git(["ls-remote", "--", url, ref, f"{ref}^{{}}"], url, ref)
+    lines = (line.partition("\t") for line in result.stdout.splitlines())
+    found = {name: commit for commit, _, name in lines}
+    for name in (f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", ref):
+        if name in found:
+            return found[name]
+    return ""
+
+
+def clone_timeout() -> float:
+    """Return how many seconds a clone may take; read anew each time."""
+    text = os.environ.get(CLONE_TIMEOUT_VARIABLE)
+    if not text:
+        return _CLONE_TIMEOUT
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if 0 < seconds < float("inf"):
+        return seconds
+    _log.warning(
+        "%s=%r is no positive number; using %s", CLONE_TIMEOUT_VARIABLE, text, _CLONE_TIMEOUT
+    )
+    return _CLONE_TIMEOUT
+
+
+async def remove_tree(folder: Path) -> None:
+    """Remove a folder off the loop, even while being cancelled; a missing one is fine."""
+    import shutil
+
+    await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
+
+
+async def _clone_commit(url: str, commit: str, target: Path, report: Report) -> None:
+    try:
+        await _git(["init", "--quiet", "--", str(target)], url, commit)
+        await _git(["remote", "add", "origin", url], url, commit, cwd=target)
+        await _git(
+            ["fetch", "--progress", "--depth", "1", "origin", commit],
+            url,
+            commit,
+            cwd=target,
+            report=report,
+        )
+        await _git(["checkout", "--quiet", "--detach", "FETCH_HEAD"], url, commit, cwd=target)
+    except GitFailure as failure:
+        if failure.no_host or failure.transient:
+            raise
+        # Some servers only serve what a ref points at: take everything, then look for the commit.
+        await remove_tree(target)
+        await _git(
+            ["clone", "--progress", "--no-checkout", "--", url, str(target)],
+            url,
+            commit,
+            report=report,
+        )
+        await _git(["checkout", "--quiet", "--detach", commit], url, commit, cwd=target)
+
+
+async def _git(
+    args: list[str], url: str, ref: str, *, cwd: Path | None = None, report: Report | None = None
+) -> ProcessResult:
+    label = f"{redact_uri(url)}@{ref}"
+
+    def on_line(line: str) -> None:
+        match = _PERCENT.match(line)
+        if match and report is not None:
+            report(f"{match[1]}%")
+
+    timeout = clone_timeout() if report is not None else _QUERY_TIMEOUT
+    try:
+        result = await _run(args, cwd=cwd, timeout=timeout, on_line=on_line)
+    except FileNotFoundError as error:
+        raise BundleNotFoundError(
+            f"Failed to clone {label}: git is not installed", remedy="Install git."
+        ) from error
+    except TimeoutError as error:
+        raise GitCloneTimeoutError(
+            f"Failed to clone {label}: no result after {timeout:g} s",
+            remedy=f"Set {CLONE_TIMEOUT_VARIABLE} to more seconds for a slow connection.",
+        ) from error
+    if result.returncode != 0:
+        stderr = redact_uri(result.stderr.strip())
+        raise GitFailure(
+            f"Failed to clone {label}: {_reason(stderr)}",
+            stderr=stderr,
+            remedy=_remedy(ref, stderr),
+        )
+    return result
+
+
+async def _run(
+    args: list[str],
+    *,
+    timeout: float,
+    cwd: Path | None = None,
+    on_line: Callable[[str], None] | None = None,
+) -> ProcessResult:
+    # Hooks and file monitors of a fetched repository are programs nobody agreed to run.
+    options = [
+        "-c",
+        "core.longpaths=true",
+        "-c",
+        "core.hooksPath=/dev/null",
+        "-c",
+        "core.fsmonitor=false",
+    ]
+    env = {
+        **{key: value for key, value in os.environ.items() if key not in _OTHER_REPOSITORY},
+        "GIT_TERMINAL_PROMPT": "0",
+        "GCM_INTERACTIVE": "never",
+        "GIT_ALLOW_PROTOCOL": "https:http:ssh:file",
+        "LC_ALL": "C",
+    }
+    env.setdefault("GIT_SSH_COMMAND", "ssh -o BatchMode=yes -o ControlMaster=no")
+    return await run_process(
+        ["git", *options, *args], timeout=timeout, cwd=cwd, env=env, on_line=on_line
+    )
+
+
+def _reason(stderr: str) -> str:
+    lines = [line for line in stderr.splitlines() if line.startswith(("fatal:", "error:", "ERROR"))]
+    return (lines[-1] if lines else stderr.splitlines()[-1] if stderr else "git failed")[:500]
+
+
+def _remedy(ref: str, stderr: str) -> str:
+    if _NO_HOST.search(stderr):
+        return "Check the network connection and the host's name."
+    if _SHORT_COMMIT.match(ref):
+        return f"{ref!r} looks like a shortened commit: give all 40 digits."
+    if "Remote branch" in stderr:
+        return f"The repository has no branch or tag {ref!r}: name one with @<branch>."
+    if "Authentication failed" in stderr or "could not read Username" in stderr:
+        return "It may be private: configure git's credentials, or use git+ssh."
+    return ""

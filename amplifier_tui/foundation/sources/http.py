@@ -1,0 +1,96 @@
+"""`http://` and `https://` sources: single files (foundation reference c.3)."""
+
+import hashlib
+import os
+import re
+import uuid
+from pathlib import Path, PurePosixPath
+
+from amplifier_tui.foundation.exceptions import BundleNotFoundError
+from amplifier_tui.foundation.lockfile import LockEntry
+from amplifier_tui.foundation.paths.resolution import ParsedURI, ResolvedSource
+from amplifier_tui.foundation.sources.context import FetchContext, join_subpath
+from amplifier_tui.foundation.sources.file_hash import file_hash
+
+
+class HttpSourceHandler:
+    """Downloads files into the cache and uses them from there; never revalidated.
+
+    Args:
+        context: How to fetch; the default fetches nothing, since nobody is there to trust it.
+    """
+
+    def __init__(self, context: FetchContext | None = None) -> None:
+        self._context = context or FetchContext()
+
+    def can_handle(self, parsed: ParsedURI) -> bool:
+        """Whether the URI is a plain download."""
+        return parsed.is_http
+
+    async def resolve(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
+        """Return the file, downloading it first when it is not in the cache.
+
+        Raises:
+            BundleNotFoundError: It cannot be had, or is not what the lock file says.
+            TrustRefusedError: It must be fetched and may not be.
+        """
+        return await self._resolve(parsed, cache_dir, again=False)
+
+    async def update(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
+        """Download again; the old file stays until the new one is complete."""
+        return await self._resolve(parsed, cache_dir, again=True)
+
+    async def _resolve(self, parsed: ParsedURI, cache_dir: Path, *, again: bool) -> ResolvedSource:
+        uri = parsed.address
+        target = cache_path(cache_dir, uri)
+        async with self._context.folder_lock(target):
+            if again or not target.is_file():
+                digest = await fetch_file(self._context, uri, uri, target)
+            else:
+                digest = await file_hash(target)
+                check_lock(self._context, uri, digest)
+        self._context.resolved[uri] = LockEntry(sha256=digest)
+        return ResolvedSource(join_subpath(target, parsed.subpath), target)
+
+
+async def fetch_file(context: FetchContext, uri: str, url: str, target: Path) -> str:
+    """Download a file into place after asking for trust; returns its SHA-256."""
+    # Brings urllib and ssl along, which a start without downloads does without.
+    from amplifier_tui.foundation.sources.download import download
+
+    await context.require_fetch(uri)
+    context.report("fetching", uri)
+    fresh = target.with_name(f"{target.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        digest = await download(
+            url, fresh, context.limits, lambda text: context.report("fetching", f"{uri} {text}")
+        )
+        check_lock(context, uri, digest)
+        fresh.replace(target)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return digest
+
+
+def check_lock(context: FetchContext, uri: str, digest: str) -> None:
+    """Refuse content that is not what the project's lock file recorded.
+
+    Raises:
+        BundleNotFoundError: It is not.
+    """
+    entry = context.lock.entry(uri) if context.lock is not None else None
+    if entry is not None and entry.sha256 and entry.sha256 != digest:
+        raise BundleNotFoundError(
+            f"{uri} has changed since it was locked",
+            path=context.lock.path if context.lock is not None else None,
+            remedy="Look at what changed, then lock again.",
+        )
+
+
+def cache_path(cache_dir: Path, url: str) -> Path:
+    """Return where a download is cached; the suffix stays last, since it tells the format."""
+    digest = hashlib.sha256(url.encode()).hexdigest()[:16]
+    name = PurePosixPath(url.partition("://")[2].partition("?")[0].partition("/")[2] or "download")
+    stem = re.sub(r"[^A-Za-z0-9._-]", "_", name.stem)[:60].strip(".") or "download"
+    suffix = name.suffix if re.fullmatch(r"\.[A-Za-z0-9]{1,10}", name.suffix) else ""
+    return cache_dir / f"{stem}-{digest}{suffix}"

@@ -1,0 +1,66 @@
+"""Names of installed packages as sources."""
+
+import importlib.metadata
+import importlib.util
+import re
+from pathlib import Path
+
+from amplifier_tui.foundation.exceptions import BundleNotFoundError
+from amplifier_tui.foundation.paths.resolution import ParsedURI, ResolvedSource
+from amplifier_tui.foundation.sources.context import join_subpath
+
+_NAME = re.compile(r"^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$")
+
+
+class PackageSourceHandler:
+    """Finds the folder of a package that is installed in this environment; imports nothing."""
+
+    def can_handle(self, parsed: ParsedURI) -> bool:
+        """Whether the URI is a plain name."""
+        return parsed.is_package
+
+    async def resolve(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
+        """Return the package's folder.
+
+        Raises:
+            BundleNotFoundError: No package or distribution of that name is installed.
+        """
+        folder = package_folder(parsed.path)
+        if folder is None:
+            raise BundleNotFoundError(
+                f"No handler for URI: {parsed.path} (no bundle or installed package has that name)",
+                remedy="Check the spelling, or give a path or a URI such as git+https://….",
+            )
+        return ResolvedSource(join_subpath(folder, parsed.subpath), folder)
+
+
+def package_folder(name: str) -> Path | None:
+    """Return the folder of an installed package.
+
+    Args:
+        name: Of a package, of a distribution, or of a module: `tool-x` also finds
+            `amplifier-module-tool-x`.
+    """
+    if not _NAME.match(name):
+        return None
+    plain = name.replace("-", "_").replace(".", "_")
+    candidates = [plain, f"amplifier_module_{plain}", *_packages_of(name)]
+    candidates += _packages_of(f"amplifier-module-{name}")
+    for candidate in dict.fromkeys(candidates):
+        try:
+            spec = importlib.util.find_spec(candidate)
+        except (ImportError, ValueError):
+            continue
+        if spec is not None and spec.origin and spec.submodule_search_locations:
+            return Path(spec.origin).parent
+    return None
+
+
+def _packages_of(distribution: str) -> list[str]:
+    try:
+        files = importlib.metadata.distribution(distribution).files or []
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return []
+    return sorted(
+        {file.parts[0] for file in files if file.name == "__init__.py" and len(file.parts) == 2}
+    )

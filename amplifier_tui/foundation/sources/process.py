@@ -1,0 +1,88 @@
+"""Programs run for us: never on our terminal, never longer than allowed, gone when cancelled."""
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_KEPT_BYTES = 64_000
+_LINE_END = re.compile(rb"[\r\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessResult:
+    """How a program ended, with the tail of what it wrote."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+async def run_process(
+    args: Sequence[str],
+    *,
+    timeout: float,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    on_line: Callable[[str], None] | None = None,
+) -> ProcessResult:
+    """Run a program to its end.
+
+    It gets no input and a session of its own, so it cannot ask on the user's terminal. When time
+    is up or the caller is cancelled, it and its children are killed.
+
+    Args:
+        args: Program and arguments.
+        timeout: Seconds it may take.
+        cwd: Its working directory.
+        env: Its environment; default this process's.
+        on_line: Gets every line it writes to stderr; lines may end in a carriage return.
+
+    Raises:
+        TimeoutError: Time was up.
+        FileNotFoundError: There is no such program.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *args,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=cwd,
+        env=None if env is None else dict(env),
+        start_new_session=True,
+    )
+    assert process.stdout is not None and process.stderr is not None
+    work = asyncio.gather(
+        _drain(process.stdout, None), _drain(process.stderr, on_line), process.wait()
+    )
+    try:
+        async with asyncio.timeout(timeout):
+            stdout, stderr, returncode = await work
+    except BaseException:
+        _kill(process)
+        await asyncio.shield(process.wait())
+        raise
+    return ProcessResult(returncode, stdout, stderr)
+
+
+async def _drain(stream: asyncio.StreamReader, on_line: Callable[[str], None] | None) -> str:
+    kept, line = b"", b""
+    while chunk := await stream.read(8192):
+        kept = (kept + chunk)[-_KEPT_BYTES:]
+        if on_line is not None:
+            *complete, line = _LINE_END.split((line + chunk)[-_KEPT_BYTES:])
+            for text in filter(None, complete):
+                on_line(text.decode("utf-8", "replace"))
+    return kept.decode("utf-8", "replace")
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()

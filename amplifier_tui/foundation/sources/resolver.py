@@ -1,0 +1,92 @@
+"""One entry for every kind of source URI (foundation reference c.2)."""
+
+from pathlib import Path
+
+from amplifier_tui.foundation.exceptions import BundleNotFoundError
+from amplifier_tui.foundation.paths.resolution import (
+    ResolvedSource,
+    get_amplifier_home,
+    parse_uri,
+    redact_uri,
+)
+from amplifier_tui.foundation.protocols import SourceHandlerProtocol
+from amplifier_tui.foundation.sources.context import FetchContext
+from amplifier_tui.foundation.sources.file import FileSourceHandler
+from amplifier_tui.foundation.sources.git import GitSourceHandler
+from amplifier_tui.foundation.sources.http import HttpSourceHandler
+from amplifier_tui.foundation.sources.package import PackageSourceHandler
+from amplifier_tui.foundation.sources.status import SourceStatus
+from amplifier_tui.foundation.sources.zip import ZipSourceHandler
+
+
+class SimpleSourceResolver:
+    """Resolves source URIs with the first handler that takes them.
+
+    Args:
+        cache_dir: Where fetched sources are kept; default `<home>/cache/bundles`.
+        base_path: Folder that relative paths are in; default the working directory.
+        context: How to fetch; the default fetches nothing, since nobody is there to trust it.
+    """
+
+    def __init__(
+        self,
+        cache_dir: Path | None = None,
+        base_path: Path | None = None,
+        *,
+        context: FetchContext | None = None,
+    ) -> None:
+        self.cache_dir = cache_dir or get_amplifier_home() / "cache" / "bundles"
+        self.base_path = base_path
+        self.context = context or FetchContext()
+        self._handlers: list[SourceHandlerProtocol] = [
+            FileSourceHandler(base_path),
+            GitSourceHandler(self.context),
+            ZipSourceHandler(self.context),
+            HttpSourceHandler(self.context),
+            PackageSourceHandler(),
+        ]
+
+    def add_handler(self, handler: SourceHandlerProtocol) -> None:
+        """Put a handler before all others."""
+        self._handlers.insert(0, handler)
+
+    async def resolve(self, uri: str) -> ResolvedSource:
+        """Return where a source is on this machine, fetching it where needed.
+
+        Raises:
+            BundleNotFoundError: It cannot be had.
+            TrustRefusedError: It must be fetched and may not be.
+        """
+        parsed = parse_uri(uri)
+        return await self._handler(uri).resolve(parsed, self.cache_dir)
+
+    async def get_status(self, uri: str) -> SourceStatus:
+        """Tell whether a source has something newer; sources other than git cannot say."""
+        parsed, handler = parse_uri(uri), self._handler(uri)
+        check = getattr(handler, "get_status", None)
+        if check is None:
+            return SourceStatus(redact_uri(uri), None, "Only git sources can tell")
+        status: SourceStatus = await check(parsed, self.cache_dir)
+        return status
+
+    async def update(self, uri: str) -> ResolvedSource:
+        """Fetch a source anew; what is on this machine anyway is just resolved.
+
+        Raises:
+            BundleNotFoundError: It cannot be had.
+            TrustRefusedError: It may not be fetched.
+        """
+        parsed, handler = parse_uri(uri), self._handler(uri)
+        refresh = getattr(handler, "update", handler.resolve)
+        resolved: ResolvedSource = await refresh(parsed, self.cache_dir)
+        return resolved
+
+    def _handler(self, uri: str) -> SourceHandlerProtocol:
+        parsed = parse_uri(uri)
+        for handler in self._handlers:
+            if handler.can_handle(parsed):
+                return handler
+        raise BundleNotFoundError(
+            f"No handler for URI: {redact_uri(uri)}",
+            remedy="Use a path, git+https, https, zip+https, or the name of a bundle or package.",
+        )

@@ -1,0 +1,271 @@
+"""The capabilities `session.spawn` and `session.resume`, which delegating tools call."""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.foundation.bundle.opening import maybe_await
+from amplifier_tui.foundation.bundle.session import give_prompt
+from amplifier_tui.foundation.bundle.spawning import (
+    ChildRun,
+    child_folder,
+    with_orchestrator_config,
+    with_preferences,
+)
+from amplifier_tui.foundation.dicts.merge import copy_plain
+from amplifier_tui.foundation.spawn.inheritance import child_plan
+from amplifier_tui.foundation.spawn.records import ChildRecord, MemoryRecords, RecordStore
+from amplifier_tui.foundation.spawn_utils import ProviderPreference
+from amplifier_tui.foundation.tracing import generate_sub_session_id
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.bundle.prepared import PreparedBundle
+    from amplifier_tui.kernel import AmplifierSession
+
+_log = logging.getLogger(__name__)
+
+_INHERITED = ("mention_resolver", "mention_deduplicator", "session.routing")
+
+
+@dataclass(frozen=True, slots=True)
+class ChildInfo:
+    """What a child is about.
+
+    Attributes:
+        session_id: Of the child.
+        agent_name: Which agent; `self` for the parent again.
+        instruction: What it is asked to do.
+        is_resumed: It existed before.
+    """
+
+    session_id: str
+    agent_name: str
+    instruction: str
+    is_resumed: bool = False
+
+
+Prepare = Callable[["AmplifierSession", "AmplifierSession", ChildInfo], Awaitable[None] | None]
+"""Gets a child before its modules are mounted, its parent, and what it is about."""
+
+
+class SessionSpawner:
+    """Runs agents as child sessions of sessions of one prepared bundle.
+
+    Args:
+        prepared: The bundle.
+        records: Keeps children for `resume`; default in memory.
+        prepare: Called with every child, e.g. to observe its events.
+    """
+
+    def __init__(
+        self,
+        prepared: "PreparedBundle",
+        *,
+        records: RecordStore | None = None,
+        prepare: Prepare | None = None,
+    ) -> None:
+        self._prepared = prepared
+        self._records = records or MemoryRecords()
+        self._prepare = prepare
+
+    def register(self, session: "AmplifierSession") -> None:
+        """Offer `session.spawn` and `session.resume` to a session's modules."""
+
+        async def resume(sub_session_id: str, instruction: str, **more: Any) -> dict[str, Any]:
+            return await self.resume(sub_session_id, instruction, parent_session=session, **more)
+
+        async def spawn(agent_name: str, instruction: str, **more: Any) -> dict[str, Any]:
+            more["parent_session"] = more.get("parent_session") or session
+            return await self.spawn(agent_name, instruction, **more)
+
+        session.coordinator.register_capability("session.spawn", spawn)
+        session.coordinator.register_capability("session.resume", resume)
+
+    async def spawn(
+        self,
+        agent_name: str,
+        instruction: str,
+        parent_session: "AmplifierSession",
+        agent_configs: Mapping[str, Any] | None = None,
+        sub_session_id: str | None = None,
+        tool_inheritance: Mapping[str, Any] | None = None,
+        hook_inheritance: Mapping[str, Any] | None = None,
+        orchestrator_config: dict[str, Any] | None = None,
+        parent_messages: list[dict[str, Any]] | None = None,
+        provider_preferences: Iterable[ProviderPreference | Mapping[str, Any]] | None = None,
+        self_delegation_depth: int = 0,
+        session_metadata: dict[str, Any] | None = None,
+        use_subprocess: bool = False,
+        **ignored: Any,
+    ) -> dict[str, Any]:
+        """Run an agent.
+
+        Args:
+            agent_name: One of the parent's agents, or `self` for the parent again.
+            instruction: What it is to do.
+            parent_session: Who delegates.
+            agent_configs: Agents by name, before those of the parent's plan.
+            sub_session_id: Id of the child; default a new one.
+            tool_inheritance: `exclude_tools` or `inherit_tools`, lists of module ids.
+            hook_inheritance: `exclude_hooks` or `inherit_hooks`, lists of module ids.
+            orchestrator_config: Merged over the orchestrator's configuration.
+            parent_messages: Conversation the child starts with.
+            provider_preferences: Most wanted first; default the agent's own.
+            self_delegation_depth: How often an agent has delegated to itself by now.
+            session_metadata: Goes into the child's `session.metadata`.
+            use_subprocess: Has no effect: children run in this process.
+            ignored: What later callers pass and this one does not know.
+
+        Returns:
+            `output`, `session_id`, `status`, `turn_count` and `metadata`.
+
+        Raises:
+            ValueError: There is no such agent.
+        """
+        known = _known_agents(parent_session, agent_configs)
+        agent = _agent(agent_name, known)
+        plan = child_plan(
+            parent_session.config,
+            agent,
+            agents=known,
+            tool_inheritance=tool_inheritance,
+            hook_inheritance=hook_inheritance,
+        )
+        if session_metadata:
+            session = dict(plan.get("session") or {})
+            session["metadata"] = {**(session.get("metadata") or {}), **session_metadata}
+            plan["session"] = session
+        plan = with_orchestrator_config(plan, orchestrator_config)
+        wishes = provider_preferences or (agent or {}).get("provider_preferences") or ()
+        plan = await with_preferences(plan, _preferences(wishes), parent_session)
+        record = ChildRecord(
+            session_id=sub_session_id or _new_id(agent_name, parent_session),
+            parent_id=parent_session.session_id,
+            agent_name=agent_name,
+            plan=plan,
+            instruction=_instruction(agent),
+            messages=list(parent_messages or []),
+            working_dir=str(child_folder(parent_session, self._prepared.bundle.base_path)),
+            self_delegation_depth=self_delegation_depth,
+        )
+        return await self._run(record, instruction, parent_session, is_resumed=False)
+
+    async def resume(
+        self,
+        sub_session_id: str,
+        instruction: str,
+        parent_session: "AmplifierSession",
+        **ignored: Any,
+    ) -> dict[str, Any]:
+        """Continue a child session with a further instruction.
+
+        Raises:
+            ValueError: No such child session is kept.
+        """
+        record = await self._records.load(sub_session_id)
+        if record is None:
+            raise ValueError(f"No sub-session {sub_session_id!r} to resume")
+        return await self._run(record, instruction, parent_session, is_resumed=True)
+
+    async def _run(
+        self,
+        record: ChildRecord,
+        instruction: str,
+        parent: "AmplifierSession",
+        *,
+        is_resumed: bool,
+    ) -> dict[str, Any]:
+        info = ChildInfo(record.session_id, record.agent_name, instruction, is_resumed)
+
+        async def before_initialize(child: "AmplifierSession") -> None:
+            self.register(child)
+            if self._prepare is not None:
+                await maybe_await(self._prepare(child, parent, info))
+
+        async def prompt(child: "AmplifierSession") -> None:
+            await self._give_prompt(child, parent, record)
+
+        async def finished(child: "AmplifierSession") -> None:
+            context = child.coordinator.get("context")
+            messages = await maybe_await(context.get_messages()) if context is not None else []
+            await self._records.save(replace(record, messages=copy_plain(list(messages))))
+
+        run = ChildRun(
+            prepared=self._prepared,
+            plan=copy_plain(record.plan),
+            working_dir=Path(record.working_dir),
+            give_prompt=prompt,
+            parent=parent,
+            session_id=record.session_id,
+            messages=record.messages,
+            is_resumed=is_resumed,
+            self_delegation_depth=record.self_delegation_depth,
+            before_initialize=before_initialize,
+            finished=finished,
+        )
+        return await run.execute(instruction)
+
+    async def _give_prompt(
+        self, child: "AmplifierSession", parent: "AmplifierSession", record: ChildRecord
+    ) -> None:
+        bundle = self._prepared.bundle
+        if record.instruction is not None:
+            # An agent brings the context it needs; the bundle's own files are for the root.
+            bundle = replace(bundle, context={}, _pending_context={})
+        await give_prompt(
+            child,
+            bundle,
+            Path(record.working_dir),
+            instruction=record.instruction,
+            source_id=None if record.instruction is None else f"bundle:{record.agent_name}",
+        )
+        for name in _INHERITED:
+            value = parent.coordinator.get_capability(name)
+            if value is not None:
+                child.coordinator.register_capability(name, value)
+
+
+def _known_agents(
+    parent: "AmplifierSession", agent_configs: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    config = parent.coordinator.config
+    live = config.get("agents") if isinstance(config, Mapping) else None
+    merged = {**(live if isinstance(live, Mapping) else {}), **(agent_configs or {})}
+    copied: dict[str, Any] = copy_plain(merged)
+    return copied
+
+
+def _agent(name: str, known: Mapping[str, Any]) -> dict[str, Any] | None:
+    if name == "self":
+        return None
+    agent = known.get(name)
+    if not isinstance(agent, dict):
+        listed = ", ".join(sorted(known)) or "none"
+        raise ValueError(f"There is no agent {name!r} (known: {listed})")
+    return agent
+
+
+def _instruction(agent: Mapping[str, Any] | None) -> str | None:
+    if agent is None:
+        return None
+    system = agent.get("system")
+    text = agent.get("instruction") or (
+        system.get("instruction") if isinstance(system, Mapping) else None
+    )
+    return str(text) if text else None
+
+
+def _preferences(
+    wishes: Iterable[ProviderPreference | Mapping[str, Any]],
+) -> list[ProviderPreference]:
+    return [
+        wish if isinstance(wish, ProviderPreference) else ProviderPreference.from_dict(wish)
+        for wish in wishes
+    ]
+
+
+def _new_id(agent_name: str, parent: "AmplifierSession") -> str:
+    trace = parent.session_id.replace("-", "")
+    return generate_sub_session_id(agent_name, parent.session_id, trace)

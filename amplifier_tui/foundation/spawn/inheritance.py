@@ -1,0 +1,117 @@
+"""What a child session inherits of its parent's plan; pure functions."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from amplifier_tui.foundation.dicts.merge import (
+    copy_plain,
+    deep_merge,
+    module_entries,
+    module_key,
+)
+
+_SECTIONS = ("providers", "tools", "hooks")
+_OWN = ("session", *_SECTIONS)
+
+
+def child_plan(
+    parent: Mapping[str, Any],
+    agent: Mapping[str, Any] | None,
+    *,
+    agents: Mapping[str, Any] | None = None,
+    tool_inheritance: Mapping[str, Any] | None = None,
+    hook_inheritance: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the mount plan of a child.
+
+    Args:
+        parent: The parent's plan; not changed.
+        agent: The agent's definition; None for a child that is the parent again (`self`).
+        agents: Further agents the child may know of, beside those in the plan.
+        tool_inheritance: `exclude_tools` or `inherit_tools` of this call.
+        hook_inheritance: `exclude_hooks` or `inherit_hooks` of this call.
+
+    Returns:
+        A plan of its own. Tools and hooks the agent declares itself are always in it.
+    """
+    plan: dict[str, Any] = copy_plain(dict(parent))
+    _apply_policy(plan)
+    _filter(plan, "tools", tool_inheritance)
+    _filter(plan, "hooks", hook_inheritance)
+    if agent is not None:
+        plan = overlay(plan, {key: agent[key] for key in _OWN if agent.get(key)})
+    allowed = None if agent is None else agent.get("agents")
+    known = {**copy_plain(dict(plan.get("agents") or {})), **copy_plain(dict(agents or {}))}
+    plan["agents"] = _allowed_agents(known, allowed)
+    return plan
+
+
+def overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay an agent's configuration over a plan.
+
+    Module lists merge by id or module, mappings merge deeply; other lists and values are replaced.
+    """
+    result: dict[str, Any] = dict(base)
+    for key, value in top.items():
+        old = result.get(key)
+        if key in _SECTIONS:
+            result[key] = _overlay_modules(old if isinstance(old, list) else [], value)
+        elif isinstance(old, dict) and isinstance(value, dict):
+            result[key] = overlay(old, value)
+        else:
+            result[key] = copy_plain(value)
+    return result
+
+
+def _overlay_modules(base: list[Any], top: Any) -> list[dict[str, Any]]:
+    merged: dict[str, dict[str, Any]] = {module_key(entry): entry for entry in module_entries(base)}
+    for entry in module_entries(top):
+        key = module_key(entry)
+        merged[key] = overlay(merged.get(key, {}), entry)
+    merged.pop("", None)
+    return list(merged.values())
+
+
+def _apply_policy(plan: dict[str, Any]) -> None:
+    """Apply the plan's own `spawn`: `tools` replaces the list, else `exclude_tools` shortens it."""
+    policy = plan.get("spawn")
+    if not isinstance(policy, dict):
+        return
+    if isinstance(policy.get("tools"), list):
+        present = {module_key(entry): entry for entry in module_entries(plan.get("tools"))}
+        plan["tools"] = [
+            deep_merge(present.get(module_key(entry)), entry)
+            for entry in module_entries(policy["tools"])
+        ]
+    elif isinstance(policy.get("exclude_tools"), list):
+        _remove(plan, "tools", policy["exclude_tools"])
+
+
+def _filter(plan: dict[str, Any], section: str, rule: Mapping[str, Any] | None) -> None:
+    if not rule:
+        return
+    inherit, exclude = rule.get(f"inherit_{section}"), rule.get(f"exclude_{section}")
+    if isinstance(inherit, list):
+        kept = [entry for entry in module_entries(plan.get(section)) if _named(entry, inherit)]
+        plan[section] = kept
+    elif isinstance(exclude, list):
+        _remove(plan, section, exclude)
+
+
+def _remove(plan: dict[str, Any], section: str, names: Iterable[Any]) -> None:
+    listed = list(names)
+    plan[section] = [
+        entry for entry in module_entries(plan.get(section)) if not _named(entry, listed)
+    ]
+
+
+def _named(entry: Mapping[str, Any], names: Iterable[Any]) -> bool:
+    return any(name in (entry.get("module"), entry.get("id")) for name in names if name)
+
+
+def _allowed_agents(known: dict[str, Any], allowed: Any) -> dict[str, Any]:
+    if allowed == "none":
+        return {}
+    if isinstance(allowed, list):
+        return {name: definition for name, definition in known.items() if name in allowed}
+    return known

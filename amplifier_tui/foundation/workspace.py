@@ -1,0 +1,283 @@
+"""One project with its user's settings: list, preview, load and prepare its bundles.
+
+This is what a host uses. Nothing here starts a session; `PreparedBundle.create_session` does.
+"""
+
+import asyncio
+import os
+from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.bundle.prepared import PreparedBundle
+from amplifier_tui.foundation.bundle.preparing import modules_with_source
+from amplifier_tui.foundation.bundle.provenance import SkippedInclude, origins_of, tag_origins
+from amplifier_tui.foundation.catalog import BundleCatalog, BundleEntry, Choice
+from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError
+from amplifier_tui.foundation.lockfile import LockFile
+from amplifier_tui.foundation.paths.resolution import get_amplifier_home, redact_uri
+from amplifier_tui.foundation.protocols import ProgressCallback
+from amplifier_tui.foundation.registry.registry import BundleRegistry, load_bundle
+from amplifier_tui.foundation.settings.apply import apply_settings
+from amplifier_tui.foundation.settings.expand import expand_plan
+from amplifier_tui.foundation.settings.keys import KeysReport, load_keys
+from amplifier_tui.foundation.settings.scopes import SettingsFiles
+from amplifier_tui.foundation.settings.settings import Settings, SettingsProblem, load_settings
+from amplifier_tui.foundation.sources.context import FetchContext, requested_by
+from amplifier_tui.foundation.trust import TrustCallback, TrustGate, shipped_only
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.preview import BundlePreview
+
+_APP = "settings: bundle.app"
+
+
+@dataclass
+class Workspace:
+    """A project, its user's settings and keys, and the bundles that can be opened in it.
+
+    Attributes:
+        home: The Amplifier home.
+        project: The project's folder.
+        settings: Of all scopes.
+        keys: What loading `keys.env` did.
+        lock: The project's lock file.
+        shipped: Folders of bundles that come with the program.
+        environ: The environment, with the keys in it.
+        problems: What is wrong with settings, keys and lock; none of it is fatal.
+    """
+
+    home: Path
+    project: Path
+    settings: Settings
+    keys: KeysReport
+    lock: LockFile | None
+    shipped: tuple[Path, ...] = ()
+    environ: MutableMapping[str, str] = field(default_factory=lambda: os.environ)
+    problems: list[SettingsProblem] = field(default_factory=list)
+
+    @classmethod
+    def open(
+        cls,
+        project: Path,
+        *,
+        home: Path | None = None,
+        shipped: Sequence[Path] = (),
+        session_dir: Path | None = None,
+        environ: MutableMapping[str, str] | None = None,
+    ) -> "Workspace":
+        """Read the settings, keys and lock of a project; nothing broken in them is fatal.
+
+        Args:
+            project: Its folder.
+            home: The Amplifier home; default `$AMPLIFIER_HOME`, else `~/.amplifier`.
+            shipped: Folders of bundles that come with the program.
+            session_dir: Folder of a session with settings of its own.
+            environ: Gets the keys; default `os.environ`.
+        """
+        home = home or get_amplifier_home()
+        environ = os.environ if environ is None else environ
+        keys = load_keys(home, environ)
+        files = SettingsFiles.for_project(project, home=home, session=session_dir)
+        settings = load_settings(files)
+        problems = [*settings.problems, *keys.problems]
+        lock: LockFile | None = None
+        try:
+            lock = LockFile.for_project(project)
+        except BundleError as error:
+            where = error.path or project
+            problems.append(SettingsProblem(where, error.message, error.line))
+        return cls(home, project, settings, keys, lock, tuple(shipped), environ, problems)
+
+    def catalog(self) -> BundleCatalog:
+        """Return the bundles that can be found without the network."""
+        states = self._registry(FetchContext(offline=True), persist=False).states
+        return BundleCatalog(self.home, self.project, self.settings, states, self.shipped)
+
+    def choose(self, requested: str = "", resumed: str = "", default: str = "") -> Choice:
+        """Decide which bundle a session gets; see `BundleCatalog.choose`."""
+        return self.catalog().choose(requested, resumed, default)
+
+    async def previews(self) -> "list[BundlePreview]":
+        """Describe every bundle that can be found, broken ones included; never fetches."""
+        entries = await asyncio.to_thread(lambda: self.catalog().entries())
+        return list(await asyncio.gather(*(self._preview(entry) for entry in entries)))
+
+    async def preview(self, name: str) -> "BundlePreview":
+        """Describe one bundle; never fetches, never runs its code.
+
+        Args:
+            name: Name, path or URI.
+        """
+        entry = await asyncio.to_thread(lambda: self.catalog().find(name))
+        if entry is None:
+            from amplifier_tui.foundation.preview import failed_preview
+
+            error = BundleNotFoundError(f"There is no bundle {name!r}")
+            return failed_preview(name, name, "", error)
+        return await self._preview(entry)
+
+    async def load(
+        self,
+        name: str,
+        *,
+        trust: TrustCallback | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Bundle:
+        """Load a bundle as it takes effect here: includes, `bundle.app`, settings, agents.
+
+        Args:
+            name: Name, path or URI.
+            trust: Asked before anything is fetched; the default refuses what is not shipped.
+            progress: Told what goes on.
+
+        Raises:
+            BundleError: It cannot be had. What `bundle.app` names and cannot be had is in
+                `Bundle.skipped` instead.
+        """
+        entry = await asyncio.to_thread(self._entry, name)
+        return await self._load(entry, self._fetch(trust, progress))
+
+    async def prepare(
+        self,
+        name: str,
+        *,
+        trust: TrustCallback | None = None,
+        progress: ProgressCallback | None = None,
+        install_deps: bool = True,
+        strict: bool = False,
+    ) -> PreparedBundle:
+        """Load a bundle as it takes effect here and activate its modules.
+
+        In the result's mount plan every `${VAR}` is expanded; the bundle itself keeps them.
+
+        Args:
+            name: Name, path or URI.
+            trust: Asked before anything is fetched, installed or executed; the default allows
+                only what is shipped.
+            progress: Told what goes on.
+            install_deps: Install the modules' packages.
+            strict: Raise when a module cannot be activated.
+
+        Raises:
+            BundleError: It cannot be had, or in strict mode a module cannot be activated.
+        """
+        fetch = self._fetch(trust, progress)
+        bundle = await self._load(await asyncio.to_thread(self._entry, name), fetch)
+        prepared = await bundle.prepare(
+            install_deps=install_deps, progress_callback=progress, strict=strict, fetch=fetch
+        )
+        prepared.mount_plan = expand_plan(prepared.mount_plan, self.environ)
+        return prepared
+
+    async def write_lock(
+        self,
+        name: str,
+        *,
+        trust: TrustCallback | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> LockFile:
+        """Resolve every source of a bundle as it is now, and write that to the project's lock.
+
+        Raises:
+            BundleError: The bundle or one of its sources cannot be had.
+            OSError: The lock cannot be written.
+        """
+        fetch = self._fetch(trust, progress)
+        fetch.lock = None
+        bundle = await self._load(await asyncio.to_thread(self._entry, name), fetch)
+        if bundle.skipped:
+            first = bundle.skipped[0]
+            raise BundleError(f"Cannot lock, {first.source} is missing: {first.reason}")
+        sources = self._registry(fetch, persist=False).source_resolver
+        for entry in modules_with_source(bundle):
+            with requested_by(entry["module"], entry["included_by"]):
+                await sources.resolve(entry["source"])
+        lock = self.lock or LockFile(self.project / ".amplifier" / "bundle.lock")
+        lock.replace(fetch.resolved)
+        await asyncio.to_thread(lock.save)
+        self.lock = lock
+        return lock
+
+    def registry(
+        self, *, trust: TrustCallback | None = None, progress: ProgressCallback | None = None
+    ) -> BundleRegistry:
+        """Return the user's registry, with `sources.bundles` redirecting includes."""
+        return self._registry(self._fetch(trust, progress))
+
+    async def _preview(self, entry: BundleEntry) -> "BundlePreview":
+        from amplifier_tui.foundation.preview import failed_preview, preview_bundle
+
+        fetch = FetchContext(TrustGate(shipped_only(self.shipped)), offline=True, lock=self.lock)
+        try:
+            bundle = await self._load(entry, fetch, persist=False)
+        except BundleError as error:
+            return failed_preview(entry.name, entry.source, entry.origin, error)
+        registry = self._registry(fetch, persist=False)
+        return await preview_bundle(
+            bundle,
+            name=entry.name,
+            source=entry.source,
+            origin=entry.origin,
+            sources=registry.source_resolver,
+            environ=self.environ,
+            working_dir=self.project,
+        )
+
+    async def _load(
+        self, entry: BundleEntry, fetch: FetchContext, *, persist: bool = True
+    ) -> Bundle:
+        # Where a program keeps its own bundles is nothing for a registry that others read, too.
+        registry = self._registry(fetch, persist=persist and entry.origin != "shipped")
+        bundle = await load_bundle(entry.source, registry=registry)
+        for uri in self.settings.app_bundles:
+            bundle = await self._with_app_bundle(bundle, uri, registry)
+        source_uri, bundle = bundle._source_uri, bundle.compose()
+        bundle._source_uri = source_uri
+        # Agents first: their tools take part in overrides and sources.
+        await asyncio.to_thread(bundle.load_agent_metadata)
+        return apply_settings(bundle, self.settings, environ=self.environ, project=self.project)
+
+    async def _with_app_bundle(self, bundle: Bundle, uri: str, registry: BundleRegistry) -> Bundle:
+        found = await asyncio.to_thread(lambda: self.catalog().find(uri))
+        try:
+            loaded = await load_bundle(uri if found is None else found.source, registry=registry)
+        except BundleError as error:
+            result = bundle.compose()
+            skipped = SkippedInclude(redact_uri(uri), _APP, str(error))
+            result.skipped.append(skipped)
+        else:
+            layer = loaded.compose()
+            layer.origins = tag_origins(origins_of(layer), _APP)
+            # It adds to the bundle, and the bundle stays who it is.
+            layer.name = layer.version = layer.description = ""
+            layer.base_path = None
+            result = bundle.compose(layer)
+        result._source_uri = bundle._source_uri
+        return result
+
+    def _entry(self, name: str) -> BundleEntry:
+        entry = self.catalog().find(name)
+        if entry is None:
+            raise BundleNotFoundError(
+                f"There is no bundle {name!r}", remedy="Look at the list of bundles."
+            )
+        return entry
+
+    def _fetch(
+        self, trust: TrustCallback | None, progress: ProgressCallback | None
+    ) -> FetchContext:
+        gate = TrustGate(trust or shipped_only(self.shipped))
+        return FetchContext(gate, progress, lock=self.lock)
+
+    def _registry(self, fetch: FetchContext, *, persist: bool = True) -> BundleRegistry:
+        registry = BundleRegistry(
+            self.home,
+            include_source_resolver=self.settings.redirect_include,
+            fetch=fetch,
+            persist=persist,
+        )
+        registry.register(self.settings.added_bundles)
+        return registry
