@@ -1,0 +1,63 @@
+"""hooks-approval: decides which tool calls stop and wait for the user.
+
+It answers ``tool:pre`` with ``ask_user``, ``deny`` or nothing. Who asks the user, shows the call
+and remembers answers is the session's approval system; the ecosystem's other way, a provider
+registered as ``approval.register_provider``, is not needed beside it.
+
+Config:
+    policy: What happens to calls no rule speaks of. ``careful``: only reading files goes through.
+        ``standard`` (default): reading, searching, fetching and delegating go through; writing,
+        commands and unknown tools ask. ``relaxed``: writing files and harmless commands such as
+        ``ls`` go through as well.
+    allow, ask, deny: Rules; ``deny`` wins over ``ask``, and ``ask`` over ``allow``.
+    timeout: Seconds the user has; then the call is denied. Default 300.
+    priority: Of the handler. Default 90, after hooks that change the call.
+
+A rule is a tool's name with ``*`` for any characters, or for commands ``tool(words)``: it speaks of
+command lines whose commands begin with these words, such as ``bash(git status)`` or
+``bash(npm run *)``. A command line is allowed only if every command of it is, and never if it
+writes to files by redirection or hides commands in substitutions. A mistake in the config makes the
+module ``careful``, not absent.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.kernel import events
+from amplifier_tui.modules.hooks_approval.approval import ApprovalHook
+from amplifier_tui.modules.hooks_approval.settings import read_settings
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+__all__ = ["ApprovalHook", "mount"]
+
+__amplifier_module_type__ = "hook"
+
+logger = logging.getLogger(__name__)
+
+
+async def mount(
+    coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
+) -> Callable[[], None]:
+    """Register the handler.
+
+    Args:
+        coordinator: The session's coordinator.
+        config: See the module's docstring.
+
+    Returns:
+        A cleanup that unregisters it.
+    """
+    settings = read_settings(config or {})
+    for mistake in settings.mistakes:
+        logger.error("hooks-approval: %s; nearly everything asks until this is corrected", mistake)
+    return coordinator.hooks.register(
+        events.TOOL_PRE,
+        ApprovalHook(settings),
+        priority=settings.priority,
+        name="hooks-approval",
+    )

@@ -1,0 +1,110 @@
+"""The decision about one tool call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from amplifier_tui.kernel.models import HookResult
+from amplifier_tui.modules.hooks_approval.command_line import (
+    Command,
+    CommandLine,
+    read_command_line,
+)
+from amplifier_tui.modules.hooks_approval.harmless import is_harmless
+from amplifier_tui.modules.hooks_approval.rules import Rule
+from amplifier_tui.modules.hooks_approval.settings import Policy, Settings
+from amplifier_tui.modules.hooks_approval.tools import Kind, kind_of, sentence
+
+OPTIONS: Final = ("Allow", "Allow once", "Allow always", "Deny")
+
+_THROUGH: Final[dict[Policy, tuple[Kind, ...]]] = {
+    "careful": ("read",),
+    "standard": ("read", "look"),
+    "relaxed": ("read", "look", "write"),
+}
+"""What goes through without a rule."""
+
+
+class _Call(NamedTuple):
+    tool: str
+    kind: Kind
+    line: CommandLine | None
+
+
+class ApprovalHook:
+    """Handler of ``tool:pre``.
+
+    Args:
+        settings: The rules.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    async def __call__(self, event: str, data: dict[str, Any]) -> HookResult:
+        """Decide about a call.
+
+        Args:
+            event: ``tool:pre``.
+            data: ``tool_name`` and ``tool_input``.
+        """
+        tool = str(data.get("tool_name") or "")
+        given = data.get("tool_input")
+        given = given if isinstance(given, Mapping) else {}
+        kind = kind_of(tool, given)
+        command = given.get("command")
+        line = read_command_line(command) if isinstance(command, str) else None
+        call = _Call(tool, kind, line)
+        denied = _first_caught(self._settings.deny, call)
+        if denied is not None:
+            return HookResult(
+                action="deny", reason=f"hooks-approval: the rule {denied.text} denies this."
+            )
+        why = self._why_ask(call)
+        if why is None:
+            return HookResult(action="continue")
+        return HookResult(
+            action="ask_user",
+            reason=why,
+            approval_prompt=sentence(tool, kind, given),
+            approval_options=list(OPTIONS),
+            approval_timeout=self._settings.timeout,
+            approval_default="deny",
+        )
+
+    def _why_ask(self, call: _Call) -> str | None:
+        """Why the user has to decide; None if nothing has to stop."""
+        asked = _first_caught(self._settings.ask, call)
+        if asked is not None:
+            return f"the rule {asked.text} asks"
+        if self._allowed(call) or call.kind in _THROUGH[self._settings.policy]:
+            return None
+        if call.line is not None:
+            if self._settings.policy == "relaxed" and is_harmless(call.line):
+                return None
+            hidden = call.line.opaque or (call.line.writes and "a redirection into a file")
+            if hidden and any(rule.names(call.tool) for rule in self._settings.allow):
+                return f"the command has {hidden}, which no rule can allow"
+        if self._settings.mistakes:
+            return f"the config of hooks-approval has a mistake: {self._settings.mistakes[0]}"
+        return f"{call.tool} is not on the allow list"
+
+    def _allowed(self, call: _Call) -> bool:
+        rules = [rule for rule in self._settings.allow if rule.names(call.tool)]
+        if any(rule.words is None for rule in rules):
+            return True
+        line = call.line
+        if line is None or line.opaque is not None or line.writes or not line.commands:
+            return False
+        return all(any(rule.allows(command) for rule in rules) for command in line.commands)
+
+
+def _first_caught(rules: Sequence[Rule], call: _Call) -> Rule | None:
+    commands: list[Command] = call.line.commands if call.line is not None else []
+    for rule in rules:
+        if not rule.names(call.tool):
+            continue
+        if rule.words is None or any(rule.catches(command) for command in commands):
+            return rule
+    return None

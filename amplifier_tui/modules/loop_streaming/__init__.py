@@ -1,0 +1,42 @@
+"""loop-streaming: the agent loop of spec 001, with streaming and parallel tool calls.
+
+Config:
+    default_provider: Name of the provider to use; the default is the mounted one with the lowest
+        ``priority`` in its config, else the first.
+    max_iterations: Requests to the model per turn; -1 or 0 for no limit. Default 100.
+
+``provider:request`` carries the messages only where the mount plan's ``session.raw`` is set.
+Events of its own: ``loop-streaming:limit_reached`` and ``loop-streaming:interrupted``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.modules.loop_streaming.orchestrator import NAME, StreamingOrchestrator
+from amplifier_tui.modules.loop_streaming.settings import read_settings
+from amplifier_tui.modules.loop_streaming.turn import INTERRUPTED, LIMIT_REACHED
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+__all__ = ["StreamingOrchestrator", "mount"]
+
+__amplifier_module_type__ = "orchestrator"
+
+
+async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
+    """Mount the orchestrator.
+
+    Args:
+        coordinator: The session's coordinator.
+        config: See the module's docstring.
+
+    Raises:
+        ValueError: A value makes no sense.
+    """
+    read_settings(config)  # A mistake is told before anything is mounted.
+    await coordinator.mount("orchestrator", StreamingOrchestrator(config))
+    coordinator.register_contributor(
+        "observability.events", NAME, lambda: [LIMIT_REACHED, INTERRUPTED]
+    )

@@ -1,0 +1,189 @@
+"""The tool calls of one answer: run side by side, answered in the order of the calls."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from uuid import uuid4
+
+from amplifier_tui.kernel import events
+from amplifier_tui.kernel.correlation import tool_call
+from amplifier_tui.kernel.message_models import ToolCall
+from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules.loop_streaming.hook_desk import HookDesk
+from amplifier_tui.modules.loop_streaming.rows import Row, tool_row
+from amplifier_tui.modules.loop_streaming.stop import StopSign, being_cancelled
+from amplifier_tui.modules.loop_streaming.tool_results import (
+    RESULT_KEYS,
+    after_hooks,
+    as_tool_result,
+    failure,
+)
+
+logger = logging.getLogger(__name__)
+
+STOP_GRACE: Final = 0.7
+"""Seconds running tools get to end when the turn is cancelled."""
+
+NOT_RUN: Final = "Stopped by the user before it ran."
+_INTERRUPTED: Final = (
+    "Interrupted by the user while it was running. It may have done a part of its work: "
+    "check before you rely on it or repeat it."
+)
+
+
+class ToolBatch:
+    """Runs the calls of one answer.
+
+    Args:
+        calls: The calls, in the order of the answer.
+        tools: Mounted tools by name.
+        desk: Where the events go.
+        stop: Whether the user asked to stop.
+    """
+
+    def __init__(
+        self,
+        calls: Sequence[ToolCall],
+        tools: Mapping[str, Any],
+        desk: HookDesk,
+        stop: StopSign,
+    ) -> None:
+        self._calls = calls
+        self._tools = tools
+        self._desk = desk
+        self._stop = stop
+        self._group = str(uuid4())
+        self._rows: dict[int, Row] = {}
+        self._started: set[int] = set()
+
+    @property
+    def unfinished(self) -> list[str]:
+        """Ids of the calls without a result."""
+        return [call.id for place, call in enumerate(self._calls) if place not in self._rows]
+
+    async def run(self) -> None:
+        """Run every call; they end together.
+
+        Raises:
+            asyncio.CancelledError: The turn was cancelled; the calls got :data:`STOP_GRACE`
+                seconds to end.
+        """
+        tasks = [
+            asyncio.create_task(self._run_one(place, call), name=f"tool:{call.name}")
+            for place, call in enumerate(self._calls)
+        ]
+        try:
+            ended, _ = await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            for task in tasks:
+                task.cancel()
+            _, left = await asyncio.wait(tasks, timeout=STOP_GRACE)
+            for task in left:
+                logger.warning(
+                    "%s does not stop; it is left to itself and its result is dropped",
+                    task.get_name(),
+                )
+            raise
+        for task in ended:
+            if not task.cancelled() and (error := task.exception()) is not None:
+                logger.error("%s could not be reported", task.get_name(), exc_info=error)
+
+    async def close(self, why: str = NOT_RUN) -> list[Row]:
+        """Return a row for every call, in their order.
+
+        Args:
+            why: What the row of a call that did not start says.
+        """
+        for place, call in enumerate(self._calls):
+            if place in self._rows:
+                continue
+            if place in self._started:
+                result = failure(_INTERRUPTED, "interrupted")
+            else:
+                result = await self._fail(call, why, "stopped")
+            self._rows[place] = tool_row(call, result, "interrupted")
+        return [self._rows[place] for place in range(len(self._calls))]
+
+    async def _run_one(self, place: int, call: ToolCall) -> None:
+        with tool_call(call.id):
+            try:
+                result, denied = await self._outcome(place, call)
+            except asyncio.CancelledError:
+                if place in self._started:
+                    await self._fail(call, _INTERRUPTED, "interrupted")
+                raise
+            self._rows[place] = tool_row(call, result, *(["denied"] if denied else []))
+
+    async def _outcome(self, place: int, call: ToolCall) -> tuple[ToolResult, bool]:
+        try:
+            problem = getattr(call, "arguments_error", None)
+            if problem:
+                return await self._fail(call, str(problem), "invalid_arguments"), False
+            tool = self._tools.get(call.name)
+            if tool is None:
+                known = ", ".join(self._tools) or "none"
+                message = f"There is no tool named '{call.name}'. Available tools: {known}."
+                return await self._fail(call, message, "unknown_tool"), False
+            data = self._data(call, call.arguments)
+            verdict = await self._desk.ask(events.TOOL_PRE, data, call.name, defer=True)
+            if verdict.denied is not None:
+                message = f"{verdict.denied}\nThe tool was not run."
+                return await self._fail(call, message, "denied", denied=True), True
+            if self._stop.up:
+                return await self._fail(call, NOT_RUN, "stopped"), False
+            given = verdict.data.get("tool_input")
+            arguments = given if isinstance(given, dict) else call.arguments
+            self._started.add(place)
+            result = await self._execute(tool, call, arguments)
+            return await self._after(call, arguments, result), False
+        except Exception as error:
+            logger.warning("Tool '%s' failed", call.name, exc_info=error)
+            message = f"{call.name} failed: {type(error).__name__}: {error}"
+            return await self._fail(call, message, type(error).__name__), False
+
+    async def _execute(self, tool: Any, call: ToolCall, arguments: dict[str, Any]) -> ToolResult:
+        token = self._stop.token
+        if token is not None:
+            token.register_tool_start(call.id, call.name)
+        try:
+            return as_tool_result(await tool.execute(arguments))
+        except asyncio.CancelledError as error:
+            if being_cancelled():
+                raise
+            raise RuntimeError("the tool cancelled itself") from error
+        except SystemExit as error:
+            raise RuntimeError(f"the tool tried to end the program (exit {error.code})") from error
+        finally:
+            if token is not None:
+                token.register_tool_complete(call.id)
+
+    async def _after(
+        self, call: ToolCall, arguments: dict[str, Any], result: ToolResult
+    ) -> ToolResult:
+        sent = result.safe_hook_presentation()
+        data = self._data(call, arguments) | dict.fromkeys(RESULT_KEYS, sent)
+        verdict = await self._desk.ask(events.TOOL_POST, data, call.name, defer=True)
+        if verdict.denied is not None:
+            return failure(f"The result was withheld by a hook: {verdict.denied}", "withheld")
+        return after_hooks(result, sent, verdict.data)
+
+    async def _fail(
+        self, call: ToolCall, message: str, kind: str, *, denied: bool = False
+    ) -> ToolResult:
+        data: dict[str, Any] = self._data(call, call.arguments)
+        data["error"] = {"type": kind, "msg": message}
+        if denied:
+            data["denied"] = True
+        await self._desk.ask(events.TOOL_ERROR, data, call.name, defer=True)
+        return failure(message, kind)
+
+    def _data(self, call: ToolCall, arguments: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "tool_name": call.name,
+            "tool_call_id": call.id,
+            "tool_input": arguments,
+            "parallel_group_id": self._group,
+        }

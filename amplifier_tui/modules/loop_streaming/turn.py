@@ -1,0 +1,266 @@
+"""One turn: ask the model, run its tools, until it has nothing left to do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from amplifier_tui.kernel import events
+from amplifier_tui.kernel.llm_errors import AbortError
+from amplifier_tui.kernel.message_models import ChatRequest, ToolCall
+from amplifier_tui.kernel.utils.tool_calls import response_tool_calls
+from amplifier_tui.modules.loop_streaming.hook_desk import HookDesk, plain
+from amplifier_tui.modules.loop_streaming.partial import PartialAnswer
+from amplifier_tui.modules.loop_streaming.providers import model_of, tool_specs
+from amplifier_tui.modules.loop_streaming.rows import (
+    Row,
+    assistant_row,
+    block_rows,
+    chat_request,
+    text_of,
+    usage_data,
+)
+from amplifier_tui.modules.loop_streaming.stop import StopSign, being_cancelled
+from amplifier_tui.modules.loop_streaming.tool_batch import NOT_RUN, ToolBatch
+
+LIMIT_REACHED: Final = "loop-streaming:limit_reached"
+INTERRUPTED: Final = "loop-streaming:interrupted"
+
+Status = Literal["success", "incomplete", "cancelled", "error"]
+
+_CUT_OFF: Final = ("length", "max_tokens", "context_length")
+_TURN_FAILED: Final = "The turn failed before it ran."
+
+
+class Turn:
+    """The state of one turn.
+
+    Args:
+        name: Name of the orchestrator.
+        provider: Name of the provider and the provider.
+        context: The conversation.
+        tools: Mounted tools by name; read anew for each step.
+        hooks: Where the provider's stream can be followed.
+        desk: Where events go.
+        stop: Whether the user asked to stop.
+        limit: Most requests to the model; None for any number.
+        whole: Whether ``provider:request`` carries the messages. Every request holds the whole
+            conversation once more, so a log of them grows with its square.
+
+    Attributes:
+        steps: Requests to the model so far.
+        status: How the turn ended; "error" until it did.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        provider: tuple[str, Any],
+        context: Any,
+        tools: Mapping[str, Any],
+        hooks: Any,
+        desk: HookDesk,
+        stop: StopSign,
+        limit: int | None,
+        whole: bool,
+    ) -> None:
+        self.steps = 0
+        self.status: Status = "error"
+        self._name = name
+        self._provider_name, self._provider = provider
+        self._model = model_of(self._provider)
+        self._context = context
+        self._tools = tools
+        self._hooks = hooks
+        self._desk = desk
+        self._stop = stop
+        self._limit = limit
+        self._whole = whole
+
+    async def run(self, prompt: str) -> str:
+        """Run the turn.
+
+        Args:
+            prompt: What the user said. An empty one adds nothing to the conversation: the model
+                goes on from where it stands.
+
+        Returns:
+            The last words of the model.
+
+        Raises:
+            Exception: What the provider raised.
+            asyncio.CancelledError: The turn was cancelled. The conversation is complete: every
+                tool call has a result, and a partial answer is kept, marked as interrupted.
+        """
+        if prompt.strip():
+            await self._context.add_message({"role": "user", "content": prompt})
+        spoken = ""
+        while True:
+            if await self._stop.seen(self.steps):
+                self.status = "cancelled"
+                return spoken
+            if self._limit is not None and self.steps >= self._limit:
+                return await self._limit_reached(self._limit)
+            request = await self._next_request()
+            if isinstance(request, str):
+                return await self._say(f"The request to the model was denied: {request}")
+            blocks, calls, finish = await self._answer(request)
+            spoken = text_of(blocks) or spoken
+            if not calls:
+                self.status = "incomplete" if finish in _CUT_OFF else "success"
+                return text_of(blocks)
+
+    async def _next_request(self) -> ChatRequest | str:
+        """The request of the next step, or why a hook denies it."""
+        self.steps += 1
+        rows = await self._rows()
+        data: dict[str, Any] = {
+            "provider": self._provider_name,
+            "model": self._model,
+            "iteration": self.steps,
+            "message_count": len(rows),
+        }
+        if self._whole:
+            data["messages"] = rows
+        stored = self._desk.stored
+        verdict = await self._desk.ask(events.PROVIDER_REQUEST, data, self._provider_name)
+        if verdict.denied is not None:
+            return verdict.denied
+        if self._desk.stored != stored:
+            rows = await self._rows()
+        return chat_request(rows, self._desk.take_ephemeral(), tool_specs(self._tools))
+
+    async def _rows(self) -> list[Row]:
+        rows: list[Row] = await self._context.get_messages_for_request(provider=self._provider)
+        return rows
+
+    async def _answer(self, request: ChatRequest) -> tuple[list[Row], list[ToolCall], Any]:
+        """Ask the model, store its answer and the results of its tool calls."""
+        response = await self._complete(request)
+        calls = _calls(self._provider, response)
+        blocks = block_rows(getattr(response, "content", None))
+        usage = usage_data(getattr(response, "usage", None))
+        finish = getattr(response, "finish_reason", None)
+        batch = ToolBatch(calls, self._tools, self._desk, self._stop)
+        why, stored = NOT_RUN, False
+        try:
+            await self._report(blocks, calls, usage, finish)
+            stored = True
+            await self._store(blocks, calls)
+            await self._show(blocks, usage)
+            if calls and not await self._stop.seen(self.steps):
+                await batch.run()
+        except Exception:
+            why = _TURN_FAILED
+            raise
+        finally:
+            # Whatever happened: what the model said is in the conversation, and every call of it
+            # has a result.
+            if not stored:
+                await self._store(blocks, calls)
+            await self._close(batch, why)
+        return blocks, calls, finish
+
+    async def _store(self, blocks: list[Row], calls: list[ToolCall]) -> None:
+        if blocks or calls:
+            await self._context.add_message(assistant_row(blocks, calls))
+
+    async def _close(self, batch: ToolBatch, why: str) -> None:
+        unfinished = batch.unfinished
+        for row in await batch.close(why):
+            await self._context.add_message(row)
+        await self._desk.settle()
+        if unfinished:
+            await self._desk.tell(INTERRUPTED, {"tool_call_ids": unfinished})
+
+    async def _report(
+        self,
+        blocks: list[Row],
+        calls: list[ToolCall],
+        usage: dict[str, Any] | None,
+        finish: Any,
+    ) -> None:
+        data = {
+            "provider": self._provider_name,
+            "model": self._model,
+            "iteration": self.steps,
+            "response": {"content": blocks, "tool_calls": _dumped(calls)},
+            "usage": usage,
+            "finish_reason": finish,
+        }
+        await self._desk.tell(events.PROVIDER_RESPONSE, plain(data), self._provider_name)
+
+    async def _complete(self, request: ChatRequest) -> Any:
+        with PartialAnswer(self._hooks) as partial:
+            try:
+                return await self._provider.complete(request)
+            except asyncio.CancelledError as error:
+                if not being_cancelled():
+                    failed = AbortError("The provider cancelled its own request")
+                    await self._provider_failed(failed)
+                    raise failed from error
+                if partial.text.strip():
+                    await self._keep_partial(partial.text)
+                raise
+            except Exception as error:
+                await self._provider_failed(error)
+                raise
+
+    async def _provider_failed(self, error: Exception) -> None:
+        data = {
+            "provider": self._provider_name,
+            "model": self._model,
+            "iteration": self.steps,
+            "error": {"type": type(error).__name__, "msg": str(error)},
+            "retryable": bool(getattr(error, "retryable", False)),
+            "retry_after": getattr(error, "retry_after", None),
+        }
+        data = plain(data) | {"status_code": getattr(error, "status_code", None)}
+        await self._desk.tell(events.PROVIDER_ERROR, data, self._provider_name)
+
+    async def _keep_partial(self, text: str) -> None:
+        row = assistant_row([{"type": "text", "text": text}], [])
+        row["metadata"] = {"interrupted": True}
+        await self._context.add_message(row)
+        await self._desk.tell(INTERRUPTED, {"partial_chars": len(text)})
+
+    async def _show(self, blocks: list[Row], usage: dict[str, Any] | None) -> None:
+        """Emit every block of an answer; the last one carries the usage."""
+        total = len(blocks)
+        for index, block in enumerate(blocks):
+            place = {"block_index": index, "total_blocks": total}
+            await self._desk.tell(
+                events.CONTENT_BLOCK_START, {"block_type": block.get("type"), **place}
+            )
+            counted = {"usage": usage} if usage is not None and index == total - 1 else {}
+            await self._desk.tell(events.CONTENT_BLOCK_END, {**place, "block": block, **counted})
+
+    async def _limit_reached(self, limit: int) -> str:
+        await self._desk.tell(LIMIT_REACHED, {"max_iterations": limit, "turn_count": self.steps})
+        return await self._say(
+            f"Stopped after {limit} steps, the limit of one turn (`max_iterations`). "
+            "The work may be unfinished: say “continue” to go on."
+        )
+
+    async def _say(self, text: str) -> str:
+        """End the turn with words of the loop itself."""
+        self.status = "incomplete"
+        blocks: list[Row] = [{"type": "text", "text": text}]
+        row = assistant_row(blocks, [])
+        row["metadata"] = {"source": self._name}
+        await self._context.add_message(row)
+        await self._show(blocks, None)
+        return text
+
+
+def _calls(provider: Any, response: Any) -> list[ToolCall]:
+    calls = provider.parse_tool_calls(response)
+    if not isinstance(calls, list | tuple):
+        # Stand-ins of tests answer anything.
+        return response_tool_calls(response) if hasattr(response, "content") else []
+    return list(calls)
+
+
+def _dumped(calls: list[ToolCall]) -> list[dict[str, Any]]:
+    return [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in calls]

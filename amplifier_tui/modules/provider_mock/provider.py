@@ -1,0 +1,190 @@
+"""The provider of spec 000, with a script in the place of a model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+from amplifier_tui.kernel import capabilities, llm_errors
+from amplifier_tui.kernel.message_models import (
+    ChatRequest,
+    ChatResponse,
+    ContentBlockUnion,
+    TextBlock,
+    ThinkingBlock,
+    ToolCall,
+)
+from amplifier_tui.kernel.models import ModelInfo, ProviderInfo
+from amplifier_tui.kernel.utils.llm_calls import LLMCalls, with_overrides
+from amplifier_tui.kernel.utils.retry import RetryConfig
+from amplifier_tui.kernel.utils.stream import StreamEmitter
+from amplifier_tui.kernel.utils.tool_calls import (
+    call_block,
+    read_tool_call,
+    response_tool_calls,
+)
+from amplifier_tui.modules.provider_mock.answers import Answer, answer
+from amplifier_tui.modules.provider_mock.pace import Pace
+from amplifier_tui.modules.provider_mock.script import Failure, Script
+from amplifier_tui.modules.provider_mock.script_file import ScriptError, read_script
+from amplifier_tui.modules.provider_mock.seen import look_at
+from amplifier_tui.modules.provider_mock.settings import NAME, Settings
+from amplifier_tui.modules.provider_mock.usage import count_usage
+
+BUILT_IN: Final = Path(__file__).with_name("built_in.yaml")
+WORKING_DIR_CAPABILITY: Final = "session.working_dir"
+
+_CAPABILITIES: Final = (
+    capabilities.TOOLS,
+    capabilities.STREAMING,
+    capabilities.THINKING,
+    capabilities.LOCAL,
+)
+
+
+class MockProvider:
+    """Answers from a script.
+
+    Args:
+        settings: Which script, and how fast.
+        coordinator: Whose hooks get the events; None for nobody's.
+    """
+
+    name = NAME
+
+    def __init__(self, settings: Settings, coordinator: Any | None = None) -> None:
+        self.settings = settings
+        self._coordinator = coordinator
+        self._script: Script | None = None
+        # An error of a script is meant to be seen, not to be tried again.
+        retry = RetryConfig(max_retries=0)
+        self._calls = LLMCalls(coordinator, provider=NAME, retry=retry)
+
+    def get_info(self) -> ProviderInfo:
+        """Tell who this is."""
+        return ProviderInfo(
+            id=NAME,
+            display_name="Scripted agent (offline)",
+            capabilities=list(_CAPABILITIES),
+            defaults={
+                "model": self.settings.model,
+                "context_window": self.settings.context_window,
+                "max_output_tokens": self.settings.max_output_tokens,
+            },
+        )
+
+    async def list_models(self) -> list[ModelInfo]:
+        """List the one model there is."""
+        return [
+            ModelInfo(
+                id=self.settings.model,
+                display_name="Scripted agent",
+                context_window=self.settings.context_window,
+                max_output_tokens=self.settings.max_output_tokens,
+                capabilities=list(_CAPABILITIES),
+            )
+        ]
+
+    async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
+        """Answer a request, streaming.
+
+        Args:
+            request: The conversation.
+            **kwargs: Fields of the request to override.
+
+        Raises:
+            LLMError: The script says so, or can't be read.
+        """
+        request = with_overrides(request, kwargs)
+        script = await self._read_script()
+        seen = look_at(request)
+        planned = answer(script, seen)
+        model = request.model or self.settings.model
+
+        async def attempt(emitter: StreamEmitter) -> ChatResponse:
+            response = await self._play(planned, emitter)
+            return response.model_copy(update={"usage": count_usage(request, planned)})
+
+        return await self._calls.run(
+            attempt,
+            model=model,
+            facts={
+                "message_count": len(request.messages),
+                "tool_count": len(request.tools or ()),
+                "stream": True,
+            },
+            arguments=request.model_dump(mode="json", exclude_none=True, fallback=str),
+        )
+
+    def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]:
+        """Return the tool calls of a response."""
+        return response_tool_calls(response)
+
+    async def _play(self, planned: Answer, emitter: StreamEmitter) -> ChatResponse:
+        pace = Pace(self.settings.tokens_per_second)
+        await pace.begin(planned.delay)
+        content: list[ContentBlockUnion] = []
+        calls: list[ToolCall] = []
+        for kind, text in (("thinking", planned.thinking), ("text", planned.text)):
+            if text:
+                await _stream(emitter, pace, len(content), kind, text)
+                content.append(
+                    ThinkingBlock(thinking=text) if kind == "thinking" else TextBlock(text=text)
+                )
+        if planned.error is not None:
+            raise _error(planned.error, self.settings.model)
+        for tool, given in planned.calls:
+            raw = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+            await _stream(emitter, pace, len(content), "tool_use", raw, name=tool)
+            call = read_tool_call(f"call_{uuid4().hex[:16]}", tool, raw)
+            calls.append(call)
+            content.append(call_block(call))
+        return ChatResponse(
+            content=content,
+            tool_calls=calls or None,
+            finish_reason="tool_calls" if calls else "stop",
+        )
+
+    async def _read_script(self) -> Script:
+        if self._script is None:
+            path = self._script_path()
+            try:
+                self._script = await asyncio.to_thread(read_script, path)
+            except ScriptError as error:
+                raise llm_errors.ConfigurationError(
+                    f"The script of provider-mock has a mistake: {error}", provider=NAME
+                ) from error
+        return self._script
+
+    def _script_path(self) -> Path:
+        """The file; looked for with the first request, when the session can resolve mentions."""
+        wanted = self.settings.script
+        if wanted is None:
+            return BUILT_IN
+        path = Path(wanted).expanduser()
+        if path.is_absolute():
+            return path
+        get = getattr(self._coordinator, "get_capability", lambda _: None)
+        resolver = get("mention_resolver")
+        if resolver is not None:
+            found = resolver.resolve(f"@{wanted.removeprefix('@')}")
+            if found is not None:
+                return Path(found)
+        return Path(str(get(WORKING_DIR_CAPABILITY) or ".")) / path
+
+
+async def _stream(
+    emitter: StreamEmitter, pace: Pace, index: int, kind: str, text: str, name: str | None = None
+) -> None:
+    await emitter.start(index, kind, name=name)
+    async for token in pace.of(text):
+        await emitter.delta(index, token)
+    await emitter.end(index)
+
+
+def _error(failure: Failure, model: str) -> llm_errors.LLMError:
+    kind: type[llm_errors.LLMError] = getattr(llm_errors, failure.type)
+    return kind(failure.message, provider=NAME, model=model, **failure.options)

@@ -1,0 +1,63 @@
+"""tool-bash: runs a command line in the workspace.
+
+Each call is a shell of its own in its own process group. While it runs, its output streams as
+``tool:progress`` events ``{tool_name, tool_call_id, text}``; the model gets the beginning and the
+end of it. Stopping the call, or running out of time, ends the whole group.
+
+Config:
+    timeout: Seconds a command may take unless the call says otherwise. Default 120.
+    max_timeout: Most seconds a call may ask for. Default 600.
+    max_output_chars: Characters of output the model gets. Default 30000.
+    shell: Path of the shell. Default ``bash``, else ``sh``.
+    denied_commands: Regular expressions; a command line one of them is found in is refused.
+    builtin_denials: Whether the module's own list of catastrophic commands counts. Default true.
+    keep_env: Names (``*`` allowed) of variables commands may see although they look like secrets.
+    pass_secrets: Whether commands see every variable, API keys included. Default false.
+    env: Variables to set.
+    working_dir: Where commands run when no capability ``session.working_dir`` tells it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.modules.tool_bash.settings import read_settings
+from amplifier_tui.modules.tool_bash.tool import PROGRESS, BashTool
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+__all__ = ["PROGRESS", "BashTool", "mount"]
+
+__amplifier_module_type__ = "tool"
+
+logger = logging.getLogger(__name__)
+
+
+async def mount(
+    coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
+) -> Callable[[], Awaitable[None]] | None:
+    """Mount the tool as ``bash``.
+
+    Args:
+        coordinator: The session's coordinator.
+        config: See the module's docstring.
+
+    Returns:
+        A cleanup that ends what commands left running; None, and nothing mounted, where there are
+        no POSIX process groups.
+
+    Raises:
+        ValueError: A value makes no sense, or there is no shell.
+    """
+    settings = read_settings(config or {})
+    if os.name != "posix":
+        logger.warning("tool-bash needs a POSIX system; it is not mounted")
+        return None
+    tool = BashTool(settings, coordinator)
+    await coordinator.mount("tools", tool, name=tool.name)
+    coordinator.register_contributor("observability.events", "tool-bash", lambda: [PROGRESS])
+    return tool.close

@@ -1,0 +1,122 @@
+"""A command in a process group of its own, whose output can be read and which can be ended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+TERM_GRACE: Final = 0.5
+"""Seconds a process group gets to end by itself before it is killed."""
+
+_READ: Final = 64 * 1024
+_POLL: Final = 0.02
+
+
+class CommandProcess:
+    """A running command. Create it with :meth:`start`."""
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        reader: asyncio.StreamReader,
+        pipe: asyncio.ReadTransport,
+    ) -> None:
+        self._process = process
+        self._reader = reader
+        self._pipe = pipe
+        self.pid = process.pid
+
+    @classmethod
+    async def start(
+        cls, shell: str, command: str, cwd: Path, env: Mapping[str, str]
+    ) -> CommandProcess:
+        """Start a command.
+
+        Args:
+            shell: Path of the shell.
+            command: The command line.
+            cwd: Where it runs.
+            env: Its variables.
+
+        Raises:
+            OSError: It can't be started.
+            ValueError: The command line holds a NUL.
+        """
+        # A pipe of our own: asyncio's would make `wait` wait for every process that holds it, and
+        # a command may leave some behind.
+        read_end, write_end = os.pipe()
+        reader = asyncio.StreamReader(limit=_READ)
+        pipe: asyncio.ReadTransport | None = None
+        try:
+            pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
+                lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb", 0)
+            )
+            process = await asyncio.create_subprocess_exec(
+                shell,
+                "-c",
+                command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=write_end,
+                stderr=write_end,
+                cwd=cwd,
+                env=dict(env),
+                start_new_session=True,
+            )
+        except BaseException:
+            if pipe is not None:
+                pipe.close()
+            raise
+        finally:
+            os.close(write_end)
+        return cls(process, reader, pipe)
+
+    async def read(self) -> bytes:
+        """Return what the command printed, as soon as there is something; empty at the end."""
+        return await self._reader.read(_READ)
+
+    async def wait(self) -> int:
+        """Return the exit code once the shell has ended; negative for a signal."""
+        return await self._process.wait()
+
+    @property
+    def group_alive(self) -> bool:
+        """Whether a process of the group is left."""
+        try:
+            os.killpg(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
+
+    async def end(self) -> None:
+        """End the group: ask first, then kill. Takes at most about :data:`TERM_GRACE` seconds."""
+        self._signal(signal.SIGTERM)
+        try:
+            async with asyncio.timeout(TERM_GRACE):
+                await self._process.wait()
+                while self.group_alive:  # noqa: ASYNC110 (the system tells nobody)
+                    await asyncio.sleep(_POLL)
+        except TimeoutError:
+            pass
+        finally:
+            # Also when this is cancelled: the second stop does not wait.
+            self.kill()
+        await self._process.wait()
+
+    def kill(self) -> None:
+        """Kill the group."""
+        self._signal(signal.SIGKILL)
+
+    def close(self) -> None:
+        """Read no more."""
+        self._pipe.close()
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)

@@ -1,0 +1,164 @@
+"""``bash``."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.kernel.correlation import current_tool_call_id
+from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules.tool_bash.denials import refusal
+from amplifier_tui.modules.tool_bash.environment import command_environment
+from amplifier_tui.modules.tool_bash.leftovers import Leftovers
+from amplifier_tui.modules.tool_bash.output import Output
+from amplifier_tui.modules.tool_bash.process import CommandProcess
+from amplifier_tui.modules.tool_bash.run import Run
+from amplifier_tui.modules.tool_bash.settings import Settings
+
+PROGRESS: Final = "tool:progress"
+WORKING_DIR_CAPABILITY: Final = "session.working_dir"
+
+_PIECE: Final = 4_000
+"""Characters of one ``tool:progress`` event."""
+
+
+class BashTool:
+    """Runs command lines.
+
+    Args:
+        settings: How.
+        coordinator: Says where the workspace is, and takes the progress; None for neither.
+    """
+
+    name = "bash"
+
+    def __init__(self, settings: Settings, coordinator: Any | None = None) -> None:
+        self._settings = settings
+        self._coordinator = coordinator
+        self._leftovers = Leftovers()
+
+    @property
+    def description(self) -> str:
+        """What it does, for the model."""
+        return (
+            "Run a command line in the workspace with bash and get its output and exit code. Each "
+            "call is a new shell: `cd` and variables do not carry over. There is no terminal and "
+            "no input: pass flags such as -y instead of waiting for questions. Redirect the output "
+            "of background processes to a file."
+        )
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON schema of the input."""
+        return {
+            "type": "object",
+            "properties": {
+                "command": {"type": "string", "description": "The command line."},
+                "timeout": {
+                    "type": "number",
+                    "description": (
+                        f"Seconds it may take. Default {self._settings.timeout:g}, at most "
+                        f"{self._settings.max_timeout:g}."
+                    ),
+                },
+            },
+            "required": ["command"],
+        }
+
+    async def execute(self, input: dict[str, Any]) -> ToolResult:
+        """Run a command.
+
+        Args:
+            input: See :attr:`input_schema`.
+
+        Raises:
+            asyncio.CancelledError: The call was cancelled; the command and its children are gone.
+        """
+        command = input.get("command")
+        if not isinstance(command, str) or not command.strip():
+            return _failed("`command` is missing: give a command line.", "invalid_arguments")
+        timeout = self._timeout(input.get("timeout"))
+        if timeout is None:
+            return _failed(
+                f"`timeout` must be a number of seconds, not {input['timeout']!r}.",
+                "invalid_arguments",
+            )
+        reason = refusal(command, self._settings.denials)
+        if reason is not None:
+            return _failed(
+                f"Refused: {reason}. The command was not run; tool-bash never runs such commands.",
+                "denied_command",
+            )
+        folder = self._folder()
+        if not folder.is_dir():
+            return _failed(f"The workspace {folder} does not exist.", "no_workspace")
+        environment = command_environment(os.environ, self._settings)
+        try:
+            process = await CommandProcess.start(self._settings.shell, command, folder, environment)
+        except (OSError, ValueError) as error:
+            return _failed(f"The command can't be started: {error}.", type(error).__name__)
+        output = Output(self._settings.max_output_chars, _PIECE)
+        run = Run(process, output, timeout, self._show)
+        started = time.monotonic()
+        await run.finish()
+        if run.left_running:
+            self._leftovers.hold(process)
+        return _result(run, output, time.monotonic() - started)
+
+    async def close(self) -> None:
+        """End what commands left running."""
+        await self._leftovers.end()
+
+    def _timeout(self, wanted: Any) -> float | None:
+        if wanted is None:
+            return self._settings.timeout
+        try:
+            seconds = float(wanted)
+        except (TypeError, ValueError):
+            return None
+        return min(seconds, self._settings.max_timeout) if seconds > 0 else None
+
+    def _folder(self) -> Path:
+        folder = None
+        if self._coordinator is not None:
+            folder = self._coordinator.get_capability(WORKING_DIR_CAPABILITY)
+        return Path(str(folder or self._settings.working_dir or os.getcwd())).expanduser()
+
+    async def _show(self, text: str) -> None:
+        hooks = getattr(self._coordinator, "hooks", None)
+        if hooks is not None:
+            await hooks.emit(
+                PROGRESS,
+                {
+                    "tool_name": self.name,
+                    "tool_call_id": current_tool_call_id(),
+                    "text": text,
+                },
+            )
+
+
+def _failed(message: str, kind: str) -> ToolResult:
+    return ToolResult(success=False, output=message, error={"type": kind, "message": message})
+
+
+def _result(run: Run, output: Output, seconds: float) -> ToolResult:
+    code = run.exit_code
+    if run.timed_out:
+        state = f"timed out after {run.timeout:g} s and was ended"
+    elif code < 0:
+        state = f"ended by signal {-code}"
+    else:
+        state = f"exit code {code}"
+    lines = [output.text().rstrip("\n"), f"[{state} · {seconds:.1f} s]"]
+    if run.left_running:
+        lines.append(
+            f"[Processes of this command still run in the background (process group "
+            f"{run.process.pid}). What they print is not kept.]"
+        )
+    text = "\n".join(line for line in lines if line)
+    if code == 0 and not run.timed_out:
+        return ToolResult(output=text)
+    kind = "timeout" if run.timed_out else "exit_code"
+    return ToolResult(success=False, output=text, error={"type": kind, "message": state})

@@ -1,0 +1,54 @@
+"""tool-filesystem: ``read_file``, ``write_file`` and ``edit_file`` inside the workspace.
+
+The workspace is the capability ``session.working_dir``. What is outside is denied unless the
+config allows it; links are followed before that is checked.
+
+Config:
+    allowed_read_paths: Files and folders that may be read beside the workspace.
+    allowed_write_paths: Files and folders that may be written (and read) beside the workspace.
+    denied_read_paths: Files and folders that may not be read, whatever else allows it.
+    denied_write_paths: Files and folders that may not be written, whatever else allows it.
+    max_read_bytes: Most bytes of text one read returns. Default 262144.
+    line_numbers: Whether reads number the lines unless the call says otherwise. Default true.
+    images: Whether reading an image shows it to the model. Default true.
+    working_dir: The workspace where no capability tells it.
+
+Relative paths in the config start in the workspace; ``~`` is the home folder.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.modules.tool_filesystem.edit_tool import EditFileTool
+from amplifier_tui.modules.tool_filesystem.read_tool import ReadFileTool
+from amplifier_tui.modules.tool_filesystem.settings import read_settings
+from amplifier_tui.modules.tool_filesystem.workspace import Workspace
+from amplifier_tui.modules.tool_filesystem.write_tool import WriteFileTool
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+__all__ = ["EditFileTool", "ReadFileTool", "WriteFileTool", "mount"]
+
+__amplifier_module_type__ = "tool"
+
+
+async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
+    """Mount the three tools.
+
+    Args:
+        coordinator: The session's coordinator.
+        config: See the module's docstring.
+
+    Raises:
+        ValueError: A value makes no sense.
+    """
+    settings = read_settings(config or {})
+    workspace = Workspace(settings, coordinator)
+    for tool in (
+        ReadFileTool(workspace, settings),
+        WriteFileTool(workspace),
+        EditFileTool(workspace),
+    ):
+        await coordinator.mount("tools", tool, name=tool.name)

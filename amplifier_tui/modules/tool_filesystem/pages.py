@@ -1,0 +1,133 @@
+"""A part of a text file, read without holding the rest in memory."""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from amplifier_tui.modules.tool_filesystem.problems import FileProblem, from_os_error
+from amplifier_tui.modules.tool_filesystem.text_file import (
+    MAX_TEXT_BYTES,
+    decode,
+    is_binary,
+    open_file,
+)
+
+MAX_LINE: Final = 2_000
+"""Characters of a line that are shown."""
+
+_BLOCK: Final = 64 * 1024
+_COUNTED: Final = 256 * 1024 * 1024
+"""Bytes after the page that are looked through for the number of lines."""
+
+_WIDE_BOMS: Final = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+
+
+@dataclass
+class Page:
+    """Lines of a file.
+
+    Attributes:
+        first: Number of the first line, from 1.
+        lines: The lines without their ends.
+        total: Lines of the whole file; None where counting would take too long.
+        size: Bytes of the whole file.
+        full: Whether the page ends because it is full, not because the file does.
+    """
+
+    first: int
+    lines: list[str] = field(default_factory=list)
+    total: int | None = None
+    size: int = 0
+    full: bool = False
+
+    @property
+    def last(self) -> int:
+        """Number of the last line."""
+        return self.first + len(self.lines) - 1
+
+
+def read_page(path: Path, offset: int, limit: int, max_bytes: int) -> Page:
+    """Read lines of a text file.
+
+    Args:
+        path: The file, without links.
+        offset: Number of the first line, from 1.
+        limit: Most lines.
+        max_bytes: Most bytes of text.
+
+    Raises:
+        FileProblem: It can't be read, or is no text.
+    """
+    with os.fdopen(open_file(path), "rb") as raw:
+        size = os.fstat(raw.fileno()).st_size
+        try:
+            return _read(_as_utf8(raw, path), offset, limit, max_bytes, size)
+        except OSError as error:
+            raise from_os_error(error, "read", path) from error
+
+
+def _as_utf8(raw: BinaryIO, path: Path) -> BinaryIO:
+    head = raw.read(_BLOCK)
+    if is_binary(head):
+        raise FileProblem(
+            f"{path} is a binary file, not text. Use a command to look into it.", "binary"
+        )
+    if head.startswith(_WIDE_BOMS):
+        rest = raw.read(MAX_TEXT_BYTES)
+        return io.BytesIO(decode(head + rest, lossy=True).text.encode("utf-8", "replace"))
+    raw.seek(3 if head.startswith(b"\xef\xbb\xbf") else 0)
+    return raw
+
+
+def _read(file: BinaryIO, offset: int, limit: int, max_bytes: int, size: int) -> Page:
+    page = Page(offset, size=size)
+    number = used = 0
+    while line := file.readline(_BLOCK):
+        number += 1
+        rest = _skip_rest(line, file)
+        if number < offset:
+            continue
+        shown = _shown(line, rest)
+        cost = len(shown.encode("utf-8")) + 1
+        if len(page.lines) >= limit or (page.lines and used + cost > max_bytes):
+            page.full = True
+            break
+        page.lines.append(shown)
+        used += cost
+    page.total = _count(file, number) if page.full else number
+    return page
+
+
+def _skip_rest(line: bytes, file: BinaryIO) -> int:
+    """Go to the next line; return how many bytes of this one were left."""
+    left = 0
+    while line and not line.endswith(b"\n"):
+        line = file.readline(_BLOCK)
+        left += len(line.rstrip(b"\r\n"))
+    return left
+
+
+def _shown(line: bytes, rest: int) -> str:
+    line = line.removesuffix(b"\n").removesuffix(b"\r")
+    text = line.decode("utf-8", "replace")
+    if len(text) <= MAX_LINE and not rest:
+        return text
+    text = text[:MAX_LINE]
+    more = len(line) - len(text.encode("utf-8")) + rest
+    return f"{text}… ({more} more bytes in this line)"
+
+
+def _count(file: BinaryIO, seen: int) -> int | None:
+    """Lines of the file, if the rest of it is not too large."""
+    total, last = seen, b"\n"
+    for _ in range(_COUNTED // (_BLOCK * 16)):
+        block = file.read(_BLOCK * 16)
+        if not block:
+            return total + (last != b"\n")
+        total += block.count(b"\n")
+        last = block[-1:]
+    return None

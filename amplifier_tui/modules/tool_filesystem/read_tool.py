@@ -1,0 +1,131 @@
+"""``read_file``."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.kernel import events
+from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules.tool_filesystem import arguments, images
+from amplifier_tui.modules.tool_filesystem.listings import list_folder, missing
+from amplifier_tui.modules.tool_filesystem.pages import Page, read_page
+from amplifier_tui.modules.tool_filesystem.problems import FileProblem, failed, from_os_error
+from amplifier_tui.modules.tool_filesystem.settings import Settings
+from amplifier_tui.modules.tool_filesystem.workspace import Workspace
+
+DEFAULT_LINES: Final = 2_000
+
+
+class ReadFileTool:
+    """Reads text files and images, and lists folders.
+
+    Args:
+        workspace: What may be read.
+        settings: How much of it, and how.
+    """
+
+    name = "read_file"
+
+    def __init__(self, workspace: Workspace, settings: Settings) -> None:
+        self._workspace = workspace
+        self._settings = settings
+
+    @property
+    def description(self) -> str:
+        """What it does, for the model."""
+        return (
+            "Read a file of the workspace. Text comes with line numbers (the number and the tab "
+            f"are not part of the file), at most {DEFAULT_LINES} lines at once: continue with "
+            "`offset`. Images are shown. A folder is listed. Read several files in parallel."
+        )
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON schema of the input."""
+        return {
+            "type": "object",
+            "properties": {
+                "file_path": arguments.FILE_PATH,
+                "offset": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "description": "Number of the first line to read. Default 1.",
+                },
+                "limit": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "description": f"How many lines to read. Default {DEFAULT_LINES}.",
+                },
+                "line_numbers": {
+                    "type": "boolean",
+                    "description": "Whether to number the lines.",
+                },
+            },
+            "required": ["file_path"],
+        }
+
+    async def execute(self, input: dict[str, Any]) -> ToolResult:
+        """Read.
+
+        Args:
+            input: See :attr:`input_schema`.
+        """
+        try:
+            path = await asyncio.to_thread(
+                self._workspace.resolve, arguments.file_path(input), "read"
+            )
+            offset = arguments.number(input, "offset", 1)
+            limit = arguments.number(input, "limit", DEFAULT_LINES)
+            numbers = arguments.flag(input, "line_numbers", self._settings.line_numbers)
+            result, facts = await asyncio.to_thread(self._read, path, offset, limit, numbers)
+        except FileProblem as problem:
+            return failed(problem)
+        except OSError as error:
+            return failed(from_os_error(error, "read", Path(str(arguments.file_path(input)))))
+        await self._workspace.emit(events.ARTIFACT_READ, path, self.name, facts)
+        return result
+
+    def _read(
+        self, path: Path, offset: int, limit: int, numbers: bool
+    ) -> tuple[ToolResult, dict[str, Any]]:
+        shown = self._workspace.shown(path)
+        if path.is_dir():
+            listing = list_folder(path)
+            return ToolResult(output=listing), {"bytes": len(listing.encode()), "folder": True}
+        if not path.exists():
+            raise missing(path, shown)
+        kind = images.media_type(path)
+        if kind is not None:
+            if not self._settings.images:
+                raise FileProblem(f"{shown} is an image; this session shows none.", "binary")
+            return images.read_image(path, kind, shown), {
+                "bytes": path.stat().st_size,
+                "media_type": kind,
+            }
+        page = read_page(path, offset, limit, self._settings.max_read_bytes)
+        text = _text(page, shown, numbers)
+        return ToolResult(output=text), {"bytes": len(text.encode()), "lines": len(page.lines)}
+
+
+def _text(page: Page, shown: str, numbers: bool) -> str:
+    if not page.lines:
+        if page.total == 0:
+            return "(The file is empty.)"
+        raise FileProblem(
+            f"`offset` is {page.first}, but {shown} has only {page.total} lines.",
+            "past_the_end",
+        )
+    lines = page.lines
+    if numbers:
+        lines = [f"{number:>6}\t{line}" for number, line in enumerate(lines, page.first)]
+    if page.full:
+        total = f"{page.total}" if page.total is not None else "many"
+        lines = [
+            *lines,
+            f"[Lines {page.first}–{page.last} of {total}; continue with offset={page.last + 1}]",
+        ]
+    elif page.first > 1:
+        lines = [*lines, f"[Lines {page.first}–{page.last} of {page.total}]"]
+    return "\n".join(lines)

@@ -1,0 +1,99 @@
+"""Finding a passage of a text exactly, and replacing it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from amplifier_tui.modules.tool_filesystem.problems import FileProblem
+from amplifier_tui.modules.tool_filesystem.text_file import TextFile
+
+_COMPARED: Final = 2_000
+"""Words of a passage up to which a similar one is looked for."""
+
+_LISTED: Final = 8
+"""How many places are named when a passage occurs too often."""
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """The outcome of an edit.
+
+    Attributes:
+        text: The new text.
+        count: How many passages were replaced.
+        lines: Numbers of the lines where the first of them began, in the old text.
+    """
+
+    text: str
+    count: int
+    lines: list[int]
+
+
+def replace_passage(file: TextFile, old: str, new: str, *, everywhere: bool) -> Replacement:
+    """Replace a passage.
+
+    Line ends need not match: a line end of ``old`` finds any, and those of ``new`` become what the
+    file has at that place. Everything outside of the passage stays byte for byte.
+
+    Args:
+        file: The text.
+        old: The passage.
+        new: What to put in its place.
+        everywhere: Whether it may occur more than once.
+
+    Raises:
+        FileProblem: The passage does not occur, or more than once, or would not change.
+    """
+    old, new = _plain(old), _plain(new)
+    if not old:
+        raise FileProblem(
+            "`old_string` is empty. Give the passage to replace, or use write_file to write the "
+            "whole file.",
+            "invalid_arguments",
+        )
+    if old == new:
+        raise FileProblem(
+            "`old_string` and `new_string` are the same: nothing would change.",
+            "invalid_arguments",
+        )
+    pattern = re.compile(r"\r?\n".join(map(re.escape, old.split("\n"))))
+    found = list(pattern.finditer(file.text))
+    if not found:
+        raise FileProblem(_not_found(file.text, old), "no_match")
+    lines = [file.text.count("\n", 0, match.start()) + 1 for match in found[:_LISTED]]
+    if len(found) > 1 and not everywhere:
+        places = ", ".join(map(str, lines)) + (", …" if len(found) > _LISTED else "")
+        raise FileProblem(
+            f"`old_string` occurs {len(found)} times (lines {places}). Add lines around it to make "
+            "it unique, or set `replace_all` to true.",
+            "many_matches",
+        )
+    default = file.newline
+
+    def replacement(match: re.Match[str]) -> str:
+        newline = default
+        if "\n" in match.group():
+            newline = "\r\n" if "\r\n" in match.group() else "\n"
+        return new.replace("\n", newline)
+
+    return Replacement(pattern.sub(replacement, file.text), len(found), lines)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def _not_found(text: str, old: str) -> str:
+    """Say that a passage does not occur, and where one is that differs only in white space."""
+    said = "`old_string` was not found. It must match the file exactly, white space included"
+    if re.match(r"\s*\d+\t", old):
+        return f"{said}, and without the line numbers that read_file shows."
+    words = [re.escape(word) for word in old.split()]
+    if 0 < len(words) <= _COMPARED:
+        loose = re.search(r"\s+".join(words), text)
+        if loose is not None:
+            line = text.count("\n", 0, loose.start()) + 1
+            return f"{said}: the passage at line {line} differs in its white space. Read it again."
+    return f"{said}. Read the file again: it may have changed."

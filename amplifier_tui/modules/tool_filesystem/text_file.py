@@ -1,0 +1,197 @@
+"""Text files as they are: encoding, byte order mark, line ends and mode survive a change."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+import stat
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+from uuid import uuid4
+
+from amplifier_tui.modules.tool_filesystem.problems import FileProblem, from_os_error
+
+Newline = Literal["\n", "\r\n"]
+
+MAX_TEXT_BYTES: Final = 16 * 1024 * 1024
+"""Largest file that is read or edited as a whole."""
+
+_SNIFFED: Final = 8 * 1024
+_BOMS: Final[tuple[tuple[bytes, str], ...]] = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A text and how it is written to disk.
+
+    Attributes:
+        text: The text with its own line ends. Bytes that are not UTF-8 are lone surrogates, and
+            come out as they went in.
+        encoding: The codec.
+        bom: The byte order mark in front.
+    """
+
+    text: str = ""
+    encoding: str = "utf-8"
+    bom: bytes = b""
+
+    @property
+    def newline(self) -> Newline:
+        """The line end most lines have."""
+        crlf = self.text.count("\r\n")
+        return "\r\n" if crlf and crlf * 2 > self.text.count("\n") else "\n"
+
+    def with_text(self, text: str) -> TextFile:
+        """Return the same kind of file with another text."""
+        return replace(self, text=text)
+
+    def to_bytes(self) -> bytes:
+        """Return the content of the file.
+
+        Raises:
+            FileProblem: The text holds what the encoding has no form for.
+        """
+        errors = "surrogateescape" if self.encoding == "utf-8" else "strict"
+        try:
+            return self.bom + self.text.encode(self.encoding, errors)
+        except UnicodeEncodeError as error:
+            broken = self.text[error.start : error.start + 1]
+            raise FileProblem(
+                f"The text holds a character that can't be written as {self.encoding}: {broken!r}.",
+                "encoding",
+            ) from error
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether a file that begins so is no text."""
+    return b"\0" in head[:_SNIFFED] and not any(head.startswith(bom) for bom, _ in _BOMS)
+
+
+def decode(data: bytes, *, lossy: bool = False) -> TextFile:
+    """Return a file's content as text.
+
+    Args:
+        data: The content.
+        lossy: Replace what the encoding can't read, instead of raising.
+
+    Raises:
+        FileProblem: The byte order mark promises an encoding the rest does not keep.
+    """
+    for bom, encoding in _BOMS:
+        if not data.startswith(bom):
+            continue
+        if encoding == "utf-8":
+            return TextFile(data[len(bom) :].decode("utf-8", "surrogateescape"), encoding, bom)
+        try:
+            text = data[len(bom) :].decode(encoding, "replace" if lossy else "strict")
+        except UnicodeDecodeError as error:
+            raise FileProblem(
+                f"The file claims to be {encoding} and is not: {error}.", "encoding"
+            ) from error
+        return TextFile(text, encoding, bom)
+    return TextFile(data.decode("utf-8", "surrogateescape"))
+
+
+def open_file(path: Path) -> int:
+    """Open a regular file for reading.
+
+    The path has no links any more; one that appeared in the meantime is refused, and so is
+    anything that could block, such as a pipe.
+
+    Returns:
+        The file descriptor.
+
+    Raises:
+        FileProblem: It is not a regular file, or can't be opened.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        found = path.lstat()
+        if stat.S_ISDIR(found.st_mode):
+            raise FileProblem(f"{path} is a folder, not a file.", "is_folder")
+        if not stat.S_ISREG(found.st_mode):
+            raise FileProblem(f"{path} is not a regular file (a device or pipe).", "not_a_file")
+        handle = os.open(path, flags)
+    except OSError as error:
+        raise from_os_error(error, "read", path) from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise FileProblem(f"{path} is not a regular file (a device or pipe).", "not_a_file")
+    return handle
+
+
+def load(path: Path) -> TextFile:
+    """Read a text file as a whole.
+
+    Raises:
+        FileProblem: It can't be read, is too large, or is no text.
+    """
+    with os.fdopen(open_file(path), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > MAX_TEXT_BYTES:
+            raise FileProblem(
+                f"{path} is too large to be edited as a whole ({size} bytes, the limit is "
+                f"{MAX_TEXT_BYTES}). Change it with a command instead.",
+                "too_large",
+            )
+        try:
+            data = file.read(MAX_TEXT_BYTES + 1)
+        except OSError as error:
+            raise from_os_error(error, "read", path) from error
+    if is_binary(data):
+        raise FileProblem(f"{path} is a binary file ({len(data)} bytes), not text.", "binary")
+    return decode(data)
+
+
+def save(path: Path, data: bytes) -> None:
+    """Replace a file's content in one step: readers see the old or the new one, nothing else.
+
+    Folders on the way are made; the mode of an existing file stays.
+
+    Raises:
+        FileProblem: The path is no place for a file, or the system refuses.
+    """
+    try:
+        mode = _mode(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name[:80]}.{uuid4().hex}.tmp")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        handle = os.open(temporary, flags | getattr(os, "O_CLOEXEC", 0), 0o666)
+    except OSError as error:
+        raise from_os_error(error, "write", path) from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise from_os_error(error, "write", path) from error
+
+
+def _mode(path: Path) -> int | None:
+    """The mode of the file to be replaced; None if there is none."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(found.st_mode):
+        raise FileProblem(f"{path} is a folder, not a file.", "is_folder")
+    if not stat.S_ISREG(found.st_mode):
+        raise FileProblem(f"{path} is not a regular file (a device or pipe).", "not_a_file")
+    if not os.access(path, os.W_OK):
+        raise FileProblem(f"Can't write {path}: it is write-protected.", "os_error")
+    return stat.S_IMODE(found.st_mode)

@@ -1,0 +1,158 @@
+import asyncio
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from amplifier_tui.foundation.registry.registry import load_bundle
+from amplifier_tui.foundation.validator import BundleValidator
+from amplifier_tui.kernel import AmplifierSession
+from amplifier_tui.modules.provider_mock.answers import answer
+from amplifier_tui.modules.provider_mock.provider import BUILT_IN
+from amplifier_tui.modules.provider_mock.script_file import parse_script, read_script
+from amplifier_tui.modules.provider_mock.seen import Seen
+from amplifier_tui.paths import shipped_bundles_dir
+
+SHIPPED = shipped_bundles_dir()
+NAMES = ("coding", "demo", "local", "minimal")
+PARTS = sorted(SHIPPED.glob("*/*.yaml"))
+
+
+def plan_of(name: str) -> dict[str, Any]:
+    return asyncio.run(load_bundle(str(SHIPPED / f"{name}.md"), strict=True)).to_mount_plan()
+
+
+def modules(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan["session"]["orchestrator"]
+    yield plan["session"]["context"]
+    for section in ("providers", "tools", "hooks"):
+        yield from plan.get(section, [])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shipped_bundle_is_valid_and_complete(name: str):
+    bundle = asyncio.run(load_bundle(str(SHIPPED / f"{name}.md"), strict=True))
+    BundleValidator(strict=True).validate_or_raise(bundle)
+    assert BundleValidator().validate_completeness(bundle).errors == []
+    assert (bundle.name, bundle.skipped) == (name, [])
+    assert str(bundle.version) == "1.0.0"
+    assert 20 < len(bundle.description) < 200
+    assert bundle.instruction
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shipped_bundle_offers_three_prompts(name: str):
+    examples = plan_of(name)["session"]["examples"]
+    assert len(examples) == 3
+    assert all(isinstance(example, str) and len(example) < 90 for example in examples)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_module_of_a_shipped_bundle_is_built_in(name: str):
+    built_in = {entry.name for entry in entry_points(group="amplifier.modules")}
+    for module in modules(plan_of(name)):
+        assert module["module"] in built_in
+        assert "source" not in module
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda path: path.stem)
+def test_a_part_says_what_it_is(part: Path):
+    described = yaml.safe_load(part.read_text())["bundle"]
+    assert described["name"] and described["version"] and described["description"]
+
+
+def test_every_part_is_used_by_a_bundle():
+    texts = "".join((SHIPPED / f"{name}.md").read_text() for name in NAMES)
+    for part in PARTS:
+        assert f"./{part.relative_to(SHIPPED)}" in texts
+
+
+def test_bundles_with_tools_have_approvals_too():
+    for name in NAMES:
+        plan = plan_of(name)
+        hooks = [entry["module"] for entry in plan.get("hooks", [])]
+        assert bool(plan.get("tools")) == ("hooks-approval" in hooks)
+
+
+@pytest.mark.parametrize("name", ["demo", "local"])
+async def test_a_bundle_without_keys_runs_in_a_real_session(name: str):
+    bundle = await load_bundle(str(SHIPPED / f"{name}.md"))
+    plan = bundle.to_mount_plan()
+    for provider in plan["providers"]:
+        if "base_url" in provider.get("config", {}):
+            provider["config"] = {**provider["config"], "base_url": "http://127.0.0.1:9/v1"}
+            provider["config"]["default_model"] = "any"
+    failed: list[dict[str, Any]] = []
+    session = AmplifierSession(plan)
+    session.coordinator.hooks.register(
+        "module:load_failed", lambda event, data: failed.append(data)
+    )
+    async with session:
+        assert failed == []
+        assert session.coordinator.get("providers")
+        assert set(session.coordinator.get("tools")) >= {"read_file", "edit_file", "bash"}
+
+
+async def test_the_local_bundle_takes_its_server_from_the_environment():
+    bundle = await load_bundle(str(SHIPPED / "local.md"))
+    (provider,) = bundle.to_mount_plan()["providers"]
+    assert provider["config"]["api"] == "chat"
+    assert provider["config"]["base_url"] == "${LOCAL_LLM_BASE_URL:http://127.0.0.1:11434/v1}"
+
+
+def test_what_decides_about_approvals_cannot_be_written_by_the_agent():
+    (files,) = [tool for tool in plan_of("coding")["tools"] if tool["module"] == "tool-filesystem"]
+    assert files["config"]["denied_write_paths"] == [".git", ".amplifier"]
+
+
+def run_tests(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "unittest"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+def test_the_sample_project_has_one_bug_and_the_scripted_edit_fixes_it(tmp_path: Path):
+    project = tmp_path / "project"
+    shutil.copytree(SHIPPED / "demo-project", project)
+    before = run_tests(project)
+    assert before.returncode != 0 and "Ran 8 tests" in before.stderr
+    (repair,) = [one for one in read_script(BUILT_IN).scenarios if one.name == "repair"]
+    (edit,) = repair.steps["propose"].calls
+    file = project / edit.input["file_path"]
+    text = file.read_text()
+    assert text.count(edit.input["old_string"]) == 1
+    file.write_text(text.replace(edit.input["old_string"], edit.input["new_string"]))
+    assert run_tests(project).returncode == 0
+
+
+def test_the_demos_template_is_there():
+    template = plan_of("demo")["session"]["workspace"]["template"]
+    assert (SHIPPED / template / "README.md").is_file()
+
+
+def test_the_demos_first_example_and_its_long_one_play_different_scenarios():
+    script = read_script(BUILT_IN)
+    first, _, long = plan_of("demo")["session"]["examples"]
+    tools = frozenset({"read_file", "edit_file", "bash"})
+    assert script.scenario(1, first, tools).name == "repair"
+    assert script.scenario(1, long, tools).name == "long answer"
+
+
+def test_the_script_in_the_readme_is_a_script():
+    text = (SHIPPED / "README.md").read_text()
+    example = text.split("```yaml\nscenarios:")[1].split("```")[0]
+    script = parse_script(yaml.safe_load("scenarios:" + example))
+    said = answer(script, Seen(turn=1, prompt="x", tools=frozenset({"read_file"})))
+    assert said.calls == (("read_file", {"file_path": "."}),)
+
+
+def test_the_bundle_in_the_readme_is_a_bundle(tmp_path: Path):
+    text = (SHIPPED / "README.md").read_text()
+    (tmp_path / "mine.md").write_text(text.split("```markdown\n")[1].split("```")[0])
+    bundle = asyncio.run(load_bundle(str(tmp_path / "mine.md"), strict=True))
+    assert BundleValidator().validate_completeness(bundle).errors == []

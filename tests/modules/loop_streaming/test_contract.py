@@ -1,0 +1,278 @@
+import asyncio
+from typing import Any
+
+import pytest
+
+from amplifier_tui.kernel import events, llm_errors
+from amplifier_tui.kernel.hooks import HookRegistry
+from amplifier_tui.kernel.interfaces import Orchestrator
+from amplifier_tui.kernel.loader import ModuleLoader
+from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ThinkingBlock
+from amplifier_tui.kernel.testing import EventRecorder, MockContextManager, MockTool
+from amplifier_tui.modules import loop_streaming
+from tests.modules.loop_streaming.support import (
+    Bench,
+    Context,
+    ScriptedProvider,
+    Tool,
+    assert_whole,
+    call,
+    calls,
+    says,
+)
+
+
+async def test_it_is_found_by_its_id_and_mounted_as_the_orchestrator():
+    bench = Bench()
+    mount = await ModuleLoader(bench.coordinator).load("loop-streaming", {"max_iterations": 3})
+    await mount(bench.coordinator)
+    assert isinstance(bench.coordinator.get("orchestrator"), Orchestrator)
+
+
+async def test_its_own_events_are_announced():
+    bench = Bench()
+    await loop_streaming.mount(bench.coordinator, {})
+    (announced,) = await bench.coordinator.collect_contributions("observability.events")
+    assert announced == ["loop-streaming:limit_reached", "loop-streaming:interrupted"]
+
+
+@pytest.mark.parametrize("config", [{"max_iterations": "many"}, {"default_provider": 3}])
+async def test_a_mistake_in_the_config_is_told_at_once(config: dict[str, Any]):
+    bench = Bench()
+    with pytest.raises(ValueError, match="loop-streaming"):
+        await loop_streaming.mount(bench.coordinator, config)
+    assert bench.coordinator.get("orchestrator") is None
+
+
+async def test_the_answer_comes_back_and_both_sides_are_stored():
+    bench = Bench(says("Hello."))
+    assert await bench.run("Hi") == "Hello."
+    assert bench.context.rows == [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": [{"type": "text", "text": "Hello."}]},
+    ]
+
+
+async def test_the_events_of_a_plain_turn_come_in_the_order_of_the_spec():
+    bench = Bench(says("Hello."))
+    await bench.run()
+    assert bench.names() == [
+        "execution:start",
+        "provider:request",
+        "provider:response",
+        "content_block:start",
+        "content_block:end",
+        "orchestrator:complete",
+        "execution:end",
+    ]
+
+
+async def test_start_end_and_completion_say_what_the_spec_asks():
+    bench = Bench(says("Hello."))
+    await bench.run("Hi")
+    (start,), (end,), (complete,) = (
+        bench.of(name) for name in ("execution:start", "execution:end", "orchestrator:complete")
+    )
+    assert start["prompt"] == "Hi"
+    assert (end["response"], end["status"]) == ("Hello.", "completed")
+    assert complete["orchestrator"] == "loop-streaming"
+    assert (complete["turn_count"], complete["status"]) == (1, "success")
+
+
+async def test_requests_and_responses_name_provider_model_and_step():
+    bench = Bench(calls(call("t")), says("Done."), tools={"t": Tool("t")})
+    await bench.run()
+    assert [data["iteration"] for data in bench.of("provider:request")] == [1, 2]
+    assert {data["provider"] for data in bench.of("provider:request")} == {"scripted"}
+    response = bench.of("provider:response")[-1]
+    assert response["model"] == "m-1"
+    assert response["usage"]["input_tokens"] == 10
+    assert response["response"]["content"] == [{"type": "text", "text": "Done."}]
+
+
+async def test_messages_are_in_the_request_event_only_where_the_plan_is_raw():
+    quiet, raw = Bench(says("a")), Bench(says("a"), plan={"session": {"raw": True}})
+    await quiet.run("Hi")
+    await raw.run("Hi")
+    assert "messages" not in quiet.of("provider:request")[0]
+    assert quiet.of("provider:request")[0]["message_count"] == 1
+    assert raw.of("provider:request")[0]["messages"] == [{"role": "user", "content": "Hi"}]
+
+
+async def test_every_block_has_a_start_and_an_end_and_the_last_one_the_usage():
+    blocks = [ThinkingBlock(thinking="Hm.", signature="s"), TextBlock(text="Hello.")]
+    bench = Bench(ChatResponse(content=blocks, usage=says("").usage))
+    await bench.run()
+    assert [data["block_type"] for data in bench.of("content_block:start")] == ["thinking", "text"]
+    ends = bench.of("content_block:end")
+    assert [(end["block_index"], end["total_blocks"]) for end in ends] == [(0, 2), (1, 2)]
+    assert ends[0]["block"]["thinking"] == "Hm."
+    assert "usage" not in ends[0]
+    assert ends[1]["usage"]["output_tokens"] == 5
+
+
+async def test_thinking_survives_in_the_conversation_for_the_provider():
+    bench = Bench(
+        ChatResponse(content=[ThinkingBlock(thinking="Hm.", signature="s"), TextBlock(text="A")]),
+        says("B"),
+    )
+    await bench.run()
+    await bench.run()
+    (sent,) = [m for m in bench.provider.requests[1].messages if m.role == "assistant"]
+    assert sent.content[0] == ThinkingBlock(thinking="Hm.", signature="s")
+
+
+async def test_it_works_without_a_coordinator_as_spec_001_tests_it():
+    context, hooks, seen = Context(), HookRegistry(), []
+    hooks.register("provider:request", lambda event, data: seen.append(data) or None)
+    provider = ScriptedProvider(calls(call("t")), says("Done."))
+    loop = loop_streaming.StreamingOrchestrator(config={})
+    result = await loop.execute(
+        prompt="Test prompt",
+        context=context,
+        providers={"test": provider},
+        tools={"t": Tool("t")},
+        hooks=hooks,
+    )
+    assert result == "Done."
+    assert seen[0]["messages"] == [{"role": "user", "content": "Test prompt"}]
+    assert_whole(context.rows)
+
+
+async def test_a_recorder_that_only_emits_is_enough_for_hooks():
+    emitted: list[str] = []
+
+    class Recorder:
+        async def emit(self, event: str, data: dict[str, Any]) -> None:
+            emitted.append(event)
+
+    loop = loop_streaming.StreamingOrchestrator()
+    answer = await loop.execute(
+        "Hi", Context(), {"p": ScriptedProvider(says("Yo"))}, {}, Recorder()
+    )
+    assert answer == "Yo"
+    assert emitted[0] == "execution:start"
+    assert emitted[-1] == "execution:end"
+
+
+async def test_without_a_provider_it_says_so_and_still_ends_properly():
+    bench = Bench(providers={})
+    with pytest.raises(RuntimeError, match="No providers mounted"):
+        await bench.run()
+    assert bench.of("orchestrator:complete")[0]["status"] == "error"
+    assert bench.of("execution:end")[0]["status"] == "error"
+
+
+async def test_an_empty_prompt_lets_the_model_go_on_without_a_new_row():
+    bench = Bench(says("A"), says("B"))
+    await bench.run("Hi")
+    await bench.run("")
+    assert [row["role"] for row in bench.context.rows] == ["user", "assistant", "assistant"]
+
+
+@pytest.mark.parametrize(
+    ("error", "retryable", "status"),
+    [
+        (llm_errors.RateLimitError("Slow down", status_code=429, retry_after=3), True, 429),
+        (llm_errors.AuthenticationError("Bad key", status_code=401), False, 401),
+        (ConnectionError("gone"), False, None),
+    ],
+)
+async def test_a_provider_error_is_told_and_reaches_the_caller(
+    error: Exception, retryable: bool, status: int | None
+):
+    bench = Bench(error)
+    with pytest.raises(type(error)) as caught:
+        await bench.run("Keep me")
+    assert caught.value is error
+    (told,) = bench.of("provider:error")
+    assert told["error"] == {"type": type(error).__name__, "msg": str(error)}
+    assert (told["retryable"], told["status_code"]) == (retryable, status)
+    assert (
+        bench.of("execution:end")[0] | {"response": "", "status": "error"}
+        == (bench.of("execution:end")[0])
+    )
+    assert bench.of("orchestrator:complete")[0]["status"] == "error"
+    assert bench.context.rows == [{"role": "user", "content": "Keep me"}]
+
+
+async def test_a_turn_after_a_provider_error_works():
+    bench = Bench(llm_errors.NetworkError("down"), says("Back."))
+    with pytest.raises(llm_errors.NetworkError):
+        await bench.run()
+    assert await bench.run("") == "Back."
+
+
+async def test_a_provider_that_cancels_itself_is_an_error_and_not_a_stop():
+    bench = Bench(asyncio.CancelledError())
+    with pytest.raises(llm_errors.AbortError):
+        await bench.run()
+    assert bench.of("execution:end")[0]["status"] == "error"
+
+
+async def test_endless_tool_calls_end_at_the_limit_with_a_clear_message():
+    bench = Bench(
+        *(calls(call("t", f"c{n}")) for n in range(9)),
+        tools={"t": Tool("t")},
+        config={"max_iterations": 3},
+    )
+    answer = await bench.run()
+    assert "3 steps" in answer and "continue" in answer
+    assert len(bench.provider.requests) == 3
+    assert (
+        bench.of("orchestrator:complete")[0] | {"status": "incomplete", "turn_count": 3}
+        == (bench.of("orchestrator:complete")[0])
+    )
+    assert bench.of("loop-streaming:limit_reached")[0]["max_iterations"] == 3
+    assert bench.context.rows[-1]["content"] == [{"type": "text", "text": answer}]
+    assert bench.of("content_block:end")[-1]["block"]["text"] == answer
+    assert_whole(bench.context.rows)
+
+
+@pytest.mark.parametrize("limit", [-1, 0])
+async def test_a_limit_below_one_is_no_limit(limit: int):
+    replies = [calls(call("t", f"c{n}")) for n in range(120)]
+    bench = Bench(*replies, says("Done."), tools={"t": Tool("t")}, config={"max_iterations": limit})
+    assert await bench.run() == "Done."
+
+
+async def test_an_answer_cut_off_by_the_output_limit_is_incomplete():
+    bench = Bench(says("And then", finish_reason="length"))
+    assert await bench.run() == "And then"
+    assert bench.of("orchestrator:complete")[0]["status"] == "incomplete"
+
+
+async def test_an_empty_answer_is_no_row():
+    bench = Bench(ChatResponse(content=[]))
+    assert await bench.run() == ""
+    assert [row["role"] for row in bench.context.rows] == ["user"]
+
+
+async def test_a_row_nobody_understands_is_sent_as_text():
+    bench = Bench(says("Fine."))
+    await bench.context.add_message({"role": "assistant", "content": [{"type": "hologram"}]})
+    assert await bench.run() == "Fine."
+    assert "hologram" in str(bench.provider.requests[0].messages[0].content)
+
+
+async def test_events_use_the_constants_of_the_kernel():
+    bench = Bench(calls(call("t")), says("x"), tools={"t": Tool("t")})
+    await bench.run()
+    assert set(bench.names()) <= set(events.ALL_EVENTS)
+
+
+async def test_the_test_utilities_of_the_kernel_are_enough_to_test_it():
+    recorder, context, tool = EventRecorder(), MockContextManager(), MockTool("t", output="found")
+    provider = ScriptedProvider(calls(call("t", x=1)), says("Done."))
+    loop = loop_streaming.StreamingOrchestrator(config={})
+    result = await loop.execute(
+        prompt="Test prompt",
+        context=context,
+        providers={"test": provider},
+        tools={"t": tool},
+        hooks=recorder,
+    )
+    assert result == "Done."
+    assert [row["role"] for row in context.messages] == ["user", "assistant", "tool", "assistant"]
+    assert tool.last_input == {"x": 1}
+    assert recorder.get_events("execution:end")

@@ -1,0 +1,132 @@
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.modules.tool_bash.support import Shell, alive, gone, kind
+
+
+async def pid_in(path: Path) -> int:
+    while not path.exists() or not path.read_text().strip():
+        await asyncio.sleep(0.01)
+    return int(path.read_text())
+
+
+async def test_a_timeout_ends_the_whole_group_and_keeps_the_output(shell: Shell):
+    result = await shell.run(
+        "echo $$ > shell; sleep 60 & echo $! > child; echo so far; wait", timeout=1
+    )
+    assert kind(result) == "timeout"
+    assert result.output.startswith("so far\n[timed out after 1 s and was ended")
+    await gone(await pid_in(shell.root / "shell"), await pid_in(shell.root / "child"))
+
+
+async def test_the_default_timeout_and_its_ceiling_come_from_the_config(tmp_path: Path):
+    shell = await Shell(tmp_path).mount(timeout=0.3, max_timeout=0.5)
+    assert "timed out after 0.3 s" in (await shell.run("sleep 60")).output
+    assert "timed out after 0.5 s" in (await shell.run("sleep 60", timeout=100)).output
+
+
+async def test_cancelling_ends_the_whole_group(shell: Shell):
+    command = "echo $$ > shell; (sleep 60 & echo $! > child; wait); echo never"
+    running = asyncio.create_task(shell.run(command))
+    pids = [await pid_in(shell.root / name) for name in ("shell", "child")]
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await gone(*pids)
+
+
+async def test_a_command_that_ignores_the_polite_signal_is_killed(shell: Shell):
+    command = "trap '' TERM INT HUP; echo $$ > shell; while :; do sleep 0.1; done"
+    running = asyncio.create_task(shell.run(command))
+    pid = await pid_in(shell.root / "shell")
+    running.cancel()
+    async with asyncio.timeout(5):
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        await gone(pid)
+
+
+async def test_a_second_cancel_does_not_wait_for_the_polite_one(shell: Shell):
+    command = "trap '' TERM; echo $$ > shell; while :; do sleep 0.1; done"
+    running = asyncio.create_task(shell.run(command))
+    pid = await pid_in(shell.root / "shell")
+    running.cancel()
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await gone(pid)
+
+
+async def test_a_command_may_clean_up_when_it_is_stopped(shell: Shell):
+    command = "trap 'echo bye > cleaned; exit' TERM; echo $$ > shell; sleep 60 & wait"
+    running = asyncio.create_task(shell.run(command))
+    await pid_in(shell.root / "shell")
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert (shell.root / "cleaned").read_text() == "bye\n"
+
+
+async def test_cancelling_in_the_middle_of_a_flood_works(shell: Shell):
+    running = asyncio.create_task(shell.run("echo $$ > shell; yes"))
+    await shell.output_contains("y")
+    pid = await pid_in(shell.root / "shell")
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await gone(pid)
+
+
+async def test_a_background_process_does_not_hold_up_the_call(shell: Shell):
+    result = await shell.run("sleep 60 & echo $! > child; echo started")
+    assert result.success
+    assert result.output.startswith("started\n[exit code 0")
+    assert "still run in the background" in result.output
+    pid = await pid_in(shell.root / "child")
+    assert alive(pid)
+    await shell.close()
+    await gone(pid)
+
+
+async def test_a_background_process_can_go_on_printing(shell: Shell):
+    command = (
+        "(while [ ! -e stop ]; do echo x; sleep 0.01; done; echo done > finished) & echo started"
+    )
+    await shell.run(command)
+    (shell.root / "stop").touch()
+    while not (shell.root / "finished").exists():
+        await asyncio.sleep(0.01)
+
+
+async def test_a_background_process_with_its_own_output_does_not_hold_up_the_call(shell: Shell):
+    result = await shell.run("sleep 60 > log 2>&1 & echo $! > child")
+    assert "still run in the background" in result.output
+    pid = await pid_in(shell.root / "child")
+    await shell.close()
+    await gone(pid)
+
+
+async def test_a_process_that_left_the_group_does_not_hold_up_anything(shell: Shell):
+    result = await shell.run("setsid sh -c 'echo $$ > daemon; exec sleep 60' & echo started")
+    assert result.output.startswith("started")
+    pid = await pid_in(shell.root / "daemon")
+    try:
+        async with asyncio.timeout(10):
+            await shell.close()
+    finally:
+        os.kill(pid, signal.SIGKILL)
+
+
+async def test_closing_twice_is_fine(shell: Shell):
+    await shell.close()
+    await shell.close()
+
+
+async def test_twenty_commands_run_side_by_side(shell: Shell):
+    results = await asyncio.gather(*(shell.run(f"echo {n}") for n in range(20)))
+    assert [result.output.split("\n")[0] for result in results] == [str(n) for n in range(20)]
