@@ -1,0 +1,93 @@
+"""The command line beyond the bare start: one file per command, imported when it is used."""
+
+from importlib import import_module
+
+import click
+
+from amplifier_tui import __version__
+from amplifier_tui.cli.launch import OPTIONS, LaunchOptions, launch
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "module": ("amplifier_tui.cli.module", "Validate a module, or list those there are."),
+    "sessions": ("amplifier_tui.cli.sessions", "List the sessions of this directory."),
+}
+"""Command name to the module that has a click command of that name, and its one line of help."""
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by the table; importing one is left to running it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, sorted."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(import_module(COMMANDS[cmd_name][0]), cmd_name.replace("-", "_"))
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{COMMANDS[cmd_name][0]}.{cmd_name} is no click command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in sorted(COMMANDS)])
+
+
+def _options() -> list[click.Parameter]:
+    found: list[click.Parameter] = []
+    for option in OPTIONS:
+        if not option.value:
+            found.append(click.Option([option.flag], is_flag=True, help=option.help))
+        elif option.default is None:
+            found.append(click.Option([option.flag], metavar=option.value, help=option.help))
+        else:
+            found.append(
+                click.Option(
+                    [option.flag],
+                    metavar=f"[{option.value}]",
+                    is_flag=False,
+                    flag_value=option.default,
+                    help=option.help,
+                )
+            )
+    return found
+
+
+def _start(demo: bool, **values: str | None) -> int:
+    """Start the screen, unless a command follows."""
+    context = click.get_current_context()
+    if context.invoked_subcommand is not None:
+        return 0
+    return launch(LaunchOptions(demo=demo, **{name: text or "" for name, text in values.items()}))
+
+
+def build() -> click.Group:
+    """Return the group with the options of the bare command."""
+    group = LazyGroup(
+        "amplifier-tui",
+        params=_options(),
+        callback=_start,
+        invoke_without_command=True,
+        help="The terminal in which people run, watch and steer Amplifier agents.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    version = click.version_option(__version__, prog_name="amplifier-tui")
+    return version(group)
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and return the exit status."""
+    try:
+        status = build().main(arguments, prog_name="amplifier-tui", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        click.echo("Aborted.", err=True)
+        return 1
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    return status if isinstance(status, int) else 0

@@ -1,0 +1,157 @@
+"""Starting the screen: options, terminal, app, and the last words.
+
+Nothing here imports click: this is the path to the first frame.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.client import OpenRequest, SessionClient
+
+CLOSE_SECONDS = 2.0
+"""Seconds the session may take to close after a fault of the screen."""
+
+LAST = "last"
+"""What `--resume` without a value means."""
+
+
+class LaunchOption(NamedTuple):
+    """One option of the bare command; click's are made from the same rows (`cli/group.py`).
+
+    Attributes:
+        flag: Such as `--bundle`.
+        help: One line.
+        value: Name of its value, empty for a switch.
+        default: The value when the option stands alone; None when it must have one.
+    """
+
+    flag: str
+    help: str
+    value: str = ""
+    default: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The field of `LaunchOptions`."""
+        return self.flag.removeprefix("--")
+
+
+OPTIONS: tuple[LaunchOption, ...] = (
+    LaunchOption("--demo", "Run the offline demo: no key, nothing sent anywhere."),
+    LaunchOption("--bundle", "Open this bundle: a name, a path or a URI.", "NAME"),
+    LaunchOption("--resume", "Resume a session; without an ID, the last one here.", "ID", LAST),
+    LaunchOption("--cwd", "Work in this directory instead of the current one.", "DIR"),
+    LaunchOption("--theme", "Use this theme for this run.", "NAME"),
+)
+
+
+class LaunchOptions(NamedTuple):
+    """What the command line asks for; empty means the default."""
+
+    demo: bool = False
+    bundle: str = ""
+    resume: str = ""
+    cwd: str = ""
+    theme: str = ""
+
+
+def parse_launch(arguments: list[str]) -> LaunchOptions | None:
+    """Read a plain command line.
+
+    Returns:
+        The options, or None when there is anything but known, well formed options: a command,
+        `--help`, a mistake. Click deals with those.
+    """
+    by_flag = {option.flag: option for option in OPTIONS}
+    found: dict[str, str] = {}
+    rest = list(arguments)
+    while rest:
+        flag, has_value, value = rest.pop(0).partition("=")
+        option = by_flag.get(flag)
+        if option is None or (has_value and not option.value):
+            return None
+        if option.value and not has_value:
+            if rest and not rest[0].startswith("-"):
+                value = rest.pop(0)
+            elif option.default is not None:
+                value = option.default
+            else:
+                return None
+        if option.value and not value:
+            return None
+        found[option.name] = value
+    return LaunchOptions(
+        demo="demo" in found,
+        bundle=found.get("bundle", ""),
+        resume=found.get("resume", ""),
+        cwd=found.get("cwd", ""),
+        theme=found.get("theme", ""),
+    )
+
+
+def launch(options: LaunchOptions) -> int:
+    """Run the screen until the user leaves.
+
+    Returns:
+        The exit status: 0, 1 after a fault of the program, 2 when it cannot start.
+    """
+    if options.cwd:
+        try:
+            os.chdir(Path(options.cwd).expanduser())
+        except OSError as error:
+            return _refuse(f"--cwd {options.cwd}: {error.strerror}")
+    if not _has_terminal():
+        return _refuse("amplifier-tui needs a terminal on its input and error output")
+    from amplifier_tui.ui import terminal
+
+    if terminal.slow_link(os.environ):
+        # Read once, when Textual is imported.
+        os.environ.setdefault("TEXTUAL_FPS", "15")
+        os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+    terminal.teach_keys()
+    guard = terminal.TerminalGuard()
+    guard.arm()
+
+    from amplifier_tui.ui.app import AmplifierApp
+    from amplifier_tui.ui.leave import farewell_text
+
+    app = AmplifierApp(lambda: _connect(options), theme=options.theme, guard=guard)
+    terminal.save_title()
+    farewell = app.run()
+    terminal.restore_title()
+    # Textual has put the terminal back.
+    guard.disarm()
+    app.release(CLOSE_SECONDS)
+    words = farewell_text(farewell) if farewell is not None else ""
+    if words:
+        print(words)
+    return app.return_code or 0
+
+
+def _connect(options: LaunchOptions) -> tuple[SessionClient, OpenRequest]:
+    """Make the client. Runs in a thread, after the first frame."""
+    from amplifier_tui.cli.logs import log_to_file
+    from amplifier_tui.host.client import OpenRequest
+    from amplifier_tui.host.local_client import LocalClient
+
+    log_to_file()
+    request = OpenRequest(
+        cwd=Path.cwd(), bundle=options.bundle, resume=options.resume, demo=options.demo
+    )
+    return LocalClient(), request
+
+
+def _has_terminal() -> bool:
+    # Textual draws on stderr.
+    streams = (sys.__stdin__, sys.__stderr__)
+    return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def _refuse(message: str) -> int:
+    print(f"Error: {message}.", file=sys.stderr)
+    return 2

@@ -1,0 +1,26 @@
+"""Where log records go: a file of our own, never the screen."""
+
+import logging
+from logging.handlers import RotatingFileHandler
+
+from amplifier_tui.paths import user_log_dir
+
+SIZE = 1_000_000
+"""Bytes of one log file; three are kept."""
+
+
+def log_to_file(level: int = logging.INFO) -> None:
+    """Send the program's own records of `level` and up, and all warnings, to a file.
+
+    Without a writable log directory nothing is logged; the program runs all the same.
+    """
+    path = user_log_dir() / "amplifier-tui.log"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = RotatingFileHandler(path, maxBytes=SIZE, backupCount=2, encoding="utf-8")
+    except OSError:
+        handler = None
+    root = logging.getLogger()
+    root.addHandler(handler if handler is not None else logging.NullHandler())
+    root.setLevel(logging.WARNING)
+    logging.getLogger("amplifier_tui").setLevel(level)

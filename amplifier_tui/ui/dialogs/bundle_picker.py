@@ -1,0 +1,182 @@
+"""The bundle picker: every bundle that can be found, and what the highlighted one would mount."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Static
+
+from amplifier_tui.host.client import BundleCard, BundlePreview
+from amplifier_tui.ui.dialogs.bundle_preview import STATES, card_rows, preview_content
+from amplifier_tui.ui.dialogs.key_row import Choice, KeyRow
+from amplifier_tui.ui.dialogs.picker import Aside, Picker
+from amplifier_tui.ui.fuzzy import match, rank
+from amplifier_tui.ui.pick_list import PickRow, marked
+from amplifier_tui.ui.sanitize import one_line
+
+_NARROW = 90
+"""Columns below which the preview is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class BundleQuestions:
+    """What the picker asks the host.
+
+    Attributes:
+        bundles: Lists them.
+        preview: Describes one.
+    """
+
+    bundles: Callable[[], Future[tuple[BundleCard, ...]]]
+    preview: Callable[[str], Future[BundlePreview]]
+
+
+class BundlePicker(Picker):
+    """Returns the name of the bundle to open; `carry` says whether the conversation comes along.
+
+    Args:
+        ask: The host.
+    """
+
+    TITLE = "Bundles"
+    PLACEHOLDER = "Type to filter by name or description"
+    CHOOSE = "Switch"
+    ROWS = (20, 20)
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "toggle_carry", show=False)]
+    DEFAULT_CSS = """
+    BundlePicker PickList { width: 2fr; }
+    BundlePicker Aside { width: 3fr; }
+    BundlePicker.-alone Aside { display: none; }
+    """
+
+    def __init__(self, ask: BundleQuestions) -> None:
+        super().__init__()
+        self._ask = ask
+        self._cards: dict[str, BundleCard] | None = None
+        self._previews: dict[str, BundlePreview] = {}
+        self._problem = ""
+        self.carry = True
+
+    def aside(self) -> ComposeResult:
+        """Make the preview."""
+        with Aside(id="preview"):
+            yield Static(id="preview-text", markup=False)
+
+    def choices(self) -> Sequence[Choice]:
+        """Return the keys, with what becomes of the conversation."""
+        words = "Conversation comes along" if self.carry else "Start with an empty conversation"
+        return (
+            Choice("enter", "Switch", "choose"),
+            Choice("tab", words, "toggle_carry"),
+            Choice("esc", "Close", "close"),
+        )
+
+    def on_mount(self) -> None:
+        """Ask the host."""
+        self.run_worker(self._load(), group="bundles")
+
+    async def _load(self) -> None:
+        try:
+            cards = await asyncio.wrap_future(self._ask.bundles())
+        except Exception as error:
+            # Whatever the host could not do is shown in place of the list.
+            self._problem = f"The bundles cannot be listed: {one_line(str(error))}"
+            cards = ()
+        self._cards = {card.name: card for card in cards}
+        self.refill(next((card.name for card in cards if card.active), ""))
+
+    # --- rows ------------------------------------------------------------------------------
+
+    def rows_for(self, query: str) -> Sequence[PickRow]:
+        """Return the bundles that match."""
+        cards = rank(
+            query, (self._cards or {}).values(), lambda card: f"{card.name} {card.description}"
+        )
+        return [self._row(card, query) for card in cards]
+
+    def _row(self, card: BundleCard, query: str) -> PickRow:
+        glyph, colour, _ = STATES[card.state]
+        name = one_line(card.name, 60)
+        hit = match(query, name) if query else None
+        if card.state == "invalid":
+            about = Content.styled(one_line(card.error), "$text-error")
+        else:
+            about = Content.styled(one_line(card.description), "$text-muted")
+        left = Content.assemble(
+            (glyph, colour), " ", marked(name, hit[1] if hit else ()).stylize("bold"), "  ", about
+        )
+        right = Content.styled("active", "$text-primary") if card.active else _origin(card)
+        return PickRow(card.name, left, right)
+
+    def empty_words(self, query: str) -> str:
+        """Say why there is no row."""
+        if self._cards is None:
+            return "Looking for bundles…"
+        return self._problem or ("No bundle matches." if query else "No bundle was found.")
+
+    def highlighted(self, row: PickRow | None) -> None:
+        """Show what the bundle would mount."""
+        if row is None:
+            self._show(Content())
+        elif row.id in self._previews:
+            self._show_preview(self._previews[row.id])
+        else:
+            card = (self._cards or {})[row.id]
+            self._show(Content("\n").join(card_rows(card, self._width)))
+            self._load_preview(row.id)
+
+    @work(group="preview", exclusive=True)
+    async def _load_preview(self, name: str) -> None:
+        try:
+            preview = await asyncio.wrap_future(self._ask.preview(name))
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            card = (self._cards or {})[name]
+            problem = Content.styled(one_line(str(error), 1_000), "$text-error")
+            self._show(Content("\n").join([*card_rows(card, self._width), Content(), problem]))
+            return
+        self._previews[name] = preview
+        if self.rows.row is not None and self.rows.row.id == name:
+            self._show_preview(preview)
+
+    def _show_preview(self, preview: BundlePreview) -> None:
+        self._show(preview_content(preview, self._width))
+
+    @property
+    def _width(self) -> int:
+        return max(20, self.query_one("#preview").content_size.width - 1)
+
+    def _show(self, content: Content) -> None:
+        self.query_one("#preview-text", Static).update(content)
+        self.query_one("#preview").scroll_home(animate=False)
+
+    def fit(self, rows: int) -> None:
+        """Leave the preview out where there is no room for it."""
+        super().fit(rows)
+        self.set_class(self.app.size.width < _NARROW, "-alone")
+
+    # --- choosing --------------------------------------------------------------------------
+
+    def chosen(self, row: PickRow) -> None:
+        """Return the bundle, unless it cannot be opened at all."""
+        card = (self._cards or {}).get(row.id)
+        if card is not None and card.state == "invalid":
+            self.app.bell()
+        else:
+            super().chosen(row)
+
+    def action_toggle_carry(self) -> None:
+        """Take the conversation along, or not."""
+        self.carry = not self.carry
+        self.query_one(KeyRow).set_choices(self.choices())
+
+
+def _origin(card: BundleCard) -> Content:
+    return Content.styled(one_line(card.origin, 40), "$text-muted")

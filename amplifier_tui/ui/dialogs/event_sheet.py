@@ -1,0 +1,55 @@
+"""The inspector of one hook event."""
+
+from textual import on
+from textual.app import ComposeResult
+
+from amplifier_tui.host.events import HookTraced
+from amplifier_tui.ui.dialogs.sheet import Sheet
+from amplifier_tui.ui.panes.event_inspector import EventInspector
+from amplifier_tui.ui.panes.messages import InspectorClosed
+
+
+class EventSheet(Sheet[None]):
+    """Hosts the inspector over the conversation.
+
+    Args:
+        event: The event to show.
+        count: How many events its row stands for.
+    """
+
+    AUTO_FOCUS = "EventInspector"
+    DEFAULT_CSS = """
+    EventSheet EventInspector { background: $panel; height: 1fr; }
+    """
+
+    def __init__(self, event: HookTraced, count: int = 1) -> None:
+        super().__init__()
+        self._event = event
+        self._count = count
+        self._payload = ""
+
+    def content(self) -> ComposeResult:
+        """Make the inspector."""
+        yield EventInspector()
+
+    def on_mount(self) -> None:
+        """Show the event."""
+        inspector = self.query_one(EventInspector)
+        inspector.show(self._event, self._count)
+        inspector.set_payload(self._event.seq, self._payload)
+
+    def set_payload(self, payload: str) -> None:
+        """Show the full payload, once it was fetched from disk."""
+        self._payload = payload
+        for inspector in self.query(EventInspector):
+            inspector.set_payload(self._event.seq, payload)
+
+    def fit(self, rows: int) -> None:
+        """Take most of the height: a payload is rarely short."""
+        self.sheet.styles.height = rows if self.has_class("-small") else max(8, rows * 3 // 4)
+
+    @on(InspectorClosed)
+    def _inspector_closed(self, event: InspectorClosed) -> None:
+        event.stop()
+        if self.is_active:
+            self.dismiss(None)

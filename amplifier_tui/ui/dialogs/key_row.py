@@ -1,0 +1,113 @@
+"""A row of choices with their keys in boxes, as every dialog ends with; also clickable."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A key, its words, and the name of what it does."""
+
+    key: str
+    words: str
+    action: str
+    strong: bool = False
+    """The one word a decision hangs on: drawn bold in the warning colour."""
+
+
+class KeyRow(Widget):
+    """Lays its choices out from left to right, on as many rows as they need.
+
+    Args:
+        choices: What is offered.
+        reserve: Cells kept free at the right for `set_right`, which needs no layout.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-row--key"}
+    DEFAULT_CSS = """
+    KeyRow {
+        height: auto;
+        & > .key-row--key { background: $background; color: $foreground; text-style: bold; }
+    }
+    """
+    GAP: ClassVar[int] = 3
+    """Cells between two choices, where there is room."""
+
+    @dataclass
+    class Clicked(Message):
+        """A choice was clicked."""
+
+        action: str
+
+    def __init__(
+        self, choices: Sequence[Choice] = (), *, reserve: int = 0, id: str | None = None
+    ) -> None:
+        super().__init__(id=id)
+        self._choices = tuple(choices)
+        self._reserve = reserve
+        self._right = Content()
+        self._rows: list[list[tuple[int, Choice]]] = []
+
+    def set_choices(self, choices: Sequence[Choice]) -> None:
+        """Show other choices."""
+        if tuple(choices) != self._choices:
+            self._choices = tuple(choices)
+            self.refresh(layout=True)
+
+    def set_right(self, content: Content) -> None:
+        """Show data at the right end of the last row. Never needs another layout."""
+        self._right = content
+        self.refresh()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return how many rows the choices need."""
+        self._lay_out(width)
+        return max(1, len(self._rows))
+
+    def _lay_out(self, width: int) -> None:
+        gap = self.GAP if width >= 60 else 1
+        rows: list[list[tuple[int, Choice]]] = [[]]
+        at = 0
+        for choice in self._choices:
+            size = len(choice.key) + 3 + len(choice.words)
+            if at and at + size > width:
+                rows.append([])
+                at = 0
+            rows[-1].append((at, choice))
+            at += size + gap
+        if at - gap + self._reserve > width:
+            rows.append([])
+        self._rows = rows
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one row."""
+        width = self.size.width
+        key_style = self.get_visual_style("key-row--key")
+        line = Content()
+        for at, choice in self._rows[y] if y < len(self._rows) else ():
+            line = line.pad_right(at - line.cell_length)
+            words = (choice.words, "$text-warning bold" if choice.strong else "")
+            line = Content.assemble(line, (f" {choice.key} ", key_style), " ", words)
+        if y == len(self._rows) - 1:
+            right = self._right.truncate(max(0, width - line.cell_length), ellipsis=True)
+            line = Content.assemble(
+                line, " " * (width - line.cell_length - right.cell_length), right
+            )
+        strip = Strip(line.render_segments(self.visual_style), line.cell_length)
+        return strip.adjust_cell_length(width, self.rich_style)
+
+    def on_click(self, event: events.Click) -> None:
+        """Say which choice was clicked."""
+        event.stop()
+        for at, choice in self._rows[event.y] if event.y < len(self._rows) else ():
+            if at <= event.x < at + len(choice.key) + 3 + len(choice.words):
+                self.post_message(self.Clicked(choice.action))
+                return

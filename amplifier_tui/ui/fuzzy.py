@@ -1,0 +1,82 @@
+"""Fuzzy matching for every list that is filtered by typing."""
+
+from collections.abc import Callable, Iterable
+from heapq import nsmallest
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_STARTS = frozenset("/\\_-. :@")
+
+
+def match(query: str, text: str) -> tuple[float, tuple[int, ...]] | None:
+    """Match the words of `query` against `text`, each as a subsequence, case folded.
+
+    Args:
+        query: What the user typed; words are separated by spaces and all of them must match.
+        text: The candidate.
+
+    Returns:
+        A score (higher is better) and the positions in `text` that matched, ascending; None
+        when a word does not match. An empty query matches everything with score 0.
+    """
+    # Folding may change the length (`İ`): positions must index the text itself.
+    folded = text.lower()
+    if len(folded) != len(text):
+        folded = "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
+    total = 0.0
+    positions: set[int] = set()
+    for word in query.lower().split():
+        found = _match_word(word, folded, text)
+        if found is None:
+            return None
+        total += found[0]
+        positions.update(found[1])
+    return total, tuple(sorted(positions))
+
+
+def _match_word(word: str, folded: str, text: str) -> tuple[float, tuple[int, ...]] | None:
+    # A whole run is what the user most likely means; the last one is nearest the file name.
+    run = folded.rfind(word)
+    if run >= 0:
+        first = folded.find(word)
+        best = max((first, run), key=lambda at: (_starts(text, at), at))
+        bonus = 24.0 if _starts(text, best) else 12.0
+        score = bonus + len(word) * 8 - len(text) * 0.02
+        return score, tuple(range(best, best + len(word)))
+    spots: list[int] = []
+    at = -1
+    score = 0.0
+    for character in word:
+        after = at + 1
+        at = folded.find(character, after)
+        if at < 0:
+            return None
+        score += 6.0 if at == after and spots else 1.0
+        if _starts(text, at):
+            score += 4.0
+        spots.append(at)
+    return score - (spots[-1] - spots[0]) * 0.1 - len(text) * 0.02, tuple(spots)
+
+
+def _starts(text: str, at: int) -> bool:
+    return at == 0 or text[at - 1] in _STARTS or (text[at].isupper() and text[at - 1].islower())
+
+
+def rank(query: str, items: Iterable[T], key: Callable[[T], str], limit: int = 500) -> list[T]:
+    """Return the matching items, best first; the given order decides between equals.
+
+    Args:
+        query: What the user typed; empty keeps the given order.
+        items: The candidates.
+        key: Gives the text of an item.
+        limit: How many to return at most.
+    """
+    if not query.strip():
+        return [item for item, _ in zip(items, range(limit), strict=False)]
+    scored = (
+        (-found[0], index, item)
+        for index, item in enumerate(items)
+        if (found := match(query, key(item))) is not None
+    )
+    return [item for _, _, item in nsmallest(limit, scored, key=lambda row: row[:2])]

@@ -1,0 +1,170 @@
+"""The prompt at the foot of the screen: the draft, and what is queued."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static, TextArea
+
+from amplifier_tui.ui.keymap import Keymap
+from amplifier_tui.ui.prompt.history import History
+from amplifier_tui.ui.prompt.prompt_input import PromptInput
+
+if TYPE_CHECKING:
+    from amplifier_tui.ui.prompt.completer import Completer
+
+IDLE = "Ask for anything   @ file   / command   ? keys"
+RUNNING = "enter steers   tab queues   esc stops"
+STOPPING = "Stopping after this step   esc again stops at once"
+STOPPING_NOW = "Stopping now"
+
+
+class Prompt(Horizontal):
+    """Owns the draft; says with messages what the user wants done with it.
+
+    Args:
+        history: Earlier prompts.
+    """
+
+    DEFAULT_CSS = """
+    Prompt {
+        height: auto;
+        background: $surface;
+        border-left: thick $primary;
+        padding: 1 1;
+    }
+    Prompt > #prompt-glyph { width: 2; color: $text-muted; }
+    Prompt > PromptInput {
+        width: 1fr;
+        height: auto;
+        max-height: 5;
+        padding: 0;
+        color: $foreground;
+        background: $surface;
+        & .text-area--cursor { color: $surface; background: $foreground; }
+        &:dark .text-area--cursor { color: $surface; background: $foreground; }
+        &:light .text-area--cursor { color: $surface; background: $foreground; }
+        & .text-area--placeholder { color: $text-muted; }
+        & .text-area--suggestion { color: $accent; }
+    }
+    """
+
+    class Draft(Message):
+        """The draft changed: the user is typing."""
+
+    def __init__(self, history: History) -> None:
+        super().__init__(id="prompt")
+        self.input = PromptInput(history)
+        self.input.placeholder = IDLE
+        self._completer: Completer | None = None
+
+    def compose(self) -> ComposeResult:
+        """Make the draft."""
+        yield Static("›", id="prompt-glyph")
+        yield self.input
+
+    # --- what the screen tells it ----------------------------------------------------------
+
+    def complete_with(self, completer: Completer) -> None:
+        """Complete files and commands from now on."""
+        self._completer = completer
+        self.input.completion_key = completer.take_key
+        self._look()
+
+    def set_turn(self, running: bool, stop: str = "") -> None:
+        """Follow the turn: what enter and tab do, and what the placeholder says."""
+        self.input.running = running
+        words = IDLE
+        if running:
+            words = RUNNING if not stop else STOPPING_NOW if "now" in stop else STOPPING
+        if self.input.placeholder != words:
+            self.input.placeholder = words
+
+    def set_root(self, root: Path) -> None:
+        """Complete the files of this directory."""
+        if self._completer is not None:
+            self._completer.set_root(root)
+
+    def use_keymap(self, keymap: Keymap) -> None:
+        """Take these keys."""
+        self.input.use_keymap(keymap)
+        if self._completer is not None:
+            self._completer.keymap = keymap
+
+    def restore(self, text: str) -> None:
+        """Give a prompt that was not answered back, unless another draft was begun."""
+        if text and not self.input.text:
+            self.input.set_draft(text)
+
+    def close_popup(self) -> bool:
+        """Close the completion popup; False when it was not open."""
+        return self._completer is not None and self._completer.close()
+
+    def accept_clicked(self) -> None:
+        """Take the candidate that was clicked, as enter does."""
+        if self._completer is not None:
+            self.input.call_next(self._completer.take_key, "enter")
+
+    # --- completion ------------------------------------------------------------------------
+
+    @on(TextArea.Changed)
+    def _changed(self, event: TextArea.Changed) -> None:
+        event.stop()
+        self.post_message(self.Draft())
+        self._look()
+
+    @on(TextArea.SelectionChanged)
+    def _moved(self, event: TextArea.SelectionChanged) -> None:
+        event.stop()
+        self._look()
+
+    def _look(self) -> None:
+        if self._completer is not None and self._completer.update():
+            self.run_worker(self._completer.find_files(), group="completion")
+
+
+class QueueLine(Static):
+    """The row above the prompt that says what is sent after the running turn."""
+
+    DEFAULT_CSS = """
+    QueueLine {
+        display: none;
+        height: 1;
+        background: $surface;
+        padding: 0 2 0 4;
+        &.-shown { display: block; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="queue")
+        self._items: tuple[str, ...] = ()
+
+    def set_items(self, items: tuple[str, ...], hint: str) -> None:
+        """Show the first waiting prompt and how many there are.
+
+        Args:
+            items: Prompts, first to be sent first.
+            hint: How to take one back.
+        """
+        if items == self._items:
+            return
+        self._items = items
+        self.set_class(bool(items), "-shown")
+        if items:
+            from amplifier_tui.ui.sanitize import one_line
+
+            self.update(
+                Content.assemble(
+                    (f"+{len(items)} queued", "$accent bold"),
+                    "  ",
+                    one_line(items[0], 200),
+                    (f"   {hint}", "$text-muted"),
+                )
+            )

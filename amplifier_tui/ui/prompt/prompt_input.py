@@ -1,0 +1,270 @@
+"""The text the user is writing: editing, sending, history, large pastes."""
+
+from collections.abc import Callable
+
+from rich.text import Text
+from textual import events
+from textual.message import Message
+from textual.reactive import var
+from textual.widgets import TextArea
+
+from amplifier_tui.ui.keymap import Keymap
+from amplifier_tui.ui.keys import BY_ID, LEADER, in_scope
+from amplifier_tui.ui.prompt.chips import Chips, is_large
+from amplifier_tui.ui.prompt.editing import EDITING
+from amplifier_tui.ui.prompt.history import History
+
+
+class PromptInput(TextArea, inherit_bindings=False):
+    """A text area that sends on enter.
+
+    Its keys are looked up here, in its own message queue, and not as bindings: a binding is found
+    by the app after the key has bubbled up to it, and by then what was typed next is in the text.
+
+    Args:
+        history: Earlier prompts, walked with up and down at the edges.
+    """
+
+    running: var[bool] = var(False)
+    """A turn runs: enter steers, tab queues."""
+
+    # Plain classes: making a dataclass takes a noticeable part of the way to the first frame.
+
+    class Submitted(Message):
+        """The draft was sent; the prompt is empty already.
+
+        Attributes:
+            text: The draft, chips expanded.
+            queue: Send it after the running turn instead of steering it.
+            store: Write it to the history: it is not what was sent just before.
+        """
+
+        def __init__(self, text: str, queue: bool, store: bool) -> None:
+            super().__init__()
+            self.text = text
+            self.queue = queue
+            self.store = store
+
+    class LeaderWanted(Message):
+        """The leader key was pressed; the next key belongs to the chord."""
+
+    class ChordKey(Message):
+        """The key after the leader, when it came before the popup could take it."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    class HistoryWanted(Message):
+        """The user asked to search earlier prompts."""
+
+    class QuitWanted(Message):
+        """The user asked to leave from an empty prompt."""
+
+    class HelpWanted(Message):
+        """`?` was typed on an empty prompt."""
+
+    class ScrollWanted(Message):
+        """End was pressed where the cursor is at the end already."""
+
+    class TakeBackWanted(Message):
+        """Up was pressed on an empty prompt while prompts are queued."""
+
+    def __init__(self, history: History) -> None:
+        super().__init__(
+            id="prompt-input",
+            compact=True,
+            soft_wrap=True,
+            show_line_numbers=False,
+            highlight_cursor_line=False,
+            tab_behavior="focus",
+        )
+        self.cursor_blink = False
+        self.match_cursor_bracket = False
+        self.past = history
+        self.chips = Chips()
+        self.queued = 0
+        """Prompts that wait for the turn to end."""
+        self.completion_key: Callable[[str], bool] = lambda key: False
+        """Gets every key first; True when it was meant for the completion."""
+        self.in_chord = False
+        """The leader was pressed and its popup is not closed yet."""
+        self._actions: dict[str, str] = {}
+        self.use_keymap(Keymap())
+
+    def use_keymap(self, keymap: Keymap) -> None:
+        """Take these keys."""
+        own = [(keymap.keys_of(action), action.run) for action in in_scope("prompt")]
+        own.append((keymap.keys_of(BY_ID[LEADER]), "begin_chord"))
+        self._actions = {
+            key: action for keys, action in (*EDITING, *own) for key in keys.split(",") if key
+        }
+
+    # --- the draft -------------------------------------------------------------------------
+
+    @property
+    def draft(self) -> str:
+        """The text as it would be sent."""
+        return self.chips.expand(self.text)
+
+    def set_draft(self, text: str) -> None:
+        """Replace the draft, undoably, with the cursor at its end; a long one becomes a chip."""
+        shown = self.chips.add(text) if is_large(text) else text
+        self.replace(shown, (0, 0), self.document.end)
+        self.move_cursor(self.document.end)
+
+    def clear_draft(self) -> None:
+        """Empty the draft, undoably."""
+        self.replace("", (0, 0), self.document.end)
+
+    def get_line(self, line_index: int) -> Text:
+        """Return a line of the draft with its chips marked."""
+        line = super().get_line(line_index)
+        spans = self.chips.spans(line.plain) if self.chips.texts else []
+        if spans:
+            style = self.get_component_rich_style("text-area--suggestion")
+            for start, end in spans:
+                line.stylize(style, start, end)
+        return line
+
+    # --- keys ------------------------------------------------------------------------------
+
+    async def _on_key(self, event: events.Key) -> None:
+        if self.in_chord:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.ChordKey(event.key))
+            return
+        if event.is_printable:
+            if event.character == "?" and not self.text:
+                event.stop()
+                event.prevent_default()
+                self.post_message(self.HelpWanted())
+            else:
+                self.past.leave()
+            return
+        # TextArea would take enter as a new line.
+        event.prevent_default()
+        # Of xterm's `ESC [27;2;13~` Textual makes shift and a carriage return, and where the
+        # modifier is alt, the carriage return alone.
+        key = "alt+enter" if event.key == "\r" else event.key.replace("\r", "enter")
+        if self.completion_key(key):
+            event.stop()
+        elif (action := self._actions.get(key)) is not None:
+            event.stop()
+            await self.run_action(action)
+
+    def action_send(self) -> None:
+        """Send the draft; a backslash before the cursor makes a new line instead."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        if column and line[column - 1] == "\\" and column == len(line):
+            self.replace("\n", (row, column - 1), (row, column))
+            return
+        self._submit(queue=False)
+
+    def action_begin_chord(self) -> None:
+        """Take the next key for a chord, even when it comes before the popup is up."""
+        self.in_chord = True
+        self.post_message(self.LeaderWanted())
+
+    def action_newline(self) -> None:
+        """Insert a new line at the cursor."""
+        self._replace_via_keyboard("\n", *self.selection)
+
+    def action_complete_or_queue(self) -> None:
+        """While a turn runs: send the draft after it."""
+        if self.running:
+            self._submit(queue=True)
+
+    def _submit(self, *, queue: bool) -> None:
+        """Hand the draft over and start a new one at once: the next key is for that."""
+        text = self.draft
+        if text.strip():
+            self.load_text("")
+            self.chips = Chips()
+            self.post_message(self.Submitted(text, queue, self.past.add(text)))
+
+    def action_search_history(self) -> None:
+        """Ask for the history search."""
+        self.post_message(self.HistoryWanted())
+
+    def action_copy_clear_or_quit(self) -> None:
+        """Copy what is selected, else clear the draft, else ask to leave."""
+        selected = self.selected_text or self.screen.get_selected_text()
+        if selected:
+            self.app.copy_to_clipboard(selected)
+        elif self.text:
+            self.clear_draft()
+        else:
+            self.post_message(self.QuitWanted())
+
+    def action_delete_or_quit(self) -> None:
+        """Delete the character under the cursor; on an empty prompt, ask to leave."""
+        if self.text:
+            self.action_delete_right()
+        else:
+            self.post_message(self.QuitWanted())
+
+    def action_delete_left(self) -> None:
+        """Delete the character before the cursor; a chip goes in one piece."""
+        row, column = self.cursor_location
+        if self.selection.is_empty:
+            for start, end in self.chips.spans(self.document.get_line(row)):
+                if end == column:
+                    self.replace("", (row, start), (row, end))
+                    return
+        super().action_delete_left()
+
+    def action_cursor_up(self, select: bool = False) -> None:
+        """Move up; from the first row, to the prompt before."""
+        offset = self.wrapped_document.location_to_offset(self.cursor_location)
+        if select or offset.y > 0:
+            super().action_cursor_up(select)
+        elif not self.text and self.queued and not self.past.walking:
+            self.post_message(self.TakeBackWanted())
+        elif (text := self.past.previous(self.text)) is not None:
+            self._show_history(text)
+
+    def action_cursor_down(self, select: bool = False) -> None:
+        """Move down; from the last row, to the prompt after."""
+        offset = self.wrapped_document.location_to_offset(self.cursor_location)
+        if select or offset.y < self.wrapped_document.height - 1 or not self.past.walking:
+            super().action_cursor_down(select)
+        elif (text := self.past.next()) is not None:
+            self._show_history(text)
+
+    def action_cursor_line_end(self, select: bool = False) -> None:
+        """Move to the line's end; from the end of the draft, scroll the conversation down."""
+        if not select and self.cursor_at_end_of_text:
+            self.post_message(self.ScrollWanted())
+        super().action_cursor_line_end(select)
+
+    def _show_history(self, text: str) -> None:
+        # `text` may be the draft coming back, with its chips as labels. Replaced, not loaded:
+        # undo brings back what stood there.
+        self.set_draft(text)
+
+    # --- pasting ---------------------------------------------------------------------------
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self.insert_paste(event.text)
+
+    def insert_paste(self, text: str) -> None:
+        """Insert text from outside at the cursor: cleaned, and as a chip when it is large."""
+        from amplifier_tui.ui.sanitize import clean
+
+        text = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
+        if not text:
+            return
+        shown = self.chips.add(text) if is_large(text) else text
+        result = self._replace_via_keyboard(shown, *self.selection)
+        if result is not None:
+            self.move_cursor(result.end_location)
+        self.past.leave()
+
+    def action_paste(self) -> None:
+        """Paste what was copied inside the program."""
+        self.insert_paste(self.app.clipboard)

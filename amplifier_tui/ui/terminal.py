@@ -1,0 +1,114 @@
+"""The terminal outside of Textual: giving it back whatever happens, keys Textual misreads."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+RESET = (
+    "\x1b[<u"  # kitty keyboard protocol off
+    "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1016l"  # mouse off
+    "\x1b[?1004l\x1b[?2004l\x1b[?2048l"  # focus events, bracketed paste, in-band resize off
+    "\x1b[?7h\x1b[0m"  # line wrap on, colours off
+    "\x1b[?1049l\x1b[?25h"  # main screen, cursor on
+    "\x1b]22;\x07"  # pointer shape
+)
+"""Undoes every mode the program may have set; harmless where it was not set."""
+
+
+class TerminalGuard:
+    """Remembers how the terminal was and puts it back when the program dies unexpectedly.
+
+    Textual restores the terminal when it ends in an orderly way; this covers the other ways:
+    an exception outside its loop, `sys.exit` from a thread, a signal.
+    """
+
+    def __init__(self) -> None:
+        self._saved: list[Any] | None = None
+        self._handle = -1
+        self._armed = False
+
+    def arm(self) -> None:
+        """Remember the terminal's settings; does nothing without a terminal."""
+        if sys.__stdin__ is None or not sys.__stdin__.isatty():
+            return
+        try:
+            import termios
+        except ImportError:  # Windows
+            return
+        self._handle = sys.__stdin__.fileno()
+        self._saved = termios.tcgetattr(self._handle)
+        self._armed = True
+        atexit.register(self.restore)
+
+    def disarm(self) -> None:
+        """The program ended in order and Textual has put the terminal back."""
+        self._armed = False
+
+    def restore(self) -> None:
+        """Put the terminal back, once; safe from a signal handler or another thread."""
+        if not self._armed or self._saved is None:
+            return
+        self._armed = False
+        import termios
+
+        out = sys.__stderr__ if sys.__stderr__ is not None else sys.__stdout__
+        try:
+            if out is not None:
+                os.write(out.fileno(), RESET.encode())
+            termios.tcsetattr(self._handle, termios.TCSANOW, self._saved)
+        except (OSError, ValueError, termios.error):
+            # The terminal is gone (the window was closed): there is nothing to put back.
+            return
+
+
+def teach_keys() -> None:
+    """Teach Textual what alt+enter is in terminals without the kitty protocol: without this it
+    would arrive as enter, and send the prompt.
+    """
+    from textual import _ansi_sequences
+    from textual.keys import Keys
+
+    table = cast("dict[str, tuple[Keys, ...] | str]", _ansi_sequences.ANSI_SEQUENCES_KEYS)
+    table["\x1b\r"] = (Keys.ControlJ,)
+    table["\x1b\n"] = (Keys.ControlJ,)
+
+
+def save_title() -> None:
+    """Ask the terminal to remember its title."""
+    _say("\x1b[22;2t")
+
+
+def restore_title() -> None:
+    """Give the terminal the title back that `save_title` remembered."""
+    _say("\x1b[23;2t")
+
+
+def _say(sequence: str) -> None:
+    if sys.__stderr__ is not None:
+        sys.__stderr__.write(sequence)
+        sys.__stderr__.flush()
+
+
+def slow_link(environ: Mapping[str, str]) -> bool:
+    """Return whether the screen is drawn over a network, where fewer frames are kinder."""
+    return bool(environ.get("SSH_CONNECTION") or environ.get("MOSH_CONNECTION"))
+
+
+def set_title(app: App[Any], title: str) -> None:
+    """Write the terminal's title; `title` is clean already. Nothing happens without a terminal."""
+    write(app, f"\x1b]2;{title}\x07")
+
+
+def write(app: App[Any], sequence: str) -> None:
+    """Send a control sequence of our own to the terminal, in order with what Textual draws."""
+    # Textual offers no way to do it; its driver has the only queue there is.
+    driver = app._driver
+    if driver is not None and not app.is_headless:
+        driver.write(sequence)

@@ -1,0 +1,213 @@
+"""Themes from YAML files: the eleven roles of the look, checked key by key."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from textual.color import Color, ColorParseError
+from textual.theme import Theme
+
+from amplifier_tui.paths import shipped_themes_dir, user_config_dir
+
+DEFAULT_THEME = "ink"
+
+ROLES: tuple[str, ...] = (
+    "background",
+    "surface",
+    "panel",
+    "foreground",
+    "secondary",
+    "muted",
+    "primary",
+    "accent",
+    "success",
+    "warning",
+    "error",
+)
+"""The colours a theme file gives; all of them are required."""
+
+_OTHERS = ("name", "description", "dark")
+
+Roles = dict[str, str]
+"""A checked theme file: the roles, and `name`, `description`, `dark` (`yes` or empty)."""
+
+
+DEFAULT_ROLES: Roles = {
+    "name": DEFAULT_THEME,
+    "description": "Dark, cool, quiet. The default.",
+    "dark": "yes",
+    "background": "#12141C",
+    "surface": "#181B26",
+    "panel": "#1F2335",
+    "foreground": "#C8D0E7",
+    "secondary": "#9AA5CE",
+    "muted": "#858DB0",
+    "primary": "#7AA2F7",
+    "accent": "#E0AF68",
+    "success": "#9ECE6A",
+    "warning": "#E0AF68",
+    "error": "#F7768E",
+}
+"""`themes/ink.yaml` as it is shipped: the first frame ever drawn need not read YAML."""
+
+
+class ThemeError(ValueError):
+    """A theme file is wrong; the message names the file and the key."""
+
+
+def theme_dirs() -> tuple[Path, ...]:
+    """Return the folders with theme files; later ones win."""
+    return (shipped_themes_dir(), user_config_dir() / "themes")
+
+
+def load_roles(path: Path) -> Roles:
+    """Read and check one theme file.
+
+    Raises:
+        ThemeError: It cannot be read, is no flat mapping, lacks a role, has an unknown key, or a
+            colour that is none.
+    """
+    import yaml
+
+    try:
+        text = path.read_text("utf-8")
+        # The C loader is eight times faster; it is missing where PyYAML was built without libyaml.
+        data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ThemeError(f"{path}: cannot be read: {error}") from error
+    except yaml.YAMLError as error:
+        raise ThemeError(f"{path}: {' '.join(str(error).split())}") from error
+    roles = check_roles(data, str(path))
+    if roles["name"] != path.stem:
+        raise ThemeError(f"{path}: name is {roles['name']!r}, but the file is {path.name}")
+    return roles
+
+
+def check_roles(data: Any, where: str) -> Roles:
+    """Check the parsed content of a theme file.
+
+    Args:
+        data: What YAML or JSON gave.
+        where: The file, for the error message.
+
+    Raises:
+        ThemeError: See `load_roles`.
+    """
+    if not isinstance(data, Mapping):
+        raise ThemeError(f"{where}: must be a mapping of roles to colours")
+    for key in data:
+        if key not in ROLES and key not in _OTHERS:
+            raise ThemeError(f"{where}: unknown key {key!r}")
+    name = data.get("name")
+    if not isinstance(name, str) or not name.replace("-", "").isalnum() or name != name.lower():
+        raise ThemeError(f"{where}: name must be lower case letters, digits and -")
+    roles: Roles = {"name": name, "description": str(data.get("description") or "")}
+    dark = data.get("dark", True)
+    if not isinstance(dark, bool):
+        raise ThemeError(f"{where}: dark must be true or false")
+    roles["dark"] = "yes" if dark else ""
+    for role in ROLES:
+        roles[role] = _colour(data.get(role), f"{where}: {role}")
+    return roles
+
+
+def _colour(value: Any, where: str) -> str:
+    if value is None:
+        raise ThemeError(f"{where}: is missing")
+    if not isinstance(value, str):
+        raise ThemeError(f'{where}: must be a colour in quotes, such as "#7AA2F7"')
+    try:
+        colour = Color.parse(value)
+    except ColorParseError as error:
+        raise ThemeError(f"{where}: {value!r} is not a colour") from error
+    if colour.a != 1 or colour.ansi is not None or colour.auto:
+        raise ThemeError(f"{where}: {value!r} must be a plain colour without transparency")
+    return colour.hex
+
+
+def build_theme(roles: Roles) -> Theme:
+    """Make Textual's theme of checked roles.
+
+    Textual derives muted and tinted text by blending; here each is set to the role itself, so
+    that what is drawn is what the file says and what the contrast test measured.
+    """
+    muted, foreground = roles["muted"], roles["foreground"]
+    variables = {
+        "text": foreground,
+        "text-muted": muted,
+        "text-disabled": muted,
+        "foreground-muted": muted,
+        "foreground-disabled": muted,
+        "block-cursor-background": roles["background"],
+        "block-cursor-foreground": foreground,
+        "block-cursor-blurred-background": roles["background"],
+        "block-cursor-blurred-foreground": foreground,
+        "block-hover-background": roles["background"],
+        "border": roles["primary"],
+        "border-blurred": roles["surface"],
+        "scrollbar": Color.parse(roles["panel"]).blend(Color.parse(muted), 0.45).hex,
+        "scrollbar-hover": muted,
+        "scrollbar-active": muted,
+        "scrollbar-background": roles["surface"],
+        "scrollbar-background-hover": roles["surface"],
+        "scrollbar-background-active": roles["surface"],
+        "scrollbar-corner-color": roles["surface"],
+        "link-color": roles["primary"],
+        "link-background": "transparent",
+        "link-style": "underline",
+        "input-cursor-background": foreground,
+        "input-cursor-foreground": roles["surface"],
+    }
+    for role in ROLES:
+        if role != "muted":
+            # Derived by Textual, a colour comes out one step off.
+            variables[role] = roles[role]
+    for role in ("primary", "secondary", "accent", "success", "warning", "error"):
+        variables[f"text-{role}"] = roles[role]
+    return Theme(
+        name=roles["name"],
+        dark=bool(roles["dark"]),
+        variables=variables,
+        background=roles["background"],
+        surface=roles["surface"],
+        panel=roles["panel"],
+        foreground=foreground,
+        primary=roles["primary"],
+        secondary=roles["secondary"],
+        accent=roles["accent"],
+        success=roles["success"],
+        warning=roles["warning"],
+        error=roles["error"],
+    )
+
+
+def find_theme(name: str, folders: Iterable[Path] | None = None) -> Roles:
+    """Load one theme by name.
+
+    Raises:
+        ThemeError: There is none of that name, or its file is wrong.
+    """
+    for folder in reversed(tuple(folders if folders is not None else theme_dirs())):
+        path = folder / f"{name}.yaml"
+        if path.is_file():
+            return load_roles(path)
+    raise ThemeError(f"There is no theme {name!r}; /theme lists them.")
+
+
+def load_all(folders: Iterable[Path] | None = None) -> tuple[list[Roles], list[str]]:
+    """Load every theme file.
+
+    Returns:
+        The themes by name, and one line per file that is wrong.
+    """
+    found: dict[str, Roles] = {}
+    errors: list[str] = []
+    for folder in folders if folders is not None else theme_dirs():
+        for path in sorted(folder.glob("*.yaml")) if folder.is_dir() else ():
+            try:
+                roles = load_roles(path)
+            except ThemeError as error:
+                errors.append(str(error))
+            else:
+                found[roles["name"]] = roles
+    return [found[name] for name in sorted(found)], errors

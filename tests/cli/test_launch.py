@@ -1,0 +1,78 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_tui.cli.group import COMMANDS, run
+from amplifier_tui.cli.launch import LAST, OPTIONS, LaunchOptions, parse_launch
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ([], LaunchOptions()),
+        (["--demo"], LaunchOptions(demo=True)),
+        (["--bundle", "coding"], LaunchOptions(bundle="coding")),
+        (["--bundle=coding", "--demo"], LaunchOptions(bundle="coding", demo=True)),
+        (["--resume"], LaunchOptions(resume=LAST)),
+        (["--resume", "abc"], LaunchOptions(resume="abc")),
+        (["--resume", "--demo"], LaunchOptions(resume=LAST, demo=True)),
+        (["--resume=abc", "--cwd", "/x", "--theme", "ink"],
+         LaunchOptions(resume="abc", cwd="/x", theme="ink")),
+    ],
+)  # fmt: skip
+def test_a_plain_command_line_is_read_without_click(
+    arguments: list[str], options: LaunchOptions
+) -> None:
+    assert parse_launch(arguments) == options
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["sessions"], ["--help"], ["-h"], ["--version"], ["--bundle"], ["--bundle="], ["--demo=yes"],
+     ["--nope"], ["--bundle", "--demo"], ["stray"], [""], ["--"]],
+)  # fmt: skip
+def test_everything_else_is_left_to_click(arguments: list[str]) -> None:
+    assert parse_launch(arguments) is None
+
+
+@given(st.lists(st.sampled_from(["--demo", "--bundle", "x", "--resume", "--cwd=", "-", "é"])))
+def test_no_command_line_makes_it_raise(arguments: list[str]) -> None:
+    options = parse_launch(arguments)
+    assert options is None or isinstance(options, LaunchOptions)
+
+
+def test_the_help_lists_every_option_and_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    text = capsys.readouterr().out
+    for option in OPTIONS:
+        assert option.flag in text
+    for name in COMMANDS:
+        assert name in text
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    from amplifier_tui import __version__
+
+    assert run(["--version"]) == 0
+    assert __version__ in capsys.readouterr().out
+
+
+def test_a_mistake_is_explained_and_is_status_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--bundl", "x"]) == 2
+    assert "--bundle" in capsys.readouterr().err
+
+
+def test_without_a_terminal_it_refuses_to_start(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--demo", "--"]) == 2
+    assert "needs a terminal" in capsys.readouterr().err
+
+
+def test_a_working_directory_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--cwd", "/nowhere/at/all"]) == 2
+    assert "/nowhere/at/all" in capsys.readouterr().err
+
+
+def test_every_command_of_the_table_can_be_loaded(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in COMMANDS:
+        assert run([name, "--help"]) == 0
+        assert "Usage:" in capsys.readouterr().out

@@ -1,0 +1,45 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.cli.group import run
+from amplifier_tui.paths import sessions_dir
+
+
+def store(cwd: Path, session_id: str, **metadata: object) -> None:
+    folder = sessions_dir(cwd) / session_id
+    folder.mkdir(parents=True)
+    row = {"role": "user", "content": "Why [red]so[/] slow\x1b[31m?"}
+    (folder / "transcript.jsonl").write_text(json.dumps(row) + "\n")
+    (folder / "metadata.json").write_text(json.dumps({"session_id": session_id, **metadata}))
+
+
+def test_stored_sessions_are_listed_as_harmless_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store(tmp_path, "aaaa-1", name="Fix [b]it\x1b]0;x\x07", bundle="coding", turn_count=3)
+    assert run(["sessions", "--cwd", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    assert "aaaa-1" in text and "Resume one with" in text
+    assert "\x1b" not in text
+
+
+def test_json_has_one_object_per_session(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store(tmp_path, "aaaa-1")
+    store(tmp_path, "bbbb-2")
+    assert run(["sessions", "--cwd", str(tmp_path), "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {row["session_id"] for row in rows} == {"aaaa-1", "bbbb-2"}
+
+
+def test_an_empty_directory_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["sessions", "--cwd", str(tmp_path)]) == 0
+    assert "No session" in capsys.readouterr().out
+
+
+def test_a_directory_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["sessions", "--cwd", "/nowhere/at/all"]) == 2
+    assert "no directory" in capsys.readouterr().err

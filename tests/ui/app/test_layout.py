@@ -1,0 +1,159 @@
+import pytest
+
+from amplifier_tui.host.events import TurnStarted
+from amplifier_tui.ui.main_screen import PANES
+from tests.ui.driving import Driver, running
+from tests.ui.fake_client import SESSION
+
+
+def shown(drive: Driver) -> list[str]:
+    return list(drive.app.main.visible_panes())
+
+
+async def test_a_narrow_screen_shows_no_pane_until_it_is_asked_for() -> None:
+    async with running(size=(80, 24)) as drive:
+        assert shown(drive) == []
+        await drive.press("f4")
+        assert shown(drive) == ["context"]
+        assert drive.app.main.focused_pane() == "context"
+        assert "@ file" not in drive.text().split("Ask for anything")[0]
+
+
+async def test_a_drawer_leaves_the_conversation_its_width() -> None:
+    async with running(size=(80, 24)) as drive:
+        assert drive.app.main.transcript is not None
+        before = drive.app.main.transcript.size
+        await drive.press("f3")
+        assert drive.app.main.transcript.size == before
+
+
+@pytest.mark.parametrize("key", ["f4", "escape"])
+async def test_a_drawer_closes_with_its_key_or_escape_and_the_prompt_has_the_focus(
+    key: str,
+) -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.press("f4")
+        await drive.press(key)
+        assert shown(drive) == []
+        await drive.write("typed")
+        assert drive.draft == "typed"
+
+
+async def test_another_panes_key_changes_the_drawer() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.press("f2", "f3")
+        assert shown(drive) == ["events"]
+
+
+async def test_a_rail_shows_every_pane_beside_the_conversation() -> None:
+    async with running(size=(120, 36)) as drive:
+        assert shown(drive) == list(PANES)
+        text = drive.text()
+        assert all(head in text for head in ("Context", "Modules", "Events"))
+
+
+async def test_the_first_press_focuses_and_the_second_hides() -> None:
+    async with running(size=(120, 36)) as drive:
+        await drive.press("f2")
+        assert drive.app.main.focused_pane() == "modules"
+        await drive.press("f2")
+        assert shown(drive) == ["context", "events"]
+        await drive.press("f2")
+        assert shown(drive) == list(PANES)
+
+
+async def test_a_rail_without_panes_takes_no_room() -> None:
+    async with running(size=(120, 36)) as drive:
+        for key in ("f2", "f3", "f4"):
+            await drive.press(key, key)
+        assert shown(drive) == []
+        assert drive.app.main.query_one("#stage").size.width == 120
+
+
+async def test_the_rail_remembers_its_panes_per_project(tmp_path) -> None:
+    async with running(size=(120, 36), cwd=tmp_path) as drive:
+        await drive.press("f2", "f2")
+        assert shown(drive) == ["context", "events"]
+    async with running(size=(120, 36), cwd=tmp_path) as drive:
+        assert shown(drive) == ["context", "events"]
+    async with running(size=(120, 36), cwd=tmp_path.parent) as drive:
+        assert shown(drive) == list(PANES)
+
+
+async def test_three_columns_where_there_is_room_and_the_modules_move() -> None:
+    async with running(size=(200, 50)) as drive:
+        modules = drive.app.main._panes["modules"]
+        assert modules.region.x == 0
+        await drive.pilot.resize_terminal(120, 36)
+        await drive.until(lambda: drive.app.main._panes["modules"].region.x >= 80)
+        await drive.pilot.resize_terminal(200, 50)
+        await drive.until(lambda: drive.app.main._panes["modules"].region.x == 0)
+        assert "None mounted yet" in drive.text()
+
+
+async def test_f6_goes_round_and_back() -> None:
+    async with running(size=(120, 36)) as drive:
+        main = drive.app.main
+        seen = []
+        for _ in range(5):
+            await drive.press("f6")
+            seen.append(main.focused_pane() or type(main.focused).__name__)
+        assert seen == ["TranscriptView", "context", "modules", "events", "PromptInput"]
+        await drive.press("shift+f6")
+        assert main.focused_pane() == "events"
+
+
+async def test_escape_in_a_pane_goes_back_to_the_prompt_without_stopping_the_turn() -> None:
+    async with running(size=(120, 36)) as drive:
+        await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="x"))
+        await drive.press("f2", "escape")
+        assert drive.client.named("interrupt") == []
+        await drive.press("escape")
+        assert drive.client.named("interrupt") == [(False,)]
+
+
+async def test_a_pane_can_be_zoomed_and_put_back() -> None:
+    async with running(size=(120, 36)) as drive:
+        await drive.press("f3")
+        await drive.press("ctrl+x", "z")
+        assert shown(drive) == ["events"]
+        assert drive.app.main._panes["events"].size.width > 100
+        await drive.press("escape")
+        assert shown(drive) == list(PANES)
+        assert drive.app.main.focused_pane() == "events"
+
+
+async def test_the_conversation_scrolls_from_the_prompt() -> None:
+    from amplifier_tui.host.events import BlockEnded
+
+    async with running(size=(80, 24)) as drive:
+        text = "\n\n".join(f"line {n}" for n in range(60))
+        await drive.push(
+            TurnStarted(session_id=SESSION, turn=1, prompt="x"),
+            BlockEnded(session_id=SESSION, block_id="b", kind="text", text=text),
+        )
+        await drive.until(lambda: "line 59" in drive.text())
+        await drive.write("my draft")
+        await drive.press("pageup")
+        assert "line 59" not in drive.text()
+        await drive.press("end", "end")
+        await drive.until(lambda: "line 59" in drive.text())
+        await drive.press("ctrl+home")
+        await drive.until(lambda: "line 0" in drive.text())
+        await drive.press("ctrl+end")
+        await drive.until(lambda: "line 59" in drive.text())
+        assert drive.draft == "my draft"
+
+
+async def test_a_click_on_the_status_bar_opens_what_it_shows() -> None:
+    async with running(size=(80, 24)) as drive:
+        line = drive.text().splitlines()[-1]
+        await drive.pilot.click("StatusBar", offset=(line.index("coding") + 1, 0))
+        await drive.until(lambda: drive.app.screen is not drive.app.main)
+
+
+async def test_the_tiniest_screen_still_takes_a_prompt() -> None:
+    async with running(size=(20, 5)) as drive:
+        await drive.write("hi")
+        await drive.press("enter")
+        assert drive.client.named("submit") == [("hi",)]

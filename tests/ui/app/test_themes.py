@@ -1,0 +1,194 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.app import App
+from textual.color import Color
+
+from amplifier_tui.paths import shipped_themes_dir, user_config_dir
+from amplifier_tui.ui.preferences import Preferences
+from amplifier_tui.ui.theme_files import (
+    DEFAULT_ROLES,
+    DEFAULT_THEME,
+    ROLES,
+    ThemeError,
+    build_theme,
+    find_theme,
+    load_all,
+    load_roles,
+)
+from tests.ui.driving import running
+
+SHIPPED = sorted(path.stem for path in shipped_themes_dir().glob("*.yaml"))
+SURFACES = ("background", "surface", "panel")
+TEXTS = ("foreground", "secondary", "muted", "primary", "accent", "success", "warning", "error")
+
+
+def luminance(colour: str) -> float:
+    parts = [value / 255 for value in Color.parse(colour).rgb]
+    red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_there_are_a_dark_a_light_and_a_high_contrast_theme() -> None:
+    themes = {roles["name"]: roles for roles in load_all([shipped_themes_dir()])[0]}
+    assert len(themes) >= 6
+    assert themes["ink"]["dark"] and not themes["paper"]["dark"]
+    assert "contrast" in themes
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("surface", SURFACES)
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_text_can_be_read_on_every_surface(name: str, text: str, surface: str) -> None:
+    roles = load_roles(shipped_themes_dir() / f"{name}.yaml")
+    wanted = 7.0 if name == "contrast" else 4.5
+    assert contrast(roles[text], roles[surface]) >= wanted
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_what_is_drawn_is_what_the_file_says(name: str) -> None:
+    roles = find_theme(name)
+    app = App()
+    app.register_theme(build_theme(roles))
+    app.theme = name
+    colours = app.get_css_variables()
+    for role in ROLES:
+        assert colours["text-muted" if role == "muted" else role] == roles[role], role
+    for role in ("primary", "secondary", "accent", "success", "warning", "error"):
+        assert colours[f"text-{role}"] == roles[role]
+    # What is drawn under the cursor of a list.
+    for text in TEXTS:
+        assert contrast(roles[text], colours["block-cursor-background"]) >= 4.5
+
+
+def test_the_colours_of_the_first_frame_are_those_of_the_default_file() -> None:
+    assert load_roles(shipped_themes_dir() / f"{DEFAULT_THEME}.yaml") == DEFAULT_ROLES
+
+
+def good() -> dict[str, Any]:
+    return {**DEFAULT_ROLES, "name": "mine", "dark": True}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"primary": None}, "primary: is missing"),
+        ({"primary": "bluish"}, "primary: 'bluish' is not a colour"),
+        ({"primary": 123}, "primary: must be a colour in quotes"),
+        ({"primary": "#12345678"}, "without transparency"),
+        ({"primary": "ansi_red"}, "primary"),
+        ({"primery": "#123456"}, "unknown key 'primery'"),
+        ({"dark": "yes"}, "dark must be true or false"),
+        ({"name": "My Theme"}, "name must be"),
+        ({"name": "other"}, "name is 'other'"),
+    ],
+)
+def test_a_wrong_theme_file_is_refused_with_file_and_key(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(json.dumps({**good(), **change}))
+    with pytest.raises(ThemeError, match=r"mine\.yaml") as caught:
+        load_roles(path)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["- a\n- b\n", "a: [", "\x00", "just words", ""])
+def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+    with pytest.raises(ThemeError, match=r"bad\.yaml"):
+        load_roles(path)
+
+
+def test_a_user_theme_takes_the_place_of_a_shipped_one_of_its_name(tmp_path: Path) -> None:
+    mine = tmp_path / "ink.yaml"
+    mine.write_text(json.dumps({**good(), "name": "ink", "primary": "#FF0000"}))
+    themes, errors = load_all([shipped_themes_dir(), tmp_path])
+    assert not errors
+    assert next(r for r in themes if r["name"] == "ink")["primary"] == "#FF0000"
+
+
+async def test_a_user_theme_can_be_chosen_and_a_broken_one_is_reported() -> None:
+    folder = user_config_dir() / "themes"
+    folder.mkdir(parents=True)
+    (folder / "mine.yaml").write_text(json.dumps({**good(), "background": "#010203"}))
+    (folder / "broken.yaml").write_text("name: broken\nprimary: '#GGGGGG'\n")
+    async with running(theme="mine") as drive:
+        assert drive.app.theme == "mine"
+        assert drive.app.main.styles.background == Color.parse("#010203")
+        assert "broken.yaml" in drive.text()
+        await drive.press("ctrl+x", "h")
+        await drive.until(lambda: "✗" in drive.text())
+
+
+async def test_an_unknown_theme_falls_back_to_the_default_and_says_so() -> None:
+    async with running(theme="nope") as drive:
+        assert drive.app.theme == DEFAULT_THEME
+        assert "There is no theme 'nope'" in drive.text()
+
+
+async def test_a_remembered_theme_whose_file_changed_is_shown_as_it_is_now() -> None:
+    folder = user_config_dir() / "themes"
+    folder.mkdir(parents=True)
+    path = folder / "mine.yaml"
+    path.write_text(json.dumps(good()))
+    async with running(theme="mine") as drive:
+        drive.app.choose_theme("mine")
+    path.write_text(json.dumps({**good(), "background": "#070809"}))
+    async with running() as drive:
+        assert drive.app.theme == "mine"
+        assert drive.app.main.styles.background == Color.parse("#070809")
+        assert Preferences().palette["background"] == "#070809"
+
+
+async def test_a_remembered_palette_that_was_tampered_with_is_not_fatal() -> None:
+    path = user_config_dir() / "preferences.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"theme": "paper", "palette": {"primary": 3}}))
+    async with running() as drive:
+        assert drive.app.theme == DEFAULT_THEME
+        assert "preferences.json" in drive.text()
+
+
+# --- preferences -----------------------------------------------------------------------------
+
+
+def test_two_programs_do_not_undo_each_others_preferences(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.json"
+    one, two = Preferences(path), Preferences(path)
+    one.set_theme("ink", {"name": "ink"})
+    two.set_panes("/a", ["context"])
+    one.set_panes("/b", [])
+    again = Preferences(path)
+    assert again.theme == "ink"
+    assert again.panes("/a") == ["context"] and again.panes("/b") == []
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{", "\xff", '{"theme": 3, "panes": 4}'])
+def test_broken_preferences_count_as_none(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "preferences.json"
+    path.write_bytes(text.encode("latin-1"))
+    preferences = Preferences(path)
+    assert preferences.theme == "" and preferences.panes("/a") is None
+    preferences.set_panes("/a", ["events"])
+    assert Preferences(path).panes("/a") == ["events"]
+
+
+async def test_a_config_directory_that_cannot_be_written_is_said_and_survived() -> None:
+    folder = user_config_dir()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_text("a file where the directory should be")
+    async with running() as drive:
+        drive.app.choose_theme("paper")
+        await drive.settle()
+        assert drive.app.theme == "paper"
+        assert "not remembered" in drive.text()

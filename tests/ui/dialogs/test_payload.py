@@ -1,0 +1,147 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from amplifier_tui.host.events import Segment
+from amplifier_tui.ui.dialogs.approval_words import outcome_words, remember
+from amplifier_tui.ui.dialogs.diff_lines import diff_view
+from amplifier_tui.ui.dialogs.payload import payload_lines, visible
+from amplifier_tui.ui.dialogs.scroll_lines import TextLine, _height, _parts
+from tests.ui.requests import DIFF, ask, resolved
+
+HOSTILE = st.text(
+    st.sampled_from("ab \t\r\x00\x1b[]\u202e\u200b\u00a0\u2028\ufeff漢🙂é\ud800'\"\\"), max_size=60
+)
+
+
+@given(HOSTILE)
+def test_nothing_that_hides_or_controls_is_left_in_a_visible_line(text: str) -> None:
+    shown, marks = visible(text)
+    for bad in "\t\r\x00\x1b\u202e\u200b\u00a0\u2028\ufeff\ud800":
+        assert bad not in shown
+    for start, end in marks:
+        assert shown[start:end].startswith("‹U+") and shown[start:end].endswith("›")
+
+
+@given(HOSTILE)
+def test_a_visible_line_tells_its_original(text: str) -> None:
+    import re
+
+    shown, _ = visible(text)
+    back = re.sub(r"‹U\+([0-9A-F]+)›", lambda m: chr(int(m[1], 16)), shown)
+    assert back.replace("→   ", "\t") == text
+
+
+@given(st.text(max_size=300), st.integers(1, 50), st.text("xyz ", max_size=20))
+def test_folding_loses_no_character_and_no_row_is_too_wide(text: str, room: int, note: str) -> None:
+    shown, _ = visible(text.replace("\n", ""))
+    line = TextLine(shown, note=note)
+    parts = _parts(line, room)
+    assert "".join(part.text for part in parts) == shown
+    assert len(parts) == _height(line, room)
+    for part in parts:
+        assert cell_len(part.text) + cell_len(part.note) <= max(room, 2)
+    assert not note or any(part.note for part in parts)
+
+
+def test_json_is_indented_but_never_at_the_price_of_a_key() -> None:
+    lines = payload_lines(ask(payload='{"a": {"b": [1, 2]}}', payload_kind="json", segments=()))
+    assert json.loads("\n".join(line.text for line in lines)) == {"a": {"b": [1, 2]}}
+    assert len(lines) > 3
+    twice = '{"path": "/etc/passwd", "path": "ok.txt"}'
+    assert [x.text for x in payload_lines(ask(payload=twice, payload_kind="json"))] == [twice]
+
+
+@pytest.mark.parametrize("payload", ["{", "[" * 100_000, "nul", '"\\ud800"'])
+def test_what_is_no_json_is_shown_as_it_is(payload: str) -> None:
+    assert payload_lines(ask(payload=payload, payload_kind="json", segments=()))
+
+
+def test_a_single_command_is_one_line_with_its_note() -> None:
+    lines = payload_lines(ask())
+    assert [(line.text, line.note) for line in lines] == [
+        ("rm -rf build", "no rule · deletes files")
+    ]
+
+
+def test_a_segment_that_says_something_else_does_not_hide_the_command() -> None:
+    request = ask(payload="rm -rf / # ls", segments=(Segment(text="ls", allowed=True),))
+    assert [line.text for line in payload_lines(request)] == ["rm -rf / # ls", "ls"]
+
+
+# --- diffs -----------------------------------------------------------------------------------
+
+
+def test_a_diff_has_numbers_counts_and_hunks() -> None:
+    view = diff_view(DIFF)
+    assert (view.added, view.removed) == (3, 2)
+    assert view.lines[0].text == "src/app.py"
+    assert [line.lead for line in view.lines[1:6]] == [
+        "   1  ",
+        "   2 −",
+        "   2 +",
+        "   3 +",
+        "   4  ",
+    ]
+    assert [view.lines[at].lead for at in view.hunks] == ["   1  ", "  40 −"]
+
+
+def test_lines_that_look_like_headers_inside_a_hunk_are_lines() -> None:
+    view = diff_view("--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n--- gone\n+++ came\n-also\n")
+    assert (view.added, view.removed) == (1, 2)
+    assert [line.text for line in view.lines] == ["x", "-- gone", "++ came", "also"]
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        ("--- /dev/null\n+++ b/new.py\n", "new file new.py"),
+        ("--- a/old.py\n+++ b/new.py\n", "old.py → new.py"),
+        ("--- a/same.py\n+++ b/same.py\n", "same.py"),
+    ],
+)
+def test_the_file_of_a_diff_is_named_once(head: str, words: str) -> None:
+    assert diff_view(head + "@@ -0,0 +1 @@\n+x\n").lines[0].text == words
+
+
+@given(st.text(st.sampled_from("+-@ \\,0123456789abc\n\x1b\t"), max_size=200))
+def test_no_text_that_calls_itself_a_diff_loses_a_line(text: str) -> None:
+    view = diff_view(text)
+    words = "".join(line.text for line in view.lines)
+    for character in "abc":
+        # A hunk's own header may become a mark; all else is shown.
+        hunks = sum(raw.startswith("@@ -") for raw in text.split("\n"))
+        if not hunks:
+            assert words.count(character) >= text.count(character) - 2
+
+
+# --- words -----------------------------------------------------------------------------------
+
+
+def test_a_rule_gets_a_row_of_its_own_where_it_does_not_fit() -> None:
+    request = ask(rule="rm -rf " + "x" * 80)
+    assert "\n" in remember(request, "once", False, 80).plain
+    assert "\n" not in remember(ask(rule="rm x"), "once", False, 120).plain
+
+
+@pytest.mark.parametrize(
+    ("values", "words", "level"),
+    [
+        ({"outcome": "timed_out", "by": "timeout"}, "timed out, denied", "warning"),
+        ({"outcome": "cancelled", "by": "stop"}, "the turn was stopped", "info"),
+        ({"outcome": "allowed", "by": "rule", "rule": "rm *"}, "allowed by rule rm *", "info"),
+        ({"outcome": "denied", "by": "user"}, "denied", "info"),
+    ],
+)
+def test_an_outcome_is_named_for_what_it_was(values: dict, words: str, level: str) -> None:
+    said, how = outcome_words(ask(), resolved(**values))
+    assert words in said and how == level
+    assert "you denied" not in said.lower()
+
+
+def test_a_request_that_allows_itself_is_said_to_have_been_allowed() -> None:
+    answer = resolved(outcome="timed_out", by="timeout")
+    assert outcome_words(ask(default="allow"), answer)[0].endswith("timed out, allowed")

@@ -1,0 +1,407 @@
+import time
+
+import pytest
+
+from amplifier_tui.host.client import (
+    BundleCard,
+    BundlePreview,
+    PlannedModule,
+    SessionCard,
+)
+from amplifier_tui.host.events import Notice, TodoChanged, TodoItem
+from amplifier_tui.ui.ages import ago
+from amplifier_tui.ui.dialogs.ask_line import AskLine
+from amplifier_tui.ui.dialogs.bundle_picker import BundlePicker
+from amplifier_tui.ui.dialogs.help import Help
+from amplifier_tui.ui.dialogs.history_picker import HistoryPicker
+from amplifier_tui.ui.dialogs.leader import LeaderPopup
+from amplifier_tui.ui.dialogs.notices import NoticeHistory
+from amplifier_tui.ui.dialogs.palette import Palette
+from amplifier_tui.ui.dialogs.plan import PlanSheet
+from amplifier_tui.ui.dialogs.session_picker import SessionPicker
+from amplifier_tui.ui.dialogs.theme_picker import ThemePicker
+from amplifier_tui.ui.pick_list import PickList
+from amplifier_tui.ui.theme_files import DEFAULT_THEME
+from tests.ui.driving import Driver, running
+from tests.ui.fake_client import SESSION, FakeClient
+
+HOSTILE = "[red]x[/]\x1b[31m\x1b]0;t\x07\u202eevil\n\rline"
+SIZES = [(40, 10), (120, 36)]
+
+
+def bundles() -> FakeClient:
+    cards = (
+        BundleCard(name="coding", description="Files and shell", origin="shipped", active=True),
+        BundleCard(name="demo", description="Offline", origin="shipped"),
+        BundleCard(name="local", state="needs_key", missing=("OPENAI_BASE_URL",)),
+        BundleCard(name="far", state="not_fetched", origin="git+https://example.org/x@main"),
+        BundleCard(name="broken", state="invalid", error="broken.md:7: bad mapping"),
+    )
+    modules = (
+        PlannedModule(module_id="tool-bash", kind="tool", origin="demo"),
+        PlannedModule(module_id="provider-mock", kind="provider", origin="base", detail="m1"),
+    )
+    previews = {
+        card.name: BundlePreview(
+            card=card,
+            version="1.2.0",
+            modules=modules,
+            agents=("scout",),
+            context_files=("style.md",),
+            base_tokens=3_200,
+            skipped=("web.yaml: not found",),
+        )
+        for card in cards
+        if card.name != "far"
+    }
+    return FakeClient(cards=cards, previews=previews)
+
+
+async def open_bundles(drive: Driver) -> BundlePicker:
+    await drive.press("ctrl+x", "b")
+    picker = await drive.dialog(BundlePicker)
+    await drive.until(lambda: picker.rows.row is not None)
+    return picker
+
+
+# --- bundles ---------------------------------------------------------------------------------
+
+
+async def test_the_bundle_picker_starts_on_the_active_bundle_and_previews_it() -> None:
+    async with running(bundles()) as drive:
+        picker = await open_bundles(drive)
+        assert picker.rows.row is not None and picker.rows.row.id == "coding"
+        await drive.until(lambda: "provider-mock" in drive.text())
+        text = drive.text()
+        for words in ("active", "scout", "style.md", "3.2k tokens", "web.yaml: not found", "base"):
+            assert words in text
+
+
+async def test_typing_filters_and_enter_switches_with_the_conversation() -> None:
+    async with running(bundles()) as drive:
+        await open_bundles(drive)
+        await drive.write("offl")
+        await drive.press("enter")
+        await drive.closed()
+        assert drive.client.named("switch_bundle") == [("demo", True)]
+
+
+async def test_tab_leaves_the_conversation_behind() -> None:
+    async with running(bundles()) as drive:
+        await open_bundles(drive)
+        await drive.press("tab")
+        assert "empty conversation" in drive.text()
+        await drive.press("down", "enter")
+        assert drive.client.named("switch_bundle") == [("demo", False)]
+
+
+async def test_a_broken_bundle_is_listed_with_its_error_and_cannot_be_chosen() -> None:
+    async with running(bundles()) as drive:
+        picker = await open_bundles(drive)
+        assert "broken.md:7: bad mapping" in drive.text()
+        await drive.write("broken")
+        await drive.press("enter")
+        assert drive.app.screen is picker
+        assert drive.client.named("switch_bundle") == []
+
+
+async def test_a_missing_key_is_named() -> None:
+    async with running(bundles()) as drive:
+        await open_bundles(drive)
+        await drive.write("local")
+        await drive.until(lambda: "OPENAI_BASE_URL" in drive.text())
+
+
+async def test_a_preview_that_fails_says_why_and_the_list_goes_on() -> None:
+    async with running(bundles()) as drive:
+        await open_bundles(drive)
+        await drive.write("far")
+        await drive.until(lambda: "no preview of far" in drive.text())
+        await drive.press("enter")
+        assert drive.client.named("switch_bundle") == [("far", True)]
+
+
+async def test_a_list_that_fails_says_why() -> None:
+    async with running(FakeClient(cards=RuntimeError("disk on fire"))) as drive:
+        await drive.press("ctrl+x", "b")
+        await drive.dialog(BundlePicker)
+        await drive.until(lambda: "disk on fire" in drive.text())
+
+
+async def test_escape_clears_the_filter_and_then_closes() -> None:
+    async with running(bundles()) as drive:
+        picker = await open_bundles(drive)
+        await drive.write("dem")
+        await drive.press("escape")
+        assert drive.app.screen is picker and picker.query_text == ""
+        await drive.press("escape")
+        await drive.closed()
+        assert drive.client.named("switch_bundle") == []
+
+
+async def test_a_click_chooses() -> None:
+    async with running(bundles()) as drive:
+        await open_bundles(drive)
+        await drive.pilot.click(PickList, offset=(5, 1))
+        await drive.closed()
+        assert drive.client.named("switch_bundle") == [("demo", True)]
+
+
+async def test_slash_bundle_with_a_name_switches_at_once() -> None:
+    async with running(bundles()) as drive:
+        await drive.write("/bundle demo")
+        await drive.press("enter")
+        assert drive.client.named("switch_bundle") == [("demo", True)]
+
+
+async def test_a_new_session_takes_the_same_bundle_without_the_conversation() -> None:
+    async with running() as drive:
+        await drive.press("ctrl+x", "n")
+        assert drive.client.named("switch_bundle") == [("coding", False)]
+
+
+# --- sessions --------------------------------------------------------------------------------
+
+
+async def test_the_session_picker_finds_by_first_prompt_and_resumes() -> None:
+    stored = (
+        SessionCard(
+            session_id="aaaa", title="Retry", turns=4, bundle="coding", updated=time.time()
+        ),
+        SessionCard(session_id="bbbb", first_prompt="Write a changelog", turns=1),
+    )
+    async with running(FakeClient(stored=stored)) as drive:
+        await drive.press("ctrl+x", "l")
+        picker = await drive.dialog(SessionPicker)
+        await drive.until(lambda: picker.rows.row is not None)
+        assert "4 turns · coding · just now" in drive.text()
+        await drive.write("changel")
+        await drive.press("enter")
+        assert drive.client.named("resume") == [("bbbb",)]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "just now"),
+        (-5, "just now"),
+        (300, "5 min ago"),
+        (7_300, "2 h ago"),
+        (90_000, "1 day ago"),
+    ],
+)
+def test_ages_read_as_words(seconds: float, words: str) -> None:
+    assert ago(seconds) == words
+
+
+# --- themes ----------------------------------------------------------------------------------
+
+
+async def test_a_theme_is_shown_while_it_is_highlighted_and_escape_puts_the_old_one_back() -> None:
+    async with running() as drive:
+        assert drive.app.theme == DEFAULT_THEME
+        await drive.press("ctrl+x", "h")
+        await drive.dialog(ThemePicker)
+        await drive.press("down")
+        assert drive.app.theme != DEFAULT_THEME
+        await drive.press("escape")
+        await drive.closed()
+        assert drive.app.theme == DEFAULT_THEME
+        assert drive.app.preferences.theme == ""
+
+
+async def test_a_kept_theme_is_remembered_for_the_next_start() -> None:
+    async with running() as drive:
+        await drive.press("ctrl+x", "h")
+        await drive.dialog(ThemePicker)
+        await drive.write("paper")
+        await drive.press("enter")
+        await drive.closed()
+        assert drive.app.theme == "paper"
+    async with running() as drive:
+        assert drive.app.theme == "paper"
+
+
+async def test_escape_with_a_filter_still_puts_the_old_theme_back() -> None:
+    async with running() as drive:
+        await drive.press("ctrl+x", "h")
+        await drive.dialog(ThemePicker)
+        await drive.write("mist")
+        assert drive.app.theme == "mist"
+        await drive.press("escape")
+        await drive.closed()
+        assert drive.app.theme == DEFAULT_THEME
+
+
+async def test_slash_theme_takes_a_name_and_refuses_an_unknown_one() -> None:
+    async with running() as drive:
+        await drive.write("/theme contrast")
+        await drive.press("enter")
+        assert drive.app.theme == "contrast"
+        await drive.write("/theme nope")
+        await drive.press("enter")
+        assert drive.app.theme == "contrast"
+        assert "There is no theme 'nope'" in drive.text()
+
+
+# --- palette, help, leader -------------------------------------------------------------------
+
+
+async def test_the_palette_runs_what_is_found() -> None:
+    async with running(bundles()) as drive:
+        await drive.press("ctrl+p")
+        await drive.dialog(Palette)
+        await drive.write("switch bun")
+        await drive.press("enter")
+        await drive.dialog(BundlePicker)
+
+
+async def test_a_question_mark_on_an_empty_prompt_opens_the_help() -> None:
+    async with running() as drive:
+        await drive.press("question_mark")
+        await drive.dialog(Help)
+        assert "Switch bundle" in drive.text() and "ctrl+x b" in drive.text()
+        await drive.press("escape")
+        await drive.write("why?")
+        assert drive.draft == "why?"
+
+
+async def test_the_help_lists_every_key_of_the_table_and_of_the_panes() -> None:
+    from amplifier_tui.ui.keys import ACTIONS
+    from amplifier_tui.ui.pane_keys import pane_actions
+
+    async with running() as drive:
+        await drive.press("f1")
+        picker = await drive.dialog(Help)
+        listed = {row.id for row in picker.rows.rows}
+        assert listed >= {action.id for action in (*ACTIONS, *pane_actions())}
+
+
+async def test_the_leader_shows_its_keys_and_an_unknown_one_does_nothing() -> None:
+    async with running() as drive:
+        await drive.press("ctrl+x")
+        await drive.dialog(LeaderPopup)
+        assert "Switch bundle" in drive.text()
+        await drive.press("percent_sign")
+        await drive.closed()
+        assert drive.draft == ""
+
+
+# --- small ones ------------------------------------------------------------------------------
+
+
+async def test_notices_are_kept_in_a_history() -> None:
+    async with running() as drive:
+        await drive.push(
+            Notice(session_id=SESSION, level="warning", text="Disk is [b]full", source="hook:disk"),
+            Notice(session_id=SESSION, level="info", text="Saved", source="store"),
+        )
+        await drive.write("/notices")
+        await drive.press("enter")
+        await drive.dialog(NoticeHistory)
+        text = drive.text()
+        assert "Disk is [b]full" in text and "hook:disk" in text and "Saved" in text
+
+
+async def test_the_plan_is_shown_with_its_state() -> None:
+    async with running() as drive:
+        await drive.push(
+            TodoChanged(
+                session_id=SESSION,
+                items=(
+                    TodoItem(content="Read", status="completed"),
+                    TodoItem(content="Write", status="in_progress", active_form="Writing"),
+                    TodoItem(content="Test", status="pending"),
+                ),
+            )
+        )
+        await drive.press("ctrl+t")
+        await drive.dialog(PlanSheet)
+        text = drive.text()
+        assert "1 of 3" in text and "✓ Read" in text and "◐ Writing" in text and "· Test" in text
+        await drive.press("escape")
+        await drive.closed()
+
+
+async def test_the_session_can_be_named() -> None:
+    async with running() as drive:
+        await drive.press("ctrl+x", "j")
+        await drive.dialog(AskLine)
+        await drive.write("My work")
+        await drive.press("enter")
+        await drive.closed()
+        assert drive.client.named("rename") == [("My work",)]
+        await drive.write("/rename Other [red]work")
+        await drive.press("enter")
+        assert drive.client.named("rename")[-1] == ("Other [red]work",)
+
+
+async def test_the_history_search_finds_and_fills_the_draft() -> None:
+    async with running() as drive:
+        for text in ("first prompt", "second thing"):
+            await drive.write(text)
+            await drive.press("enter")
+        await drive.press("ctrl+r")
+        await drive.dialog(HistoryPicker)
+        await drive.write("fir")
+        await drive.press("enter")
+        await drive.closed()
+        assert drive.draft == "first prompt"
+
+
+# --- hostile text and small screens ----------------------------------------------------------
+
+
+def hostile_client() -> FakeClient:
+    card = BundleCard(
+        name=HOSTILE, description=HOSTILE, origin=HOSTILE, missing=(HOSTILE,), state="needs_key"
+    )
+    bad = BundleCard(name="b" + HOSTILE, state="invalid", error=HOSTILE)
+    preview = BundlePreview(
+        card=card,
+        version=HOSTILE,
+        modules=(PlannedModule(module_id=HOSTILE, kind=HOSTILE, origin=HOSTILE, detail=HOSTILE),),
+        agents=(HOSTILE,),
+        context_files=(HOSTILE,),
+        skipped=(HOSTILE,),
+    )
+    stored = (
+        SessionCard(session_id="s", title=HOSTILE, first_prompt=HOSTILE + "2", bundle=HOSTILE),
+    )
+    return FakeClient(cards=(card, bad), previews={HOSTILE: preview}, stored=stored)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    "keys", ["ctrl+x b", "ctrl+x l", "ctrl+x i", "ctrl+r", "ctrl+t", "ctrl+x h"]
+)
+async def test_hostile_text_is_shown_as_harmless_text(keys: str, size: tuple[int, int]) -> None:
+    async with running(hostile_client(), size=size) as drive:
+        drive.app.history.merge([HOSTILE])
+        await drive.push(
+            Notice(session_id=SESSION, level="error", text=HOSTILE, source=HOSTILE),
+            TodoChanged(session_id=SESSION, items=(TodoItem(content=HOSTILE, status="pending"),)),
+        )
+        await drive.press(*keys.split())
+        await drive.until(lambda: drive.app.screen is not drive.app.main)
+        await drive.settle()
+        text = drive.text()
+        assert "\x1b" not in text and "\u202e" not in text and "\x07" not in text
+        assert len(text.splitlines()) == size[1]
+        assert drive.app.screen.focused is not None
+        await drive.press("escape", "escape")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("keys", ["f1", "ctrl+p", "ctrl+x", "ctrl+x j"])
+async def test_every_other_dialog_opens_and_closes_at_every_size(
+    keys: str, size: tuple[int, int]
+) -> None:
+    async with running(size=size) as drive:
+        await drive.press(*keys.split())
+        await drive.until(lambda: drive.app.screen is not drive.app.main)
+        assert drive.text().strip()
+        await drive.press("escape")
+        await drive.closed()
+        await drive.write("ok")
+        assert drive.draft == "ok"

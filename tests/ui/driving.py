@@ -1,0 +1,122 @@
+"""Runs the app for a pilot test, with a scripted client and everything mounted."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from textual import events
+from textual._compositor import LayoutUpdate
+from textual.keys import _character_to_key, key_to_character
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.ui.app import AmplifierApp
+from tests.ui.fake_client import FakeClient
+
+S = TypeVar("S", bound=Screen[Any])
+
+
+class Driver:
+    """The app, its pilot and its client."""
+
+    def __init__(self, app: AmplifierApp, pilot: Pilot[Any], client: FakeClient) -> None:
+        self.app = app
+        self.pilot = pilot
+        self.client = client
+
+    async def settle(self) -> None:
+        """Let every widget work off its messages, and those that they cause."""
+        for _ in range(4):
+            await self.pilot.pause(0)
+
+    async def until(self, condition: Callable[[], object], what: str = "") -> None:
+        """Wait for a condition; the test fails when it does not come true."""
+        async with asyncio.timeout(10):
+            while not condition():
+                await self.pilot.pause(0.005)
+        await self.settle()
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            self.app.post_message(events.Key(key, key_to_character(key)))
+            await self.settle()
+
+    async def write(self, text: str) -> None:
+        """Type, as fast as a terminal delivers."""
+        for character in text:
+            self.app.post_message(events.Key(_key(character), character))
+        await self.settle()
+
+    async def push(self, *events: Any) -> None:
+        """Push events and wait until the screen has taken them."""
+        taken = asyncio.Event()
+        link = self.app.link
+        assert link is not None
+        before = link.take
+
+        def take(batch: list[Any]) -> None:
+            before(batch)
+            if any(event is events[-1] for event in batch):
+                taken.set()
+
+        link._feed._sink = take
+        self.client.push(*events)
+        async with asyncio.timeout(10):
+            await taken.wait()
+        link._feed._sink = before
+        await self.settle()
+
+    async def dialog(self, kind: type[S]) -> S:
+        """Wait until a dialog of this kind is on top and return it."""
+        await self.until(lambda: isinstance(self.app.screen, kind) and self.app.screen.is_mounted)
+        screen = self.app.screen
+        assert isinstance(screen, kind)
+        return screen
+
+    async def closed(self) -> None:
+        """Wait until no dialog is open."""
+        await self.until(lambda: self.app.screen is self.app.main)
+
+    @property
+    def draft(self) -> str:
+        return self.app.main.prompt.input.text
+
+    def text(self) -> str:
+        """Return what is on the screen, dialogs included, one line per row."""
+        screen = self.app.screen
+        update = screen._compositor.render_update(
+            full=True, screen_stack=self.app._background_screens, simplify=True
+        )
+        assert isinstance(update, LayoutUpdate)
+        return "\n".join("".join(strip.text for strip in row) for row in update.strips)
+
+
+@asynccontextmanager
+async def running(
+    client: FakeClient | None = None,
+    size: tuple[int, int] = (120, 36),
+    opened: bool = True,
+    **values: Any,
+) -> AsyncIterator[Driver]:
+    """Run the app until it is ready, and (unless `opened` is False) its session too."""
+    client = client if client is not None else FakeClient()
+    cwd = values.pop("cwd", Path.cwd())
+    request = OpenRequest(cwd=cwd)
+    app = AmplifierApp(lambda: (client, request), cwd=cwd, **values)
+    async with app.run_test(size=size) as pilot:
+        async with asyncio.timeout(20):
+            await app.ready.wait()
+        driver = Driver(app, pilot, client)
+        if opened:
+            await driver.until(lambda: app.state is not None and app.state.facts.opened)
+        yield driver
+
+
+def _key(character: str) -> str:
+    names = {" ": "space", "\n": "ctrl+j"}
+    if character in names or character.isalnum():
+        return names.get(character, character)
+    return _character_to_key(character)

@@ -1,0 +1,163 @@
+"""A scripted session for pilot tests: records what the screen asks, says what the test says."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from amplifier_tui.host.client import (
+    BundleCard,
+    BundlePreview,
+    Decision,
+    OpenRequest,
+    SessionCard,
+)
+from amplifier_tui.host.events import HostEvent, SessionClosed, SessionOpened
+
+SESSION = "s1"
+
+
+@dataclass
+class FakeClient:
+    """Implements `SessionClient` without an engine.
+
+    Attributes:
+        calls: Every call with its arguments, in order.
+        on_open: Events pushed when a session is asked for; the session's opening when empty.
+        silent: Push nothing when a session is asked for.
+        cards: What `bundles` answers; an exception makes it fail.
+        previews: What `preview` answers by name.
+        stored: What `sessions` answers.
+        payloads: What `payload` answers by seq.
+        earlier: What `history` answers.
+        closing: Pushed when the session is closed.
+        hang: `close` never finishes.
+    """
+
+    calls: list[tuple[Any, ...]] = field(default_factory=list)
+    on_open: list[HostEvent] = field(default_factory=list)
+    silent: bool = False
+    cards: tuple[BundleCard, ...] | Exception = ()
+    previews: dict[str, BundlePreview] = field(default_factory=dict)
+    stored: tuple[SessionCard, ...] = ()
+    payloads: dict[int, str] = field(default_factory=dict)
+    earlier: tuple[HostEvent, ...] = ()
+    closing: SessionClosed | None = None
+    hang: bool = False
+    _events: list[HostEvent] = field(default_factory=list)
+    _wake: Callable[[], None] | None = None
+
+    # --- for the test ----------------------------------------------------------------------
+
+    def push(self, *events: HostEvent) -> None:
+        """Say that something happened; callable from any thread."""
+        self._events.extend(events)
+        if self._wake is not None:
+            self._wake()
+
+    def named(self, name: str) -> list[tuple[Any, ...]]:
+        """Return the arguments of every call of one method."""
+        return [call[1:] for call in self.calls if call[0] == name]
+
+    # --- SessionClient ---------------------------------------------------------------------
+
+    def open(self, request: OpenRequest) -> None:
+        self.calls.append(("open", request))
+        if not self.silent:
+            self.push(*(self.on_open or [opened()]))
+
+    def submit(self, text: str, attachments: tuple[str, ...] = ()) -> None:
+        self.calls.append(("submit", text))
+
+    def steer(self, text: str) -> None:
+        self.calls.append(("steer", text))
+
+    def queue(self, text: str) -> None:
+        self.calls.append(("queue", text))
+
+    def unqueue(self, index: int) -> None:
+        self.calls.append(("unqueue", index))
+
+    def interrupt(self, immediate: bool = False) -> None:
+        self.calls.append(("interrupt", immediate))
+
+    def decide(self, request_id: str, decision: Decision) -> None:
+        self.calls.append(("decide", request_id, decision))
+
+    def hold(self, request_id: str) -> None:
+        self.calls.append(("hold", request_id))
+
+    def switch_bundle(self, name: str, *, carry: bool = True) -> None:
+        self.calls.append(("switch_bundle", name, carry))
+
+    def resume(self, session_id: str) -> None:
+        self.calls.append(("resume", session_id))
+
+    def rename(self, title: str) -> None:
+        self.calls.append(("rename", title))
+
+    def bundles(self) -> Future[tuple[BundleCard, ...]]:
+        self.calls.append(("bundles",))
+        if isinstance(self.cards, Exception):
+            return _failed(self.cards)
+        return _done(self.cards)
+
+    def preview(self, name: str) -> Future[BundlePreview]:
+        self.calls.append(("preview", name))
+        if name not in self.previews:
+            return _failed(LookupError(f"no preview of {name}"))
+        return _done(self.previews[name])
+
+    def sessions(self) -> Future[tuple[SessionCard, ...]]:
+        self.calls.append(("sessions",))
+        return _done(self.stored)
+
+    def history(self, before: int, limit: int = 200) -> Future[tuple[HostEvent, ...]]:
+        self.calls.append(("history", before, limit))
+        return _done(self.earlier)
+
+    def payload(self, seq: int) -> Future[str]:
+        self.calls.append(("payload", seq))
+        return _done(self.payloads.get(seq, ""))
+
+    def drain(self) -> list[HostEvent]:
+        events, self._events = self._events, []
+        return events
+
+    def set_waker(self, wake: Callable[[], None] | None) -> None:
+        self._wake = wake
+
+    def close(self) -> Future[None]:
+        self.calls.append(("close",))
+        if self.hang:
+            return Future()
+        if self.closing is not None:
+            self.push(self.closing)
+        return _done(None)
+
+
+def opened(session_id: str = SESSION, **values: Any) -> SessionOpened:
+    """Return the event of a session that is ready."""
+    defaults: dict[str, Any] = {
+        "bundle": "coding",
+        "cwd": "/home/u/src/app",
+        "directory": "/tmp/sessions/s1",
+        "provider": "anthropic",
+        "model": "claude-sonnet-4-5",
+        "context_window": 200_000,
+        "branch": "main",
+        "at": 1_000.0,
+    }
+    return SessionOpened(session_id=session_id, **{**defaults, **values})
+
+
+def _done(value: Any) -> Future[Any]:
+    future: Future[Any] = Future()
+    future.set_result(value)
+    return future
+
+
+def _failed(error: Exception) -> Future[Any]:
+    future: Future[Any] = Future()
+    future.set_exception(error)
+    return future

@@ -1,0 +1,165 @@
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_tui.ui.fuzzy import match, rank
+from amplifier_tui.ui.keymap import Keymap
+from amplifier_tui.ui.keys import BY_SLASH
+from amplifier_tui.ui.prompt.chips import Chips, is_large
+from amplifier_tui.ui.prompt.completion import complete_commands, complete_files, find_query
+from amplifier_tui.ui.prompt.files import list_files
+from amplifier_tui.ui.prompt.history import KEEP, History
+
+TEXT = st.text(max_size=40)
+
+
+# --- chips -----------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(TEXT, st.text(min_size=1, max_size=30)), max_size=6), TEXT)
+def test_a_draft_of_words_and_chips_expands_to_words_and_texts(
+    parts: list[tuple[str, str]], end: str
+) -> None:
+    chips = Chips()
+    draft = full = ""
+    for words, pasted in parts:
+        words = words.replace("[Pasted", "")
+        draft += words + chips.add(pasted)
+        full += words + pasted
+    end = end.replace("[Pasted", "")
+    assert chips.expand(draft + end) == full + end
+
+
+def test_a_label_inside_a_pasted_text_is_left_alone() -> None:
+    chips = Chips()
+    label = chips.add("a\nb")
+    other = chips.add(f"see {label}!!")
+    assert chips.expand(other) == f"see {label}!!"
+
+
+def test_equal_sizes_get_different_labels_and_equal_texts_share_one() -> None:
+    chips = Chips()
+    first, second, again = chips.add("a\nb"), chips.add("c\nd"), chips.add("a\nb")
+    assert first != second and first == again
+    assert chips.expand(f"{first}|{second}") == "a\nb|c\nd"
+
+
+@pytest.mark.parametrize(
+    ("text", "large"),
+    [("x" * 1_000, False), ("x" * 1_001, True), ("a\n" * 7, False), ("a\n" * 8, True)],
+)
+def test_a_paste_is_large_by_lines_or_by_characters(text: str, large: bool) -> None:
+    assert is_large(text) is large
+
+
+# --- fuzzy -----------------------------------------------------------------------------------
+
+
+@given(TEXT, TEXT)
+def test_matched_positions_spell_the_query(query: str, text: str) -> None:
+    found = match(query, text)
+    if found is None:
+        return
+    positions = found[1]
+    assert list(positions) == sorted(set(positions))
+    assert all(0 <= at < len(text) for at in positions)
+    if len(query.split()) == 1 and query.isascii() and text.isascii():
+        assert "".join(text[at] for at in positions).lower() == query.strip().lower()
+
+
+def test_the_file_name_beats_the_folder_and_a_run_beats_scattered_letters() -> None:
+    files = ["retry/other/x.py", "src/r_e_t_r_y.py", "src/retry.py", "docs/nothing.md"]
+    assert rank("retry", files, str)[:2] == ["src/retry.py", "retry/other/x.py"]
+    assert "docs/nothing.md" not in rank("retry", files, str)
+
+
+def test_an_empty_query_keeps_the_order() -> None:
+    assert rank("", ["b", "a", "c"], str, limit=2) == ["b", "a"]
+
+
+# --- completion ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "row", "kind", "word"),
+    [
+        ("/th", 3, 0, "command", "th"),
+        ("/", 1, 0, "command", ""),
+        ("/th", 3, 1, None, ""),
+        ("/th x", 3, 0, None, ""),
+        ("a /th", 5, 0, None, ""),
+        ("@", 1, 0, "file", ""),
+        ("see @src/a", 10, 3, "file", "src/a"),
+        ("(@src", 5, 0, "file", "src"),
+        ("me@host", 7, 0, None, ""),
+        ("@a b", 4, 0, None, ""),
+        ("", 0, 0, None, ""),
+    ],
+)
+def test_what_is_completed_depends_on_where_the_cursor_is(
+    line: str, column: int, row: int, kind: str | None, word: str
+) -> None:
+    query = find_query(line, column, row)
+    assert (query.kind if query else None) == kind
+    if query is not None:
+        assert query.word == word
+        assert line[query.start] in "@/"
+
+
+def test_every_command_is_offered_once_and_found_by_its_name() -> None:
+    offered = complete_commands("", Keymap())
+    assert len({c.text for c in offered}) == len(offered)
+    for name in BY_SLASH:
+        assert complete_commands(name, Keymap())[0].text.startswith(f"/{name}")
+
+
+def test_files_keep_their_mention_form() -> None:
+    assert complete_files("", ["a/b-c_d.py"])[0].insert == "@a/b-c_d.py "
+    assert complete_files("", ["a b.py"])[0].insert == '"a b.py" '
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+def test_files_of_a_repository_are_what_git_knows_or_would_add(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / ".gitignore").write_text("*.log\nsecret/\n")
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "secret").mkdir()
+    for name in ("a.py", "b.log", "deep/er/c.py", "secret/key", "über.txt"):
+        (tmp_path / name).touch()
+    assert list_files(tmp_path) == [".gitignore", "a.py", "über.txt", "deep/er/c.py"]
+
+
+def test_a_folder_that_is_gone_has_no_files(tmp_path: Path) -> None:
+    assert list_files(tmp_path / "gone") == []
+
+
+# --- history ---------------------------------------------------------------------------------
+
+
+def test_a_repeated_prompt_is_remembered_once(tmp_path: Path) -> None:
+    history = History(tmp_path / "h")
+    assert [history.add(text) for text in ("a", "a", "  ", "b", "a")] == [
+        True, False, False, True, True,
+    ]  # fmt: skip
+    assert history.items == ("a", "b", "a")
+
+
+def test_the_file_is_shortened_when_it_has_grown_to_twice_the_limit(tmp_path: Path) -> None:
+    path = tmp_path / "h"
+    path.write_text("".join(f'{{"text": "p{n}"}}\n' for n in range(KEEP * 2 + 1)))
+    found = History(path).load()
+    assert len(found) == KEEP and found[-1] == f"p{KEEP * 2}"
+    assert len(path.read_text().splitlines()) == KEEP
+
+
+def test_prompts_written_by_two_programs_are_all_there(tmp_path: Path) -> None:
+    one, two = History(tmp_path / "h"), History(tmp_path / "h")
+    for n in range(5):
+        one.store(f"one {n}\nline", "/x")
+        two.store(f"two {n} \ud800", "/y")
+    assert len(History(tmp_path / "h").load()) == 10
