@@ -1,0 +1,82 @@
+"""Who put a message there (context reference, section d, rule 3).
+
+Attribution is a function of the message, not bookkeeping beside it, so that every consumer agrees
+and nothing can drift.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+ATTRIBUTION: Final = "_attribution"
+"""Key under which a message carries its source (ADR 0016); in it or in its metadata."""
+
+COMPACTION: Final = "compaction"
+"""Source of what compaction itself says."""
+
+UNATTRIBUTED: Final = "unattributed"
+"""Source of what the provider counted and nobody here did."""
+
+_ROLES: Final = {"developer": "system", "function": "tool"}
+
+
+def source_of(message: Mapping[str, Any], tool_names: Mapping[str, str] | None = None) -> str:
+    """Return the id of the source a message comes from.
+
+    Args:
+        message: A kernel message.
+        tool_names: Tool names by call id, as `tool_names_of` gives them: results that do not name
+            their tool are resolved by it.
+
+    Returns:
+        The marked source; `hook:<name>` for what a hook added; else by its role `user`,
+        `assistant`, `system` or `tool:<name>`.
+    """
+    metadata = message.get("metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    for place in (message, metadata):
+        mark = place.get(ATTRIBUTION)
+        source = mark.get("source_id") if isinstance(mark, Mapping) else None
+        if isinstance(source, str) and source:
+            return source
+    if metadata.get("source") == "hook":
+        return f"hook:{metadata.get('hook_name') or 'unknown'}"
+    if metadata.get("source") == COMPACTION:
+        return COMPACTION
+    role = str(message.get("role") or "")
+    role = _ROLES.get(role, role)
+    if role == "tool":
+        name = message.get("name") or (tool_names or {}).get(str(message.get("tool_call_id")))
+        return f"tool:{name}" if name else "tool"
+    return role or UNATTRIBUTED
+
+
+def tool_names_of(messages: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the tool names of a conversation's calls, by call id."""
+    names: dict[str, str] = {}
+    for message in messages:
+        names.update((call_id, name) for call_id, name in calls_of(message) if name)
+    return names
+
+
+def calls_of(message: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield id and tool name of a message's calls, each id once; an unknown name is empty."""
+    seen: set[str] = set()
+    listed, content = message.get("tool_calls"), message.get("content")
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, Mapping) and block.get("type") in ("tool_call", "tool_use"):
+            yield from _call(block, seen)
+    for item in listed if isinstance(listed, list) else ():
+        if isinstance(item, Mapping):
+            yield from _call(item, seen)
+
+
+def _call(call: Mapping[str, Any], seen: set[str]) -> Iterator[tuple[str, str]]:
+    call_id = str(call.get("id"))
+    if call_id in seen:
+        return
+    seen.add(call_id)
+    name = call.get("name") or call.get("tool")
+    function = call.get("function")
+    if not name and isinstance(function, Mapping):
+        name = function.get("name")
+    yield call_id, name if isinstance(name, str) else ""

@@ -1,0 +1,1 @@
+"""Asking the user: what is asked, how risky it is, who answered."""

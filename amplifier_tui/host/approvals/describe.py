@@ -1,0 +1,223 @@
+"""A request in the words and numbers of the approval dialog."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from amplifier_tui.host.approvals.places import Place, locate
+from amplifier_tui.host.approvals.programs import NETWORK
+from amplifier_tui.host.approvals.risk import (
+    Judgement,
+    judge_script,
+    judge_tool_read,
+    judge_write,
+    worst,
+)
+from amplifier_tui.host.approvals.rules import Part, argument_part, command_parts
+from amplifier_tui.host.approvals.subjects import Subject, read_subject
+from amplifier_tui.host.diffs import Snapshot, snapshot, unified
+
+PAYLOAD_LIMIT: Final = 256 * 1024
+"""Characters of a payload; what is longer is cut, and then must not be remembered."""
+
+PayloadKind = Literal["command", "json", "text", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a request asks for.
+
+    Attributes:
+        action: One sentence.
+        payload: The exact thing to be allowed.
+        payload_kind: How to draw it.
+        parts: What standing rules are matched against; for a command line one for each simple
+            command.
+        diff: The change that would be made.
+        judgement: Risk, reasons and places of the whole.
+        cwd: Where it would run.
+        complete: The payload is all of it.
+    """
+
+    action: str
+    payload: str = ""
+    payload_kind: PayloadKind = "none"
+    parts: tuple[Part, ...] = ()
+    diff: str = ""
+    judgement: Judgement = field(default_factory=Judgement)
+    cwd: str = ""
+    complete: bool = True
+
+
+def describe_call(tool: str, arguments: Mapping[str, Any], workspace: Path) -> Description:
+    """Describe a tool call.
+
+    Args:
+        tool: The tool's name.
+        arguments: Its arguments.
+        workspace: The session's working directory, absolute.
+    """
+    subject = read_subject(tool, arguments)
+    match subject.kind:
+        case "command":
+            return _command(subject, workspace)
+        case "write" | "edit" | "patch":
+            return _change(subject, workspace)
+        case "read":
+            return _read(subject, workspace)
+        case "network":
+            return _network(subject, workspace)
+    return _other(subject, workspace)
+
+
+def describe_question(asker: str, prompt: str) -> Description:
+    """Describe a question that belongs to no tool call."""
+    judgement = Judgement("medium")
+    return Description(
+        action=f"{asker or 'A hook'} asks",
+        payload=prompt,
+        payload_kind="text",
+        parts=(Part("prompt", "", prompt, judgement, asker=asker),),
+        judgement=judgement,
+        complete=len(prompt) <= PAYLOAD_LIMIT,
+    )
+
+
+def _command(subject: Subject, workspace: Path) -> Description:
+    folder = locate(subject.folder, workspace).path if subject.folder else workspace
+    script, each, whole = judge_script(subject.text, workspace, folder)
+    parts = command_parts(subject.tool, script.commands, each)
+    if not script.complete:
+        # What was not understood must not be covered by rules for what was.
+        parts = (Part("command", subject.tool, subject.text.strip(), whole, wraps=True),)
+    count = len(script.commands)
+    what = "a command" if count <= 1 else f"{count} commands"
+    payload, complete = _cut(subject.text)
+    return Description(
+        action=f"{subject.tool} wants to run {what}",
+        payload=payload,
+        payload_kind="command",
+        parts=parts,
+        judgement=whole,
+        cwd=str(folder),
+        complete=complete,
+    )
+
+
+def _change(subject: Subject, workspace: Path) -> Description:
+    places = tuple(locate(path, workspace) for path in subject.paths)
+    judgements = tuple(judge_write(place) for place in places)
+    whole = worst(judgements) if judgements else Judgement("medium", ("changes files",))
+    diff = _diff(subject, places)
+    payload, kind = "", "none"
+    if not diff or "lines of this diff are not shown" in diff:
+        payload, kind = _json(subject.arguments), "json"
+    payload, complete = _cut(payload)
+    return Description(
+        action=f"{subject.tool} wants to {_change_words(subject, places)}",
+        payload=payload,
+        payload_kind="json" if kind == "json" else "none",
+        parts=tuple(
+            Part("path", subject.tool, str(place.path), judgement)
+            for place, judgement in zip(places, judgements, strict=True)
+        )
+        or (argument_part(subject, whole),),
+        diff=diff,
+        judgement=whole,
+        cwd=str(workspace),
+        complete=complete,
+    )
+
+
+def _change_words(subject: Subject, places: tuple[Place, ...]) -> str:
+    if len(places) != 1:
+        return f"change {len(places)} files" if places else "change files"
+    place = places[0]
+    if subject.kind == "write":
+        return f"{'overwrite' if place.exists else 'make'} {place.shown}"
+    return f"change {place.shown}"
+
+
+def _diff(subject: Subject, places: tuple[Place, ...]) -> str:
+    if subject.kind == "patch":
+        return subject.text
+    place = places[0]
+    before = snapshot(place.path)
+    if before.note:
+        return ""
+    if subject.kind == "write":
+        return unified(place.shown, before.text, subject.text)
+    return _edit_diff(subject, place, before)
+
+
+def _edit_diff(subject: Subject, place: Place, before: Snapshot) -> str:
+    after = before.text
+    for replacement in subject.replacements:
+        if after is None or not replacement.old or replacement.old not in after:
+            # It will fail or make a file; show what the call says it replaces.
+            return "".join(unified(place.shown, r.old, r.new) for r in subject.replacements)
+        count = -1 if replacement.everywhere else 1
+        after = after.replace(replacement.old, replacement.new, count)
+    return unified(place.shown, before.text, after)
+
+
+def _read(subject: Subject, workspace: Path) -> Description:
+    places = tuple(locate(path, workspace) for path in subject.paths)
+    judgements = tuple(judge_tool_read(place) for place in places)
+    what = places[0].shown if len(places) == 1 else f"{len(places)} files"
+    payload, complete = _cut(_json(subject.arguments))
+    return Description(
+        action=f"{subject.tool} wants to read {what}",
+        payload=payload,
+        payload_kind="json",
+        parts=tuple(
+            Part("path", subject.tool, str(place.path), judgement)
+            for place, judgement in zip(places, judgements, strict=True)
+        ),
+        judgement=worst(judgements),
+        cwd=str(workspace),
+        complete=complete,
+    )
+
+
+def _network(subject: Subject, workspace: Path) -> Description:
+    judgement = Judgement("medium", (NETWORK,))
+    payload, complete = _cut(_json(subject.arguments))
+    return Description(
+        action=f"{subject.tool} wants to reach {subject.host or subject.url[:200]}",
+        payload=payload,
+        payload_kind="json",
+        parts=(argument_part(subject, judgement),),
+        judgement=judgement,
+        cwd=str(workspace),
+        complete=complete,
+    )
+
+
+def _other(subject: Subject, workspace: Path) -> Description:
+    places = tuple(locate(path, workspace) for path in subject.paths)
+    judgement = Judgement("medium", (), places)
+    if judgement.outside:
+        judgement = judgement.joined(Judgement("high", ("names paths outside the workspace",)))
+    payload, complete = _cut(_json(subject.arguments) if subject.arguments else "")
+    return Description(
+        action=f"{subject.tool} wants to run",
+        payload=payload,
+        payload_kind="json" if payload else "none",
+        parts=(argument_part(subject, judgement),),
+        judgement=judgement,
+        cwd=str(workspace),
+        complete=complete,
+    )
+
+
+def _json(arguments: Mapping[str, Any]) -> str:
+    return json.dumps(arguments, ensure_ascii=False, indent=2, default=str)
+
+
+def _cut(text: str) -> tuple[str, bool]:
+    if len(text) <= PAYLOAD_LIMIT:
+        return text, True
+    return f"{text[:PAYLOAD_LIMIT]}\n… {len(text) - PAYLOAD_LIMIT:,} more characters", False

@@ -1,0 +1,368 @@
+"""The approval desk: every question to the user goes over it, and every answer comes back to it.
+
+A standing rule answers at once. Else `ApprovalRequested` goes up and the asker waits for the
+user, for the clock, or for a stop of the turn, whichever comes first.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import time
+from typing import Any, Final, Literal
+from uuid import uuid4
+
+from amplifier_tui.host.approvals.describe import Description, describe_call, describe_question
+from amplifier_tui.host.approvals.risk import Judgement, severity
+from amplifier_tui.host.approvals.rules import Part, Rule, RuleBook, propose, rule_words
+from amplifier_tui.host.client import Decision
+from amplifier_tui.host.events import (
+    MAIN_LANE,
+    ApprovalOutcome,
+    ApprovalRequested,
+    ApprovalResolved,
+    HostEvent,
+    Risk,
+    Scope,
+    Segment,
+)
+from amplifier_tui.host.redaction import Redactor
+
+logger = logging.getLogger(__name__)
+
+By = Literal["user", "rule", "timeout", "stop"]
+Default = Literal["allow", "deny"]
+
+STOPPED: Final = "the turn was stopped"
+_USUAL_OPTIONS: Final = frozenset({"allow", "allow once", "allow always", "deny"})
+# A hook with a clock of its own cancels the question a moment before or after ours runs out.
+_CLOCK_SLACK: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What somebody wants to know of the user.
+
+    Attributes:
+        asker: The module or hook that asks.
+        prompt: Its own words.
+        tool: The tool it is about; empty outside of a tool call.
+        call_id: Of the tool call, when known.
+        arguments: Of the tool call.
+        why: What made it ask.
+        options: The answers it offers.
+        timeout: Seconds until `default` is taken; None for ever.
+        default: What the asker does after that.
+        risk: The asker's own opinion.
+        lane: Which agent asks.
+    """
+
+    asker: str
+    prompt: str = ""
+    tool: str = ""
+    call_id: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    why: str = ""
+    options: tuple[str, ...] = ()
+    timeout: float | None = None
+    default: Default = "deny"
+    risk: Risk | None = None
+    lane: str = MAIN_LANE
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a question.
+
+    Attributes:
+        outcome: What it means.
+        by: Who gave it.
+        reason: The user's words, or why it was not answered.
+        default: What the asker should do after a timeout: never `allow` for what is risky.
+    """
+
+    outcome: ApprovalOutcome
+    by: By = "user"
+    reason: str = ""
+    default: Default = "deny"
+
+
+@dataclass(slots=True)
+class _Pending:
+    question: Question
+    request: ApprovalRequested
+    parts: tuple[Part, ...]
+    future: asyncio.Future[Answer]
+    deadline: float | None = None
+    clock: asyncio.TimerHandle | None = None
+    rules: tuple[Rule, ...] = ()
+
+
+class ApprovalDesk:
+    """The questions of one session.
+
+    Args:
+        session_id: Whose questions they are.
+        workspace: Its working directory, absolute.
+        send: Takes events on their way up.
+        book: The standing rules.
+        redactor: Keeps secrets out of what goes up and out of the audit.
+        audit: Writes a line of the audit file.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        workspace: Path,
+        send: Callable[[HostEvent], None],
+        *,
+        book: RuleBook | None = None,
+        redactor: Redactor | None = None,
+        audit: Callable[[dict[str, Any]], None] | None = None,
+    ) -> None:
+        self.book = book if book is not None else RuleBook()
+        self.on_resolved: Callable[[Question, Answer], None] | None = None
+        """Told of every answer before the asker gets it."""
+        self._session_id = session_id
+        self._workspace = workspace
+        self._send = send
+        self._redactor = redactor if redactor is not None else Redactor({})
+        self._audit = audit
+        self._pending: dict[str, _Pending] = {}
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Ids of the unanswered requests, oldest first."""
+        return tuple(self._pending)
+
+    # --- asking ----------------------------------------------------------------------------
+
+    async def ask(self, question: Question) -> Answer:
+        """Get an answer.
+
+        Args:
+            question: What to ask.
+
+        Raises:
+            asyncio.CancelledError: The asking task was cancelled; the request is withdrawn.
+        """
+        description = await asyncio.to_thread(self._describe, question)
+        judgement = _with_opinion(description.judgement, question)
+        request_id = uuid4().hex[:12]
+        match = self.book.match(description.parts)
+        if match is not None:
+            answer = Answer("allowed" if match.allow else "denied", "rule", _by_rule(match.rule))
+            self._resolved(question, request_id, answer, match.scope, match.rule, judgement)
+            return answer
+        pending = self._put_up(question, request_id, description, judgement)
+        try:
+            return await pending.future
+        except asyncio.CancelledError:
+            if request_id in self._pending:
+                late = pending.deadline is not None and (
+                    asyncio.get_running_loop().time() >= pending.deadline - _CLOCK_SLACK
+                )
+                answer = (
+                    Answer("timed_out", "timeout", "nobody answered in time")
+                    if late
+                    else Answer("cancelled", "stop", STOPPED)
+                )
+                self._finish(pending, answer)
+            raise
+
+    def _describe(self, question: Question) -> Description:
+        try:
+            if question.tool:
+                return describe_call(question.tool, question.arguments, self._workspace)
+            return describe_question(question.asker, question.prompt)
+        except Exception:
+            logger.exception("A request of %s could not be described", question.asker)
+            payload = f"{question.prompt}\n{dict(question.arguments)!r}"
+            return Description(
+                action=f"{question.tool or question.asker} wants to run",
+                payload=payload[:10_000],
+                payload_kind="text",
+                judgement=Judgement("high", ("it could not be looked at",)),
+                complete=False,
+            )
+
+    def _put_up(
+        self, question: Question, request_id: str, description: Description, judgement: Judgement
+    ) -> _Pending:
+        loop = asyncio.get_running_loop()
+        rules = propose(description.parts, self.book) if description.complete else ()
+        if judgement.risk == "critical":
+            rules = ()
+        risky = severity(judgement.risk) >= severity("high")
+        default: Default = "deny" if risky else question.default
+        options = question.options
+        own_options = {option.casefold() for option in options} - _USUAL_OPTIONS
+        text = self._redactor.text
+        request = ApprovalRequested(
+            session_id=self._session_id,
+            agent=question.lane,
+            at=time(),
+            request_id=request_id,
+            call_id=question.call_id,
+            tool=question.tool,
+            asker=question.asker,
+            action=text(description.action),
+            prompt=text(question.prompt),
+            payload=text(description.payload),
+            payload_kind=description.payload_kind,
+            segments=self._segments(description),
+            diff=text(description.diff),
+            risk=judgement.risk,
+            reasons=judgement.reasons,
+            cwd=description.cwd or str(self._workspace),
+            paths=tuple(place.shown for place in judgement.places),
+            outside=judgement.outside,
+            why=text(question.why),
+            options=options if own_options else (),
+            timeout=question.timeout,
+            default=default,
+            scopes=("once", "session") if rules else ("once",),
+            rule=text(rule_words(rules)),
+        )
+        pending = _Pending(question, request, description.parts, loop.create_future(), rules=rules)
+        self._pending[request_id] = pending
+        if question.timeout is not None:
+            pending.deadline = loop.time() + question.timeout
+            pending.clock = loop.call_later(question.timeout, self._expire, request_id)
+        self._send(request)
+        return pending
+
+    def _segments(self, description: Description) -> tuple[Segment, ...]:
+        commands = [part for part in description.parts if part.kind == "command"]
+        if len(commands) < 2:
+            return ()
+        return tuple(self._segment(part) for part in commands)
+
+    def _segment(self, part: Part) -> Segment:
+        rule = self.book.rule_for(part)
+        if rule is not None:
+            note = f"allowed by rule {rule}"
+        else:
+            note = " · ".join(("no rule", *part.judgement.reasons))
+        text = self._redactor.text
+        return Segment(text=text(part.text), note=text(note), allowed=rule is not None)
+
+    # --- answering -------------------------------------------------------------------------
+
+    def decide(self, request_id: str, decision: Decision) -> None:
+        """Take the user's answer; a request that is gone is ignored."""
+        pending = self._pending.get(request_id)
+        if pending is None:
+            return
+        scope: Scope = decision.scope if decision.scope in pending.request.scopes else "once"
+        if scope != "once":
+            self.book.add(self._rules_to_keep(pending, decision.allow, scope))
+        outcome: ApprovalOutcome = "allowed" if decision.allow else "denied"
+        self._finish(pending, Answer(outcome, "user", decision.reason.strip()), scope)
+        if scope != "once":
+            self._look_again()
+
+    def hold(self, request_id: str) -> None:
+        """Stop a request's clock; it now waits for as long as it takes."""
+        pending = self._pending.get(request_id)
+        if pending is not None and pending.clock is not None:
+            pending.clock.cancel()
+            pending.clock = pending.deadline = None
+
+    def cancel_all(self, reason: str = STOPPED) -> None:
+        """Withdraw every request: the turn is being stopped."""
+        for pending in tuple(self._pending.values()):
+            self._finish(pending, Answer("cancelled", "stop", reason))
+
+    def _rules_to_keep(self, pending: _Pending, allow: bool, scope: Scope) -> tuple[Rule, ...]:
+        rules = pending.rules if allow else propose(pending.parts, self.book, allow=False)
+        return tuple(
+            Rule(rule.kind, rule.tool, rule.words, rule.ceiling, allow, scope) for rule in rules
+        )
+
+    def _look_again(self) -> None:
+        """Answer what waits and is covered by a rule now."""
+        for pending in tuple(self._pending.values()):
+            match = self.book.match(pending.parts)
+            if match is not None:
+                outcome: ApprovalOutcome = "allowed" if match.allow else "denied"
+                answer = Answer(outcome, "rule", _by_rule(match.rule))
+                self._finish(pending, answer, match.scope, match.rule)
+
+    def _expire(self, request_id: str) -> None:
+        pending = self._pending.get(request_id)
+        if pending is not None:
+            answer = Answer(
+                "timed_out", "timeout", "nobody answered in time", pending.request.default
+            )
+            self._finish(pending, answer)
+
+    def _finish(
+        self, pending: _Pending, answer: Answer, scope: Scope = "once", rule: str = ""
+    ) -> None:
+        request = pending.request
+        self._pending.pop(request.request_id, None)
+        if pending.clock is not None:
+            pending.clock.cancel()
+        judgement = Judgement(request.risk, request.reasons)
+        if scope != "once" and not rule:
+            rule = request.rule
+        self._resolved(
+            pending.question, request.request_id, answer, scope, rule, judgement, request.payload
+        )
+        if not pending.future.done():
+            pending.future.set_result(answer)
+
+    def _resolved(
+        self,
+        question: Question,
+        request_id: str,
+        answer: Answer,
+        scope: Scope,
+        rule: str,
+        judgement: Judgement,
+        payload: str = "",
+    ) -> None:
+        resolved = ApprovalResolved(
+            session_id=self._session_id,
+            agent=question.lane,
+            at=time(),
+            request_id=request_id,
+            outcome=answer.outcome,
+            by=answer.by,
+            scope=scope,
+            reason=self._redactor.text(answer.reason),
+            call_id=question.call_id,
+            tool=question.tool,
+            rule=self._redactor.text(rule),
+        )
+        if self._audit is not None:
+            entry = resolved.to_json() | {
+                "asker": question.asker,
+                "prompt": question.prompt,
+                "arguments": dict(question.arguments),
+                "payload": payload,
+                "risk": judgement.risk,
+                "reasons": list(judgement.reasons),
+            }
+            self._audit(entry)
+        if self.on_resolved is not None:
+            self.on_resolved(question, answer)
+        self._send(resolved)
+
+
+def _with_opinion(judgement: Judgement, question: Question) -> Judgement:
+    """Join the asker's own opinion of the risk.
+
+    Hooks judge by the tool's name. Where the call itself was read, that reading counts, unless
+    the hook says critical: then somebody wrote a rule for this.
+    """
+    opinion = question.risk
+    if opinion is None or (question.tool and judgement.reasons and opinion != "critical"):
+        return judgement
+    return judgement.joined(Judgement(opinion))
+
+
+def _by_rule(rule: str) -> str:
+    return f"by the rule {rule}"

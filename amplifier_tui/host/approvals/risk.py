@@ -1,0 +1,289 @@
+"""How risky a call is, in a word, with the reasons for it.
+
+It errs on the side of asking: what cannot be read counts as high, what is not known as medium.
+The word colours the dialog, decides what may be remembered, and whether silence may grant it.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.host.approvals.places import Place, is_root_like, locate
+from amplifier_tui.host.approvals.programs import NETWORK, ONLY_READS, judge_program
+from amplifier_tui.host.approvals.shell import (
+    ROOT_WRAPPERS,
+    SHELLS,
+    WRITING,
+    Command,
+    Redirect,
+    Run,
+    Script,
+    runs,
+    split_commands,
+)
+from amplifier_tui.host.events import Risk
+
+_ORDER: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
+UNREADABLE: Final = "can't be read in full"
+OUTSIDE: Final = "writes outside the workspace"
+SECRETS: Final = "touches keys or passwords"
+
+_DOWNLOADERS: Final = frozenset({"curl", "wget", "fetch", "aria2c"})
+_INTERPRETERS: Final = SHELLS | {"python", "python3", "node", "perl", "ruby", "php", "deno"}
+# Programs whose plain arguments are files they change.
+_CHANGES_ARGUMENTS: Final = frozenset(
+    {"rm", "rmdir", "mv", "cp", "ln", "mkdir", "touch", "tee"}
+) | {"truncate", "shred", "unlink", "chmod", "chown", "chgrp", "dd", "install"}
+_DELETERS: Final = frozenset({"rm", "rmdir", "shred", "unlink", "mv"})
+_FORK_BOMB = re.compile(r":\s*\(\s*\)\s*\{")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """How risky something is.
+
+    Attributes:
+        risk: The word.
+        reasons: Why, most serious first, without repetitions.
+        places: The paths it names.
+    """
+
+    risk: Risk = "low"
+    reasons: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+
+    @property
+    def outside(self) -> bool:
+        """Whether some path lies outside the workspace."""
+        return any(place.outside for place in self.places)
+
+    def joined(self, other: "Judgement") -> "Judgement":
+        """Return both together: the higher risk, all reasons."""
+        first, second = (
+            (self, other) if severity(self.risk) >= severity(other.risk) else (other, self)
+        )
+        reasons = dict.fromkeys((*first.reasons, *second.reasons))
+        if first.risk != "low":
+            reasons.pop(ONLY_READS, None)
+        return Judgement(
+            first.risk, tuple(reasons), tuple(dict.fromkeys((*self.places, *other.places)))
+        )
+
+
+def severity(risk: Risk) -> int:
+    """Return a number that grows with the risk."""
+    return _ORDER.index(risk)
+
+
+def worst(judgements: Iterable[Judgement]) -> Judgement:
+    """Return all judgements as one."""
+    whole = Judgement()
+    for judgement in judgements:
+        whole = whole.joined(judgement)
+    return whole
+
+
+def judge_script(
+    text: str, workspace: Path, folder: Path | None = None
+) -> tuple[Script, tuple[Judgement, ...], Judgement]:
+    """Judge a command line.
+
+    Args:
+        text: The command line.
+        workspace: The workspace, absolute.
+        folder: Where it runs; None for the workspace.
+
+    Returns:
+        Its parts, a judgement for each, and one for the whole.
+    """
+    script = split_commands(text)
+    each: list[Judgement] = []
+    before: Command | None = None
+    here = Whereabouts(workspace, folder or workspace)
+    for command in script.commands:
+        each.append(judge_command(command, here, before))
+        before = command
+        here = _after(command, here)
+    whole = worst(each)
+    if not script.complete:
+        whole = whole.joined(Judgement("high", (UNREADABLE,)))
+    if _FORK_BOMB.search(text):
+        whole = whole.joined(Judgement("critical", ("starts processes without end",)))
+    return script, tuple(each), whole
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """Where a command of a script runs.
+
+    Attributes:
+        workspace: The workspace.
+        folder: The folder the command runs in, after every `cd` before it.
+        known: False after a `cd` to a folder only known when it runs.
+    """
+
+    workspace: Path
+    folder: Path
+    known: bool = True
+
+    def locate(self, text: str) -> Place:
+        """Return where a path leads from here."""
+        return locate(text, self.workspace, self.folder)
+
+
+def _after(command: Command, here: Whereabouts) -> Whereabouts:
+    words, known = command.words, command.known
+    if command.nested or not words or words[0] not in ("cd", "pushd"):
+        return here
+    target = next(
+        ((w, k) for w, k in zip(words[1:], known[1:], strict=True) if not w.startswith("-")),
+        ("~", words[1:] == ()),
+    )
+    if not target[1]:
+        return Whereabouts(here.workspace, here.folder, known=False)
+    return Whereabouts(here.workspace, here.locate(target[0]).path, here.known)
+
+
+def judge_command(command: Command, here: Whereabouts, before: Command | None = None) -> Judgement:
+    """Judge one simple command.
+
+    Args:
+        command: The command.
+        here: Where it runs.
+        before: The command whose output it reads, when `command.piped`.
+    """
+    found = runs(command)
+    whole = worst(_judge_run(run, here) for run in found)
+    for redirect in command.redirects:
+        whole = whole.joined(_judge_redirect(redirect, here))
+    if command.piped and before is not None and _runs_input(found) and _downloads(before):
+        whole = whole.joined(Judgement("critical", ("runs what it downloads",)))
+    if not here.known and severity(whole.risk) > 0:
+        whole = whole.joined(Judgement("high", ("in a folder only known when it runs",)))
+    return whole
+
+
+def _judge_redirect(redirect: Redirect, here: Whereabouts) -> Judgement:
+    duplicates = redirect.operator == ">&" and (redirect.target.isdigit() or redirect.target == "-")
+    if redirect.operator in WRITING or (redirect.operator == ">&" and not duplicates):
+        if not redirect.known:
+            return Judgement("high", (UNREADABLE,))
+        return judge_write(here.locate(redirect.target))
+    if redirect.operator == "<" and redirect.known:
+        return _judge_read(here.locate(redirect.target))
+    return Judgement()
+
+
+def judge_write(place: Place) -> Judgement:
+    """Judge writing a file."""
+    if str(place.path) in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
+        return Judgement()
+    places = (place,)
+    if str(place.path).startswith("/dev/"):
+        return Judgement("critical", ("overwrites a device",), places)
+    if place.secret:
+        return Judgement("high", (SECRETS,), places)
+    if place.run_later:
+        return Judgement("high", ("other programs run what is written there",), places)
+    if place.system:
+        return Judgement("critical", ("changes the operating system",), places)
+    if place.outside:
+        return Judgement("high", (OUTSIDE,), places)
+    return Judgement("medium", ("changes a file" if place.exists else "makes a file",), places)
+
+
+def judge_tool_read(place: Place) -> Judgement:
+    """Judge reading a file or a folder."""
+    base = Judgement("low", (ONLY_READS,), (place,))
+    return _judge_read(place).joined(base)
+
+
+def _judge_read(place: Place) -> Judgement:
+    if place.secret:
+        return Judgement("high", (SECRETS,), (place,))
+    if place.outside:
+        return Judgement("medium", ("reads outside the workspace",), (place,))
+    return Judgement("low", (), (place,))
+
+
+def _judge_run(run: Run, here: Whereabouts) -> Judgement:
+    if not run.command.words:
+        return Judgement("low", ("sets variables",) if run.command.assignments else ())
+    risk, reasons = judge_program(run.program, run.arguments)
+    whole = Judgement(risk, reasons)
+    if not run.readable or not run.program:
+        whole = whole.joined(Judgement("high", (UNREADABLE,)))
+    whole = whole.joined(worst(_judge_paths(run, here)))
+    root = next((w for w in (*run.wrappers, run.program) if w in ROOT_WRAPPERS), "")
+    if root:
+        harsh = severity(whole.risk) >= severity("high")
+        whole = whole.joined(Judgement("critical" if harsh else "high", (root,)))
+    unknown = not all(run.command.known[1:])
+    if run.program in _DELETERS and ("xargs" in run.wrappers or unknown):
+        whole = whole.joined(Judgement("high", ("on files chosen when it runs",)))
+    if any(word.startswith(("http://", "https://", "ftp://")) for word in run.arguments):
+        # `npx`, `docker run` and the like take addresses too.
+        whole = whole.joined(Judgement("medium", (NETWORK,)))
+    return whole
+
+
+def _judge_paths(run: Run, here: Whereabouts) -> Iterable[Judgement]:
+    changes = run.program in _CHANGES_ARGUMENTS
+    arguments = list(zip(run.arguments, run.command.known[1:], strict=False))
+    if run.program in ("chmod", "chown", "chgrp"):
+        # The first is the mode or the owner.
+        arguments = [item for item in arguments if not item[0].startswith("-")][1:]
+    for word, known in arguments:
+        if word.startswith("-") or not word:
+            continue
+        if run.program == "dd":
+            word = word.removeprefix("of=") if word.startswith("of=") else ""
+        if not _looks_like_path(word, changes):
+            continue
+        place = here.locate(word if known else _fixed_part(word))
+        if changes:
+            yield _judge_change(run, place, known, word)
+        else:
+            yield _judge_read(place) if place.exists or place.secret else Judgement()
+
+
+def _judge_change(run: Run, place: Place, known: bool, word: str) -> Judgement:
+    if run.program in _DELETERS and is_root_like(place) and (known or word.endswith("*")):
+        return Judgement("critical", ("deletes everything",), (place,))
+    if run.program in _DELETERS and place.shown == "." and run.program != "mv":
+        return Judgement("critical", ("deletes the whole workspace",), (place,))
+    judgement = judge_write(place)
+    # The file a command names itself is told by the program's own reason.
+    reasons = tuple(r for r in judgement.reasons if r not in ("changes a file", "makes a file"))
+    risk: Risk = judgement.risk if reasons else "low"
+    return Judgement(risk, reasons, judgement.places)
+
+
+def _fixed_part(word: str) -> str:
+    """Return the folder a pattern like `build/*` lies in."""
+    for index, char in enumerate(word):
+        if char in "*?[":
+            return word[:index].rpartition("/")[0] + "/" if "/" in word[:index] else "."
+    return word
+
+
+def _looks_like_path(word: str, changes: bool) -> bool:
+    if not word or "://" in word or "\n" in word or len(word) > 1_000:
+        return False
+    if changes:
+        return True
+    return word.startswith(("/", "~", "../", "./", ".env")) or word == ".." or "/." in word
+
+
+def _runs_input(found: tuple[Run, ...]) -> bool:
+    for run in found:
+        plain = [word for word in run.arguments if not word.startswith("-")]
+        if run.program in _INTERPRETERS and (not plain or "-s" in run.arguments):
+            return True
+    return False
+
+
+def _downloads(command: Command) -> bool:
+    return any(run.program in _DOWNLOADERS for run in runs(command))

@@ -1,0 +1,173 @@
+"""What a command really runs: `sudo env X=1 timeout 5 rm -rf x` runs `rm -rf x`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Final
+
+from amplifier_tui.host.approvals.shell.model import Command
+from amplifier_tui.host.approvals.shell.reader import split_commands
+
+MAX_DEPTH: Final = 8
+SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "busybox"})
+ROOT_WRAPPERS: Final = frozenset({"sudo", "doas", "su", "pkexec", "run0"})
+
+# Wrappers and their options that take a value in the next word.
+_WRAPPERS: Final[dict[str, frozenset[str]]] = {
+    "sudo": frozenset({"-u", "-g", "-h", "-p", "-C", "-T", "-U", "-r", "-t", "-D", "-R"}),
+    "doas": frozenset({"-u", "-C"}),
+    "pkexec": frozenset({"--user"}),
+    "run0": frozenset({"-u", "-g", "-D"}),
+    "env": frozenset({"-u", "-C", "-S", "--unset", "--chdir", "--split-string"}),
+    "xargs": frozenset({"-I", "-n", "-P", "-L", "-d", "-a", "-E", "-s", "--max-args", "--replace"}),
+    "nohup": frozenset(),
+    "nice": frozenset({"-n"}),
+    "ionice": frozenset({"-c", "-n", "-p"}),
+    "time": frozenset({"-f", "-o"}),
+    "timeout": frozenset({"-s", "-k"}),
+    "stdbuf": frozenset({"-i", "-o", "-e"}),
+    "setsid": frozenset(),
+    "command": frozenset(),
+    "builtin": frozenset(),
+    "exec": frozenset({"-a"}),
+    "watch": frozenset({"-n", "-d"}),
+    "strace": frozenset({"-e", "-o", "-p"}),
+    "caffeinate": frozenset({"-t", "-w"}),
+}
+# Words between the options and the command: `timeout 5 cmd`.
+_FIXED: Final = {"timeout": 1}
+_FIND_RUNS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One program that a command would run.
+
+    Attributes:
+        command: The command, its words starting with the program itself.
+        wrappers: The programs around it, outermost first.
+        readable: False when what it runs can't be told from the text.
+    """
+
+    command: Command
+    wrappers: tuple[str, ...] = ()
+    readable: bool = True
+
+    @property
+    def program(self) -> str:
+        """The program's name without its folder; empty when there is none or it is unknown."""
+        words, known = self.command.words, self.command.known
+        if not words or not known[0]:
+            return ""
+        return PurePosixPath(words[0]).name
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The words after the program."""
+        return self.command.words[1:]
+
+
+def runs(command: Command) -> tuple[Run, ...]:
+    """Return what a command runs, wrappers taken off, the scripts of `sh -c` taken apart."""
+    return tuple(_runs(command, (), 0))
+
+
+def _runs(command: Command, wrappers: tuple[str, ...], depth: int) -> Iterator[Run]:
+    run = Run(command, wrappers)
+    program = run.program
+    if depth > MAX_DEPTH:
+        yield replace(run, readable=False)
+    elif program in _WRAPPERS:
+        yield from _wrapped(command, program, wrappers, depth)
+    elif program == "su":
+        yield from _script_of(run, ("-c", "--command"), depth)
+    elif program in SHELLS:
+        yield from _shell(run, depth)
+    elif program == "eval":
+        known = all(command.known)
+        yield from _script(run, " ".join(run.arguments), known, depth)
+    elif program == "find":
+        yield run
+        yield from _find(command, wrappers, depth)
+    else:
+        yield replace(run, readable=not command.words or command.known[0])
+
+
+def _wrapped(
+    command: Command, program: str, wrappers: tuple[str, ...], depth: int
+) -> Iterator[Run]:
+    takes_value = _WRAPPERS[program]
+    index = 1
+    words = command.words
+    while index < len(words):
+        word = words[index]
+        if program == "env" and word in ("-S", "--split-string"):
+            text = " ".join(words[index + 1 :])
+            yield from _script(Run(command, wrappers), text, all(command.known), depth)
+            return
+        if word == "--":
+            index += 1
+            break
+        if word.startswith("-") and len(word) > 1:
+            index += 2 if word in takes_value else 1
+        elif program in ("env", "sudo", "doas") and "=" in word:
+            index += 1
+        else:
+            break
+    index += _FIXED.get(program, 0)
+    if index >= len(words):
+        yield Run(command, wrappers)
+        return
+    inner = replace(command, words=words[index:], known=command.known[index:])
+    yield from _runs(inner, (*wrappers, program), depth + 1)
+
+
+def _shell(run: Run, depth: int) -> Iterator[Run]:
+    arguments = run.arguments
+    for index, word in enumerate(arguments):
+        if word == "-c" or (word.startswith("-") and not word.startswith("--") and "c" in word):
+            known = run.command.known[index + 2 : index + 3]
+            text = arguments[index + 1] if index + 1 < len(arguments) else ""
+            yield from _script(run, text, all(known), depth)
+            return
+        if not word.startswith("-"):
+            break
+    for redirect in run.command.redirects:
+        if redirect.operator in ("<<", "<<<"):
+            yield from _script(run, redirect.target, redirect.known, depth)
+            return
+    # A script file, or what comes through a pipe.
+    yield run
+
+
+def _script_of(run: Run, options: tuple[str, ...], depth: int) -> Iterator[Run]:
+    for index, word in enumerate(run.arguments):
+        if word in options and index + 1 < len(run.arguments):
+            inner = replace(run, wrappers=(*run.wrappers, run.program))
+            known = run.command.known[index + 2]
+            yield from _script(inner, run.arguments[index + 1], known, depth)
+            return
+    yield run
+
+
+def _script(run: Run, text: str, known: bool, depth: int) -> Iterator[Run]:
+    script = split_commands(text)
+    wrappers = (*run.wrappers, run.program)
+    if not script.commands or not script.complete or not known:
+        yield replace(run, readable=False)
+    for command in script.commands:
+        yield from _runs(command, wrappers, depth + 1)
+
+
+def _find(command: Command, wrappers: tuple[str, ...], depth: int) -> Iterator[Run]:
+    words = command.words
+    for index, word in enumerate(words):
+        if word in _FIND_RUNS:
+            end = index + 1
+            while end < len(words) and words[end] not in (";", "+"):
+                end += 1
+            inner = replace(
+                command, words=words[index + 1 : end], known=command.known[index + 1 : end]
+            )
+            if inner.words:
+                yield from _runs(inner, (*wrappers, "find"), depth + 1)

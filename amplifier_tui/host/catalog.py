@@ -1,0 +1,69 @@
+"""Bundles as the picker shows them; nothing here runs a bundle's code or touches the network."""
+
+from pathlib import Path
+
+from amplifier_tui.foundation.preview import BundlePreview as Described
+from amplifier_tui.foundation.preview_modules import PreviewModule
+from amplifier_tui.foundation.workspace import Workspace
+from amplifier_tui.host.client import BundleCard, BundlePreview, PlannedModule
+from amplifier_tui.paths import shipped_bundles_dir
+
+
+async def list_bundles(cwd: Path, active: str) -> tuple[BundleCard, ...]:
+    """Return every bundle of a project, broken ones included.
+
+    Args:
+        cwd: The project's folder.
+        active: Name of the bundle that runs.
+    """
+    return tuple(_card(found, active) for found in await _workspace(cwd).previews())
+
+
+async def preview_bundle(cwd: Path, name: str, active: str) -> BundlePreview:
+    """Return what a bundle would mount.
+
+    Args:
+        cwd: The project's folder.
+        name: Name, path or URI.
+        active: Name of the bundle that runs.
+    """
+    found = await _workspace(cwd).preview(name)
+    return BundlePreview(
+        card=_card(found, active),
+        version=found.version,
+        modules=tuple(_module(module) for module in found.modules),
+        agents=tuple(agent.name for agent in found.agents),
+        context_files=found.context_files,
+        base_tokens=found.base_tokens,
+        skipped=tuple(f"{skipped.source}: {skipped.reason}" for skipped in found.skipped),
+    )
+
+
+def _workspace(cwd: Path) -> Workspace:
+    return Workspace.open(cwd, shipped=(shipped_bundles_dir(),))
+
+
+def _card(found: Described, active: str) -> BundleCard:
+    return BundleCard(
+        name=found.name,
+        description=found.description,
+        origin=found.origin,
+        state=found.state,
+        error=found.error,
+        active=found.name == active,
+        missing=found.missing_keys,
+    )
+
+
+def _module(module: PreviewModule) -> PlannedModule:
+    origin = module.origins[-1] if module.origins else None
+    where = origin.bundle if origin is not None else ""
+    if origin is not None and origin.via_behavior:
+        where = f"{where} ({origin.via_behavior})"
+    return PlannedModule(
+        module_id=module.module_id,
+        kind=module.kind,
+        source=module.source or "built-in",
+        origin=where,
+        detail="; ".join(part for part in (module.detail, module.problem) if part),
+    )

@@ -1,0 +1,204 @@
+"""Exceptions as something a person can act on: what happened, and what to do next."""
+
+import asyncio
+import traceback
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from amplifier_tui.foundation.exceptions import BundleError
+from amplifier_tui.host.events import Failed
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.sender import Stamp
+from amplifier_tui.host.store.lock import SessionBusyError
+from amplifier_tui.host.store.sessions import SessionNotFoundError
+from amplifier_tui.kernel import llm_errors
+
+MESSAGE_LIMIT: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    kind: str
+    remedy: str
+    message: str = ""
+    """Before the error's own words."""
+
+
+# The first class that fits counts: subclasses come before their bases.
+_LLM: Final[tuple[tuple[type[llm_errors.LLMError], _Case], ...]] = (
+    (
+        llm_errors.QuotaExceededError,
+        _Case("quota", "Check the account's plan and billing, or use another provider."),
+    ),
+    (llm_errors.RateLimitError, _Case("rate_limit", "Wait a moment, then send it again.")),
+    (
+        llm_errors.AccessDeniedError,
+        _Case("access_denied", "Check what the key may use, or choose another model."),
+    ),
+    (
+        llm_errors.AuthenticationError,
+        _Case("authentication", "Check the provider's API key in the environment or keys.env."),
+    ),
+    (
+        llm_errors.ContextLengthError,
+        _Case("context_length", "Compact the conversation or start a new session."),
+    ),
+    (
+        llm_errors.ContentFilterError,
+        _Case("content_filter", "Say it in other words; the provider refused this."),
+    ),
+    (
+        llm_errors.NotFoundError,
+        _Case("not_found", "Check the model's name and the provider's base_url."),
+    ),
+    (
+        llm_errors.NetworkError,
+        _Case("network", "Check the connection and the provider's base_url, then try again."),
+    ),
+    (
+        llm_errors.ProviderUnavailableError,
+        _Case("overloaded", "The provider has trouble: wait a moment, then try again."),
+    ),
+    (llm_errors.LLMTimeoutError, _Case("timeout", "Try again; the provider took too long.")),
+    (llm_errors.StreamError, _Case("stream", "Try again; the answer broke off.")),
+    (llm_errors.AbortError, _Case("aborted", "Try again.")),
+    (
+        llm_errors.ConfigurationError,
+        _Case("configuration", "Correct the provider's configuration in the bundle or settings."),
+    ),
+    (
+        llm_errors.InvalidToolCallError,
+        _Case("tool_call", "Try again; the model called a tool in a way nobody understands."),
+    ),
+    (
+        llm_errors.InvalidRequestError,
+        _Case("invalid_request", "The details say what the provider refused; see the event log."),
+    ),
+    (llm_errors.LLMError, _Case("provider", "Try again, or use another provider.")),
+)
+
+
+def turn_failure(
+    error: BaseException,
+    stamp: Stamp,
+    redactor: Redactor,
+    *,
+    prompt: str = "",
+    missing: Iterable[str] = (),
+) -> Failed:
+    """Return the event for an exception that ended a turn.
+
+    Args:
+        error: The exception.
+        stamp: Fields of an event that happens now.
+        redactor: Keeps secrets out of the words.
+        prompt: The prompt that was not answered.
+        missing: Environment variables the providers lack.
+    """
+    kind, remedy, retryable = _judged(error)
+    names = tuple(missing) if kind == "no_provider" else ()
+    if kind == "no_provider":
+        remedy = no_provider_remedy(names)
+    retry_after = getattr(error, "retry_after", None)
+    return Failed(
+        **stamp,
+        kind=kind,
+        message=redactor.text(_words(error)),
+        remedy=remedy,
+        retryable=retryable,
+        retry_after=float(retry_after) if isinstance(retry_after, int | float) else None,
+        prompt=prompt,
+        missing=names,
+        detail=redactor.text(_detail(error)),
+    )
+
+
+def opening_failure(error: BaseException, stamp: Stamp, redactor: Redactor) -> Failed:
+    """Return the event for an exception that kept a session from opening."""
+    kind, remedy = _opening_kind(error)
+    own = getattr(error, "remedy", "")
+    message = getattr(error, "message", "")
+    words = _words(error)
+    if isinstance(own, str) and own:
+        # Foundation's errors print their remedy as a second line.
+        words = words.removesuffix(f"\n{own}")
+        remedy = own
+    elif isinstance(message, str) and message and not words:
+        words = message
+    return Failed(
+        **stamp,
+        kind=kind,
+        message=redactor.text(words),
+        remedy=remedy,
+        detail=redactor.text(_detail(error)),
+    )
+
+
+def internal_failure(error: BaseException, what: str, stamp: Stamp, redactor: Redactor) -> Failed:
+    """Return the event for an exception nobody expected.
+
+    Args:
+        error: The exception.
+        what: What was being done, such as `open a session`.
+        stamp: Fields of an event that happens now.
+        redactor: Keeps secrets out of the words.
+    """
+    return Failed(
+        **stamp,
+        kind="internal",
+        message=redactor.text(f"Could not {what}: {_words(error)}"),
+        remedy="The session goes on. If it happens again, report it with the details.",
+        detail=redactor.text(_detail(error)),
+    )
+
+
+def no_provider_remedy(missing: tuple[str, ...]) -> str:
+    """Return what to do when no provider is mounted."""
+    if missing:
+        names = " or ".join(missing)
+        return f"Set {names} in the environment or in keys.env, or open the demo bundle."
+    return "Add a provider to the bundle or the settings, or open the demo bundle."
+
+
+def _judged(error: BaseException) -> tuple[str, str, bool]:
+    for cls, case in _LLM:
+        if isinstance(error, cls):
+            retryable = bool(error.retryable) or case.kind in ("network", "stream", "aborted")
+            return case.kind, case.remedy, retryable
+    text = str(error)
+    if isinstance(error, RuntimeError) and "No providers mounted" in text:
+        return "no_provider", "", False
+    if isinstance(error, asyncio.CancelledError):
+        return "aborted", "A module cancelled the turn; try again.", True
+    if isinstance(error, TimeoutError):
+        return "timeout", "Try again; something took too long.", True
+    if isinstance(error, OSError):
+        return "system", "Check the file or device it names, then try again.", True
+    return "internal", "Try again. If it happens again, report it with the details.", True
+
+
+def _opening_kind(error: BaseException) -> tuple[str, str]:
+    if isinstance(error, BundleError):
+        return "bundle", "Correct the bundle, or choose another one."
+    if isinstance(error, SessionBusyError):
+        return "busy", "Close it in the other window, or start a new session."
+    if isinstance(error, SessionNotFoundError):
+        return "no_session", "Look at the list of sessions."
+    if isinstance(error, RuntimeError) and "Cannot initialize without" in str(error):
+        return "bundle", "The session cannot run without it: correct the bundle's session section."
+    if isinstance(error, asyncio.CancelledError):
+        return "cancelled", "Open it again when you are ready."
+    if isinstance(error, ValueError):
+        return "bundle", "Correct the bundle's configuration, or choose another one."
+    return "internal", "If it happens again, report it with the details."
+
+
+def _words(error: BaseException) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text if len(text) <= MESSAGE_LIMIT else f"{text[:MESSAGE_LIMIT]}…"
+
+
+def _detail(error: BaseException) -> str:
+    # The lines of code, never the values of variables.
+    return "".join(traceback.format_exception(error))

@@ -1,0 +1,126 @@
+"""What is known of the modules of a session: who provides a tool, who is behind a hook."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from amplifier_tui.foundation.provider_keys import missing_keys
+from amplifier_tui.host.events import ModuleKind
+
+_SECTIONS: Final[dict[str, ModuleKind]] = {
+    "providers": "provider",
+    "tools": "tool",
+    "hooks": "hook",
+}
+_DETAILS: Final = ("default_model", "model", "base_url")
+
+
+@dataclass(slots=True)
+class Planned:
+    """One module of a mount plan.
+
+    Attributes:
+        module_id: Its id.
+        kind: What it is mounted as.
+        instance: Its instance id, if it has one.
+        source: As written.
+        origin: The bundle that asks for it.
+        detail: What distinguishes it, such as a provider's model.
+        missing: Environment variables it needs and does not find.
+        note: What else to say, such as that its source could not be had.
+    """
+
+    module_id: str
+    kind: ModuleKind
+    instance: str = ""
+    source: str = ""
+    origin: str = ""
+    detail: str = ""
+    missing: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass
+class ModuleFacts:
+    """The modules of a session.
+
+    Attributes:
+        planned: In the order they are mounted.
+        tools: Module id by tool name.
+        handlers: Module id by name of a hook handler.
+        asking: Names of modules whose hooks stop tools for approval.
+    """
+
+    planned: list[Planned] = field(default_factory=list)
+    tools: dict[str, str] = field(default_factory=dict)
+    handlers: dict[str, str] = field(default_factory=dict)
+
+    def module_of_tool(self, name: str) -> str:
+        """Return the module that provides a tool; empty when unknown."""
+        return self.tools.get(name, "")
+
+    def module_of_handler(self, name: str) -> str:
+        """Return the module behind a hook handler; the handler's own name when unknown."""
+        return self.handlers.get(name, name)
+
+    def missing(self) -> tuple[str, ...]:
+        """Return the environment variables the providers need and do not find."""
+        names = [name for entry in self.planned for name in entry.missing]
+        return tuple(dict.fromkeys(names))
+
+
+def read_plan(
+    plan: Mapping[str, Any],
+    *,
+    origins: Mapping[str, str] | None = None,
+    failures: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> list[Planned]:
+    """Return the modules of a mount plan, in mount order.
+
+    Args:
+        plan: The plan.
+        origins: Bundle names by `kind:module`, `session:orchestrator` and `session:context`.
+        failures: Why a module's own source could not be had, by id.
+        environ: Where providers look for their keys.
+    """
+    origins, failures = origins or {}, failures or {}
+    found: list[Planned] = []
+    session = plan.get("session")
+    for part in ("orchestrator", "context"):
+        entry = session.get(part) if isinstance(session, Mapping) else None
+        entry = {"module": entry} if isinstance(entry, str) else entry
+        if isinstance(entry, Mapping) and entry.get("module"):
+            kind: ModuleKind = "orchestrator" if part == "orchestrator" else "context"
+            found.append(_planned(entry, kind, origins.get(f"session:{part}", ""), failures))
+    for section, kind in _SECTIONS.items():
+        entries = plan.get(section)
+        for entry in entries if isinstance(entries, list) else ():
+            entry = {"module": entry} if isinstance(entry, str) else entry
+            if not isinstance(entry, Mapping) or not entry.get("module"):
+                continue
+            key = entry.get("id") or entry["module"]
+            planned = _planned(entry, kind, origins.get(f"{kind}:{key}", ""), failures)
+            if kind == "provider" and environ is not None:
+                planned.missing = tuple(missing_keys(entry, environ))
+            found.append(planned)
+    return found
+
+
+def _planned(
+    entry: Mapping[str, Any], kind: ModuleKind, origin: str, failures: Mapping[str, str]
+) -> Planned:
+    module_id = str(entry["module"])
+    config = entry.get("config")
+    config = config if isinstance(config, Mapping) else {}
+    detail = next((str(config[key]) for key in _DETAILS if config.get(key)), "")
+    failure = failures.get(module_id, "")
+    return Planned(
+        module_id=module_id,
+        kind=kind,
+        instance=str(entry.get("instance_id") or ""),
+        source=str(entry.get("source") or ""),
+        origin=origin,
+        detail=detail if kind == "provider" else "",
+        note=f"its source can't be had ({failure}); what is installed is used" if failure else "",
+    )

@@ -1,0 +1,1 @@
+"""The parts of the normaliser: each turns some of the kernel's events into events for a screen."""

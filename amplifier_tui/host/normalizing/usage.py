@@ -1,0 +1,184 @@
+"""Tokens and money, each answer counted once.
+
+The same usage comes several times: in `llm:response`, in `provider:response` and with the last
+`content_block:end`. Per step the sum of `llm:response` counts where there is one, because an
+answer may take several requests; else what the orchestrator said last.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+from amplifier_tui.host.events import Usage
+
+_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    "input_tokens": ("input_tokens", "prompt_tokens", "input"),
+    "output_tokens": ("output_tokens", "completion_tokens", "output"),
+    "cache_read_tokens": ("cache_read_tokens", "cache_read_input_tokens"),
+    "cache_write_tokens": ("cache_write_tokens", "cache_creation_input_tokens"),
+    "reasoning_tokens": ("reasoning_tokens",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Tokens and cost of one or more requests; an unknown cost is None."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost: Decimal | None = None
+
+    def __add__(self, other: "Count") -> "Count":
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Count(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+            sum(costs, Decimal(0)) if costs else None,
+        )
+
+    def as_usage(self) -> Usage:
+        """Return it as events carry it."""
+        return Usage(
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+            cache_read_tokens=self.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens,
+            reasoning_tokens=self.reasoning_tokens,
+            cost=None if self.cost is None else format(self.cost, "f"),
+        )
+
+
+def read_count(usage: Any, cost: Any = None) -> Count | None:
+    """Return a usage of any vendor's wording; None when it says nothing.
+
+    Args:
+        usage: A mapping of counts.
+        cost: What the request cost, when that is told beside the usage.
+    """
+    if not isinstance(usage, Mapping):
+        return None
+    counts = {name: _first(usage, keys) for name, keys in _NAMES.items()}
+    if not any(counts.values()):
+        return None
+    told = usage.get("cost_usd", usage.get("cost"))
+    return Count(**counts, cost=_money(told if told is not None else cost))
+
+
+def _first(usage: Mapping[str, Any], keys: tuple[str, ...]) -> int:
+    for key in keys:
+        value = usage.get(key)
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
+    return 0
+
+
+def _money(value: Any) -> Decimal | None:
+    if value is None or isinstance(value, bool):
+        return None
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() and amount >= 0 else None
+
+
+@dataclass(slots=True)
+class _Step:
+    requests: Count = field(default_factory=Count)
+    answered: bool = False
+    durable: Count | None = None
+
+    @property
+    def count(self) -> Count:
+        return self.requests if self.answered else self.durable or Count()
+
+
+class UsageMeter:
+    """Adds up what a session and its sub-agents use.
+
+    Attributes:
+        provider: The provider of the main lane's latest answer.
+        model: Its model.
+        window: Tokens the latest answer of the main lane left in the conversation: what was read
+            and what was written. 0 before the first.
+    """
+
+    def __init__(self) -> None:
+        self.provider = ""
+        self.model = ""
+        self.window = 0
+        self._before = Count()
+        self._turn = Count()
+        self._steps: dict[str, _Step] = {}
+
+    @property
+    def turn(self) -> Count:
+        """What the running (or latest) turn used."""
+        return sum((step.count for step in self._steps.values()), self._turn)
+
+    @property
+    def session(self) -> Count:
+        """What the session used since it was opened."""
+        return self._before + self.turn
+
+    def restore(self, used: Usage) -> None:
+        """Count what an earlier part of the session used."""
+        cost = _money(used.cost)
+        self._before = self._before + Count(
+            used.input_tokens,
+            used.output_tokens,
+            used.cache_read_tokens,
+            used.cache_write_tokens,
+            used.reasoning_tokens,
+            cost,
+        )
+
+    def turn_begins(self) -> None:
+        """Another prompt."""
+        self._before = self.session
+        self._turn = Count()
+        self._steps.clear()
+
+    def step_begins(self, lane: str) -> None:
+        """`provider:request`: the orchestrator asks for the next answer."""
+        step = self._steps.pop(lane, None)
+        if step is not None:
+            self._turn = self._turn + step.count
+
+    def request_answered(self, lane: str, data: Mapping[str, Any]) -> bool:
+        """`llm:response`; whether it counted."""
+        count = read_count(data.get("usage"), data.get("cost_usd"))
+        if count is None:
+            return False
+        step = self._steps.setdefault(lane, _Step())
+        step.requests = step.requests + count
+        step.answered = True
+        self._note(lane, data, count)
+        return True
+
+    def step_answered(self, lane: str, data: Mapping[str, Any]) -> bool:
+        """`provider:response` or the last `content_block:end`; whether it counted."""
+        count = read_count(data.get("usage"), data.get("cost_usd"))
+        if count is None:
+            return False
+        step = self._steps.setdefault(lane, _Step())
+        if step.answered:
+            return False
+        changed = step.durable != count
+        step.durable = count
+        self._note(lane, data, count)
+        return changed
+
+    def _note(self, lane: str, data: Mapping[str, Any], count: Count) -> None:
+        if lane != "main":
+            return
+        self.provider = str(data.get("provider") or self.provider)
+        self.model = str(data.get("model") or self.model)
+        self.window = count.input_tokens + count.output_tokens

@@ -1,0 +1,1 @@
+"""The session store: what was said, what happened, who allowed what."""

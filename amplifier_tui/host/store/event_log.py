@@ -1,0 +1,139 @@
+"""`events.jsonl`: every emit on the session's hooks, secrets redacted, nothing cut short."""
+
+import json
+import logging
+from array import array
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.host.store.files import AppendFile, OnTrouble
+
+logger = logging.getLogger(__name__)
+
+FILE_NAME: Final = "events.jsonl"
+ROW_LIMIT: Final = 8 * 1024 * 1024
+"""Characters of one payload on disk; larger ones are data dumps nobody reads here."""
+_TAIL: Final = 64 * 1024
+
+
+class EventLogFile:
+    """Appends rows and finds them again by their number.
+
+    The layout is that of the Amplifier CLI's log (`ts`, `lvl`, `event`, `session_id`, `data`),
+    with the row's number, lane and handlers added.
+
+    Args:
+        path: The file.
+        on_trouble: See `AppendFile`.
+    """
+
+    def __init__(self, path: Path, on_trouble: OnTrouble | None = None) -> None:
+        self.path = path
+        self._file = AppendFile(path, on_trouble)
+        self._first = _last_number(path) + 1
+        self._offsets = array("Q")
+
+    def append(self, facts: dict[str, Any], data: str, changed: str = "") -> int:
+        """Write a row.
+
+        Args:
+            facts: `event`, `session_id` and what else is known, JSON-native.
+            data: The payload, as JSON text with its secrets replaced.
+            changed: The payload after the handlers, if one modified it.
+
+        Returns:
+            Its number.
+        """
+        number = self._first + len(self._offsets)
+        head = {"seq": number, "ts": datetime.now(UTC).isoformat(), "lvl": "INFO", **facts}
+        text = json.dumps(head, ensure_ascii=False, default=str)[:-1]
+        text += f', "data": {_bounded(data)}'
+        if changed:
+            text += f', "changed": {_bounded(changed)}'
+        line = (text + "}").encode("utf-8", "backslashreplace")
+        written = self._file.append(line)
+        offset = self._file.size - len(line) - 1 if written else 0
+        self._offsets.append(offset)
+        return number
+
+    def payload(self, number: int) -> str:
+        """Return the payload of a row as JSON text.
+
+        Raises:
+            KeyError: There is no such row.
+            OSError: The file can't be read.
+        """
+        index = number - self._first
+        if 0 <= index < len(self._offsets):
+            row = self._row_at(self._offsets[index])
+            if row is None or row.get("seq") != number:
+                row = self._search(number)
+        else:
+            row = self._search(number)
+        if row is None:
+            raise KeyError(f"Row {number} is not in {self.path.name}")
+        return json.dumps(row.get("data"), ensure_ascii=False, indent=2)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _row_at(self, offset: int) -> dict[str, Any] | None:
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            return _parse(file.readline())
+
+    def _search(self, number: int) -> dict[str, Any] | None:
+        wanted = b'{"seq": %d,' % number
+        with self.path.open("rb") as file:
+            for line in file:
+                if line.startswith(wanted):
+                    return _parse(line)
+        return None
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= ROW_LIMIT:
+        return text
+    return json.dumps({"cut": True, "size": len(text), "start": text[:_TAIL]}, ensure_ascii=False)
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def _last_number(path: Path) -> int:
+    """Return the number of the last row, 0 without one; it does not read the whole file."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            reach = _TAIL
+            while True:
+                start = max(0, size - reach)
+                file.seek(start)
+                for line in reversed(file.read(size - start).splitlines()):
+                    number = _number(line)
+                    if number:
+                        return number
+                if start == 0:
+                    return 0
+                reach *= 8
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        logger.warning("%s can't be read: %s", path, error)
+        return 0
+
+
+def _number(line: bytes) -> int:
+    # The number comes first, so half a line at either end is told apart.
+    start = b'{"seq": '
+    if not line.startswith(start):
+        return 0
+    digits = line[len(start) : len(start) + 20].split(b",")[0]
+    return int(digits) if digits.isdigit() else 0

@@ -1,0 +1,213 @@
+"""What is on the screen and not yet a row: written before it is shown, needed only after a crash.
+
+A prompt is shown before the orchestrator adds its row, an answer streams before its row exists,
+a tool's result is shown before the calls next to it end. Each is noted here first. When the rows
+have come the file is emptied; what is still in it when a session is opened was lost in a crash
+and becomes rows, marked as interrupted.
+"""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.host.messages import INTERRUPTED, typed_prompt
+from amplifier_tui.host.store.files import AppendFile, OnTrouble
+from amplifier_tui.host.store.metadata import now
+from amplifier_tui.host.store.rows import Row, StoredRows, encode_row
+
+logger = logging.getLogger(__name__)
+
+FILE_NAME: Final = "partial.jsonl"
+
+_PROMPT, _DELTA, _WHOLE, _VOID, _RESULT = "prompt", "delta", "whole", "void", "result"
+
+
+class Journal:
+    """Notes what is shown before it is a row.
+
+    Args:
+        path: The file.
+        on_trouble: See `AppendFile`.
+    """
+
+    def __init__(self, path: Path, on_trouble: OnTrouble | None = None) -> None:
+        self._file = AppendFile(path, on_trouble)
+        self._rows = 0
+        self._prompts: list[str] = []
+        self._blocks: set[str] = set()
+        self._calls: set[str] = set()
+        self._dirty = False
+
+    def prompt(self, text: str) -> None:
+        """The user's prompt is about to be shown."""
+        self._prompts.append(text)
+        self._note({"k": _PROMPT, "text": text})
+
+    def delta(self, block_id: str, text: str) -> None:
+        """A piece of the answer is about to be shown."""
+        self._blocks.add(block_id)
+        self._note({"k": _DELTA, "id": block_id, "text": text})
+
+    def whole(self, block_id: str, text: str) -> None:
+        """A block of the answer is about to be shown as a whole; it replaces what streamed."""
+        self._blocks.add(block_id)
+        self._note({"k": _WHOLE, "id": block_id, "text": text})
+
+    def void(self, block_id: str) -> None:
+        """A block is taken back: the request is going to be repeated."""
+        if block_id in self._blocks:
+            self._blocks.discard(block_id)
+            self._note({"k": _VOID, "id": block_id})
+            self._settle()
+
+    def result(self, call_id: str, tool: str, output: str, ok: bool) -> None:
+        """A tool's result is about to be shown."""
+        self._calls.add(call_id)
+        self._note({"k": _RESULT, "id": call_id, "name": tool, "output": output, "ok": ok})
+
+    def row_added(self, count: int, row: Row) -> None:
+        """A row is on disk.
+
+        Args:
+            count: How many rows there are now.
+            row: The row.
+        """
+        self._rows = count
+        match row.get("role"):
+            case "user":
+                typed = typed_prompt(row)
+                if typed in self._prompts:
+                    self._prompts.remove(typed)
+            case "assistant":
+                self._blocks.clear()
+            case "tool":
+                self._calls.discard(str(row.get("tool_call_id")))
+        self._settle()
+
+    def rest(self) -> None:
+        """The turn is over: everything that was worth a row has one."""
+        self._prompts.clear()
+        self._blocks.clear()
+        self._calls.clear()
+        self._settle()
+
+    def start_at(self, count: int) -> None:
+        """Say how many rows there are, before the first note."""
+        self._rows = count
+
+    def close(self) -> None:
+        """Close the file; one that holds nothing is removed."""
+        self._file.close()
+        try:
+            if self._file.path.stat().st_size == 0:
+                self._file.path.unlink()
+        except OSError as error:
+            logger.debug("%s was not removed: %s", self._file.path, error)
+
+    def _note(self, record: Row) -> None:
+        self._dirty = True
+        self._file.append(encode_row(record | {"row": self._rows}))
+
+    def _settle(self) -> None:
+        if self._dirty and not (self._prompts or self._blocks or self._calls):
+            self._file.clear()
+            self._dirty = False
+
+
+@dataclass(slots=True)
+class _Block:
+    row: int
+    pieces: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Left:
+    """What a journal holds, in the order it was first noted."""
+
+    prompts: list[tuple[int, str]] = field(default_factory=list)
+    results: dict[str, tuple[int, Row]] = field(default_factory=dict)
+    blocks: dict[str, _Block] = field(default_factory=dict)
+
+
+def recovered_rows(path: Path, stored: StoredRows) -> list[Row]:
+    """Return the rows a crash kept from being written.
+
+    Args:
+        path: The journal.
+        stored: The rows that were written.
+
+    Returns:
+        Rows to append, in order; empty when nothing was lost.
+    """
+    left = _read(path)
+    rows: list[Row] = []
+    for count, text in left.prompts:
+        if not any(
+            row.get("role") == "user" and typed_prompt(row) == text for _, row in stored.read(count)
+        ):
+            rows.append({"role": "user", "content": text, **_mark()})
+    for call_id, (count, row) in left.results.items():
+        if not any(
+            old.get("role") == "tool" and old.get("tool_call_id") == call_id
+            for _, old in stored.read(count)
+        ):
+            rows.append(row)
+    texts = [
+        "".join(block.pieces)
+        for block in left.blocks.values()
+        if not any(row.get("role") == "assistant" for _, row in stored.read(block.row))
+    ]
+    text = "\n\n".join(text for text in texts if text.strip())
+    if text:
+        content = [{"type": "text", "text": text}]
+        rows.append({"role": "assistant", "content": content, **_mark()})
+    return rows
+
+
+def _read(path: Path) -> _Left:
+    left = _Left()
+    for record in _records(path):
+        count = int(record.get("row") or 0)
+        identity = str(record.get("id") or "")
+        text = str(record.get("text") or "")
+        match record.get("k"):
+            case "prompt":
+                left.prompts.append((count, text))
+            case "delta":
+                left.blocks.setdefault(identity, _Block(count)).pieces.append(text)
+            case "whole":
+                left.blocks.setdefault(identity, _Block(count)).pieces = [text]
+            case "void":
+                left.blocks.pop(identity, None)
+            case "result":
+                left.results[identity] = (count, _tool_row(identity, record))
+    return left
+
+
+def _records(path: Path) -> Iterator[Row]:
+    try:
+        stored = StoredRows(path)
+    except OSError as error:
+        logger.warning("%s can't be read: %s", path, error)
+        return
+    for _, record in stored.read():
+        yield record
+
+
+def _tool_row(call_id: str, record: Row) -> Row:
+    row: Row = {
+        "role": "tool",
+        "tool_call_id": call_id,
+        "name": str(record.get("name") or ""),
+        "content": str(record.get("output") or ""),
+        **_mark(),
+    }
+    if record.get("ok") is not True:
+        row["metadata"]["is_error"] = True
+    return row
+
+
+def _mark() -> dict[str, Any]:
+    return {"metadata": {INTERRUPTED: True, "recovered": True}, "timestamp": now()}

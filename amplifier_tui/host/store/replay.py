@@ -1,0 +1,212 @@
+"""Stored rows as the events that once announced them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from amplifier_tui.host.events import (
+    MAIN_LANE,
+    BlockEnded,
+    BlockKind,
+    HostEvent,
+    SteerApplied,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+    Usage,
+)
+from amplifier_tui.host.messages import (
+    INTERRUPTED,
+    Call,
+    calls_of,
+    is_from_hook,
+    metadata_of,
+    text_of,
+    thinking_of,
+    typed_prompt,
+)
+from amplifier_tui.host.store.outcomes import Outcomes
+from amplifier_tui.host.store.rows import Row, StoredRows
+
+TAIL: Final = 200
+"""Rows that are shown at once when a session is resumed."""
+OUTPUT_LIMIT: Final = 64 * 1024
+STEER_HOOK: Final = "amplifier-tui-steer"
+"""The name steering messages are stored under."""
+
+
+class Replay:
+    """Turns rows of one session into events.
+
+    Args:
+        session_id: Whose rows they are.
+        stored: The rows.
+        outcomes: What is known beside them.
+    """
+
+    def __init__(self, session_id: str, stored: StoredRows, outcomes: Outcomes) -> None:
+        self._session_id = session_id
+        self._stored = stored
+        self._outcomes = outcomes
+
+    def events(self, start: int, stop: int) -> list[HostEvent]:
+        """Return the events of rows `start <= index < stop`, marked as replayed.
+
+        A tool's result comes with its call, wherever its row is: pages hang together.
+        """
+        start, stop = max(0, start), min(stop, len(self._stored))
+        turn = self._stored.turns_before(start)
+        rows = dict(self._stored.read(start, stop))
+        found: list[HostEvent] = []
+        at = 0.0
+        others = [item for item in self._outcomes.others if start < item[0] <= stop]
+        for index, row in rows.items():
+            while others and others[0][0] <= index:
+                found.append(self._retold(others.pop(0)[1]))
+            at = _time(row) or at
+            if row.get("role") == "user" and not is_from_hook(row):
+                turn += 1
+            found += self._row(index, row, turn, at, rows)
+        found += [self._retold(event) for _, event in others]
+        return found
+
+    def usages(self) -> tuple[Usage, ...]:
+        """Return what each turn used, as far as it was noted."""
+        return tuple(
+            event.usage for _, event in self._outcomes.others if isinstance(event, TurnEnded)
+        )
+
+    def _results(self, index: int, rows: dict[int, Row]) -> dict[str, Row]:
+        """Return the results of the calls in row `index`, by call id.
+
+        They follow the calls. Ids may be used again by later answers, so the search ends with the
+        next words of anybody.
+
+        Args:
+            index: The row with the calls.
+            rows: Those that were parsed already.
+        """
+        wanted = {call.call_id for call in calls_of(rows[index])}
+        found: dict[str, Row] = {}
+        place = index + 1
+        while wanted - found.keys() and place < len(self._stored):
+            row = rows.get(place)
+            if row is None:
+                row = dict(self._stored.read(place, place + 1)).get(place, {})
+            place += 1
+            role = row.get("role")
+            if role == "tool":
+                found.setdefault(str(row.get("tool_call_id")), row)
+            elif role == "assistant" or (role == "user" and not is_from_hook(row)):
+                break
+        return found
+
+    def _row(
+        self, index: int, row: Row, turn: int, at: float, rows: dict[int, Row]
+    ) -> Iterator[HostEvent]:
+        match row.get("role"):
+            case "user" if metadata_of(row).get("hook_name") == STEER_HOOK:
+                yield SteerApplied(
+                    session_id=self._session_id,
+                    at=at,
+                    replayed=True,
+                    text=text_of(row.get("content")),
+                )
+            case "user" if not is_from_hook(row):
+                attached = metadata_of(row).get("attachments")
+                yield TurnStarted(
+                    session_id=self._session_id,
+                    at=at,
+                    replayed=True,
+                    turn=turn,
+                    prompt=typed_prompt(row),
+                    attachments=tuple(str(a) for a in attached) if attached else (),
+                )
+            case "assistant":
+                yield from self._answer(index, row, at, rows)
+
+    def _answer(self, index: int, row: Row, at: float, rows: dict[int, Row]) -> Iterator[HostEvent]:
+        interrupted = metadata_of(row).get(INTERRUPTED) is True
+        for number, (kind, text) in enumerate(_blocks(row.get("content"))):
+            yield BlockEnded(
+                session_id=self._session_id,
+                at=at,
+                replayed=True,
+                block_id=f"r{index}.{number}",
+                kind=kind,
+                text=text,
+                interrupted=interrupted,
+            )
+        calls = calls_of(row)
+        results = self._results(index, rows) if calls else {}
+        for call in calls:
+            yield ToolStarted(
+                session_id=self._session_id,
+                at=at,
+                replayed=True,
+                call_id=call.call_id,
+                tool=call.tool,
+                arguments=call.arguments,
+            )
+            result = results.get(call.call_id)
+            if result is not None:
+                yield self._ended(index, call, result)
+
+    def _ended(self, index: int, call: Call, row: Row) -> ToolEnded:
+        output = text_of(row.get("content"))
+        metadata = metadata_of(row)
+        notes = self._outcomes.tools.get((MAIN_LANE, call.call_id), ())
+        noted = next((event for rows, event in notes if rows > index), None)
+        failed = metadata.get("is_error") is True
+        event = noted or ToolEnded(
+            session_id=self._session_id,
+            call_id=call.call_id,
+            tool=call.tool,
+            ok=not failed,
+            denied=metadata.get("denied") is True,
+            interrupted=metadata.get(INTERRUPTED) is True,
+            error=output.strip().split("\n")[0][:500] if failed else "",
+        )
+        return replace(
+            event,
+            session_id=self._session_id,
+            at=_time(row) or event.at,
+            replayed=True,
+            output=output[:OUTPUT_LIMIT],
+            output_size=len(output),
+        )
+
+    def _retold(self, event: HostEvent) -> HostEvent:
+        return replace(event, session_id=self._session_id, replayed=True)
+
+
+def _blocks(content: Any) -> Iterator[tuple[BlockKind, str]]:
+    if not isinstance(content, list):
+        text = text_of(content)
+        if text.strip():
+            yield "text", text
+        return
+    for block in content:
+        if not isinstance(block, dict):
+            continue
+        thinking = thinking_of(block)
+        if thinking.strip():
+            yield "thinking", thinking
+            continue
+        text = text_of([block])
+        if text.strip():
+            yield "text", text
+
+
+def _time(row: Row) -> float:
+    stamp = row.get("timestamp")
+    if isinstance(stamp, int | float):
+        return float(stamp)
+    if isinstance(stamp, str):
+        try:
+            return datetime.fromisoformat(stamp).timestamp()
+        except ValueError:
+            return 0.0
+    return 0.0

@@ -1,0 +1,193 @@
+"""One session on disk: `projects/<slug>/sessions/<id>/` (`architecture.md` section 7)."""
+
+import logging
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.host.events import HostEvent
+from amplifier_tui.host.messages import is_from_hook, typed_prompt
+from amplifier_tui.host.plain import plain
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.store import event_log, journal, outcomes
+from amplifier_tui.host.store.event_log import EventLogFile
+from amplifier_tui.host.store.files import AppendFile
+from amplifier_tui.host.store.journal import Journal, recovered_rows
+from amplifier_tui.host.store.lock import SessionLock
+from amplifier_tui.host.store.metadata import Metadata, now, read_metadata, write_metadata
+from amplifier_tui.host.store.outcomes import OutcomeFile, read_outcomes
+from amplifier_tui.host.store.replay import Replay
+from amplifier_tui.host.store.rows import Row, StoredRows, encode_row, mend
+from amplifier_tui.host.store.sessions import TRANSCRIPT, shorten
+
+logger = logging.getLogger(__name__)
+
+AUDIT: Final = "approvals.jsonl"
+
+OnTrouble = Callable[[OSError | None], None]
+"""Gets the error when saving begins to fail, and None when it works again."""
+
+
+class SessionStore:
+    """Reads and writes a session's folder; nothing it does stops the session.
+
+    Args:
+        folder: The session's folder; its name is the session's id.
+        redactor: Keeps secrets out of what is written.
+        on_trouble: Told once when the disk stops taking what is written, and when it takes it
+            again.
+
+    Attributes:
+        folder: The folder.
+        metadata: The session's card; `save_metadata` writes it.
+        recovered: Rows that a crash had kept from being written and that were added now.
+        torn: Where a torn end of the transcript went; None when there was none.
+    """
+
+    def __init__(self, folder: Path, redactor: Redactor, on_trouble: OnTrouble) -> None:
+        self.folder = folder
+        self.metadata = Metadata(session_id=folder.name)
+        self.recovered = 0
+        self.torn: Path | None = None
+        self.on_row: Callable[[Row], None] | None = None
+        """Told of every row once it is written."""
+        self._redactor = redactor
+        self._on_trouble = on_trouble
+        self._troubled: set[Path] = set()
+        self._lock = SessionLock(folder)
+        self._is_new = not folder.exists()
+        self._count = 0
+        self._transcript = AppendFile(folder / TRANSCRIPT, self._trouble)
+        self._audit = AppendFile(folder / AUDIT, self._trouble)
+        self._outcomes = OutcomeFile(folder / outcomes.FILE_NAME, self._trouble)
+        self.journal = Journal(folder / journal.FILE_NAME, self._trouble)
+        self.log = EventLogFile(folder / event_log.FILE_NAME, self._trouble)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the transcript has."""
+        return self._count
+
+    @property
+    def events_path(self) -> Path:
+        """Where the event log is."""
+        return self.log.path
+
+    def open(self) -> None:
+        """Lock the folder, mend what a crash left behind, read the card.
+
+        Raises:
+            SessionBusyError: Another process has the session open.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._lock.acquire()
+            self._mend()
+        except OSError as error:
+            self._trouble(self._transcript, error)
+        self.metadata = read_metadata(self.folder)
+        self.metadata.created = self.metadata.created or now()
+        self.journal.start_at(self._count)
+
+    def _mend(self) -> None:
+        self.torn = mend(self.folder / TRANSCRIPT)
+        stored = self.stored()
+        self._count = len(stored)
+        path = self.folder / journal.FILE_NAME
+        lost = recovered_rows(path, stored)
+        for row in lost:
+            self._append(row)
+        self.recovered = len(lost)
+        path.unlink(missing_ok=True)
+
+    # --- writing ---------------------------------------------------------------------------
+
+    def add_row(self, message: Mapping[str, Any], extra: Mapping[str, Any] | None = None) -> None:
+        """Write a message as the next row.
+
+        Args:
+            message: As contexts get it.
+            extra: Metadata for the stored row only.
+        """
+        row: Row = self._redactor.values(plain(message))
+        if extra:
+            metadata = row.get("metadata")
+            row = {
+                **row,
+                "metadata": {
+                    **(metadata if isinstance(metadata, dict) else {}),
+                    **self._redactor.values(plain(extra)),
+                },
+            }
+        row = {**row, "timestamp": row.get("timestamp") or now()}
+        self._append(row)
+        self.journal.row_added(self._count, row)
+        if row.get("role") == "user" and not is_from_hook(row) and not self.metadata.first_prompt:
+            self.metadata.first_prompt = shorten(typed_prompt(row))
+        if self.on_row is not None:
+            self.on_row(row)
+
+    def _append(self, row: Row) -> None:
+        self._transcript.append(encode_row(row))
+        self._count += 1
+
+    def note(self, event: HostEvent) -> None:
+        """Note an outcome, so that a resumed session shows it again."""
+        if isinstance(event, outcomes.KEPT) and not event.replayed:
+            self._outcomes.append(self._count, event)
+
+    def audit(self, entry: Mapping[str, Any]) -> None:
+        """Write a line of the approval audit."""
+        line = self._redactor.json({"ts": now(), **plain(entry)})
+        self._audit.append(line.encode("utf-8", "backslashreplace"))
+
+    def save_metadata(self) -> None:
+        """Write the card."""
+        self.metadata.updated = now()
+        try:
+            write_metadata(self.folder, self.metadata)
+        except OSError as error:
+            logger.error("The card of %s was not saved: %s", self.folder.name, error)
+            self._trouble(self._transcript, error)
+
+    def close(self) -> None:
+        """Close every file and give the folder back; a session without a word leaves none."""
+        if self._count:
+            self.save_metadata()
+        for file in (self._transcript, self._audit, self._outcomes, self.journal, self.log):
+            file.close()
+        self._lock.release()
+        if self._is_new and not self._count:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- reading ---------------------------------------------------------------------------
+
+    def stored(self) -> StoredRows:
+        """Return the rows on disk."""
+        return StoredRows(self.folder / TRANSCRIPT)
+
+    def replay(self, stored: StoredRows | None = None) -> Replay:
+        """Return what turns rows into events.
+
+        Args:
+            stored: The rows, when they have been read already.
+        """
+        noted = read_outcomes(self.folder / outcomes.FILE_NAME)
+        rows = stored if stored is not None else self.stored()
+        return Replay(self.folder.name, rows, noted)
+
+    def payload(self, number: int) -> str:
+        """Return the payload of an event log row; see `EventLogFile.payload`."""
+        return self.log.payload(number)
+
+    # --- trouble ---------------------------------------------------------------------------
+
+    def _trouble(self, file: AppendFile, error: OSError | None) -> None:
+        before = bool(self._troubled)
+        if error is None:
+            self._troubled.discard(file.path)
+        else:
+            self._troubled.add(file.path)
+        if bool(self._troubled) != before:
+            self._on_trouble(error)

@@ -1,0 +1,120 @@
+"""The trust question: nothing of a stranger is fetched, installed or executed unasked.
+
+The question goes over the approval desk like any other. An answer for ever is kept per source and
+commit in the user's own state directory.
+"""
+
+import asyncio
+import hashlib
+import json
+import logging
+import os
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.foundation.paths.resolution import redact_uri
+from amplifier_tui.foundation.trust import TrustCallback, TrustRequest, shipped_only
+from amplifier_tui.host.approvals.desk import ApprovalDesk, Question
+from amplifier_tui.paths import shipped_bundles_dir, user_state_dir
+
+logger = logging.getLogger(__name__)
+
+_WORDS: Final = {
+    "fetch": "fetch",
+    "install": "install packages for",
+    "execute": "run the code of",
+}
+
+
+class TrustBook:
+    """What was trusted for good.
+
+    Args:
+        path: The file; None for the usual one.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._known: set[str] | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path if self._path is not None else user_state_dir() / "trusted-sources.json"
+
+    def knows(self, request: TrustRequest) -> bool:
+        """Whether this source, at this commit, was trusted before."""
+        return _key(request) in self._read()
+
+    def add(self, request: TrustRequest) -> None:
+        """Trust it from now on; a disk that does not take it costs the memory only."""
+        known = self._read()
+        known.add(_key(request))
+        text = json.dumps({"version": 1, "trusted": sorted(known)}, indent=2)
+        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_text(text, encoding="utf-8")
+            os.replace(temporary, self.path)
+        except OSError as error:
+            logger.warning("The trust in a source could not be noted: %s", error)
+
+    def _read(self) -> set[str]:
+        if self._known is None:
+            try:
+                data = json.loads(self.path.read_bytes())
+                self._known = {str(key) for key in data["trusted"]}
+            except FileNotFoundError:
+                self._known = set()
+            except (OSError, ValueError, TypeError, KeyError) as error:
+                logger.warning("%s can't be read: %s", self.path, error)
+                self._known = set()
+        return self._known
+
+
+def asking(desk: ApprovalDesk, book: TrustBook, project: Path) -> TrustCallback:
+    """Return a trust callback that asks the user.
+
+    Args:
+        desk: Where the question goes.
+        book: What was trusted before.
+        project: The user's folder; what is in it is told as being there.
+    """
+    shipped = shipped_only((shipped_bundles_dir(),))
+
+    async def decide(request: TrustRequest) -> bool:
+        if shipped(request) or await asyncio.to_thread(book.knows, request):
+            return True
+        answer = await desk.ask(_question(request, project))
+        if answer.outcome == "allowed":
+            await asyncio.to_thread(book.add, request)
+            return True
+        return False
+
+    return decide
+
+
+def _question(request: TrustRequest, project: Path) -> Question:
+    uri = redact_uri(request.uri)
+    place = f"\nin {request.path}" if request.path is not None else ""
+    via = f"\nasked for by {' → '.join(request.included_by)}" if request.included_by else ""
+    commit = f"\nat commit {request.commit}" if request.commit else ""
+    what = f"{_WORDS[request.action]} {request.subject or uri}"
+    own = request.path is not None and request.path.is_relative_to(project)
+    return Question(
+        asker="trust",
+        prompt=f"The bundle wants to {what}\nfrom {uri}{commit}{place}{via}"
+        + (f"\n{request.detail}" if request.detail else ""),
+        why="in your project" if own else "it does not come with the program",
+        risk="medium" if own else "high",
+    )
+
+
+def _key(request: TrustRequest) -> str:
+    """Return what an answer is remembered under.
+
+    A folder on this machine has no commit; its place stands for it, as it does for a person.
+    """
+    where = request.commit or (str(request.path) if request.path is not None else "")
+    text = "\0".join((request.action, request.uri, where))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,1 @@
+"""Turns: prompts in, answers out, and everything that can stop one."""

@@ -1,0 +1,72 @@
+"""What a turn that did not end well leaves in the conversation.
+
+The next turn has to find a conversation any provider accepts: the words the model got out are
+kept, and every tool call has a result.
+"""
+
+import inspect
+import logging
+from typing import Any, Final
+
+from amplifier_tui.host.messages import INTERRUPTED, dangling_calls
+
+logger = logging.getLogger(__name__)
+
+STOPPED: Final = (
+    "Stopped before it ended. It may have done a part of its work: check before you rely on it "
+    "or repeat it."
+)
+
+
+async def keep_partial_answer(context: Any, text: str) -> bool:
+    """Add what the model said so far as its answer, marked as interrupted.
+
+    Args:
+        context: The session's context manager.
+        text: The words.
+
+    Returns:
+        Whether there was anything to keep.
+    """
+    if context is None or not text.strip():
+        return False
+    row = {
+        "role": "assistant",
+        "content": [{"type": "text", "text": text}],
+        "metadata": {INTERRUPTED: True},
+    }
+    return await _add(context, row)
+
+
+async def answer_dangling_calls(context: Any) -> int:
+    """Give every tool call without a result one that says it was stopped; returns how many."""
+    if context is None:
+        return 0
+    try:
+        messages = context.get_messages()
+        messages = await messages if inspect.isawaitable(messages) else messages
+    except Exception:
+        logger.exception("The conversation could not be read")
+        return 0
+    answered = 0
+    for call in list(dangling_calls(list(messages))):
+        row = {
+            "role": "tool",
+            "tool_call_id": call.call_id,
+            "name": call.tool,
+            "content": STOPPED,
+            "metadata": {"is_error": True, INTERRUPTED: True},
+        }
+        answered += await _add(context, row)
+    return answered
+
+
+async def _add(context: Any, row: dict[str, Any]) -> bool:
+    try:
+        outcome = context.add_message(row)
+        if inspect.isawaitable(outcome):
+            await outcome
+    except Exception:
+        logger.exception("The context refused a row that completes the conversation")
+        return False
+    return True

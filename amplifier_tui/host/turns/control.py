@@ -1,0 +1,408 @@
+"""Runs the turns of a session, one after the other, and stops them.
+
+A stop has two stages. The first sets the session's cancellation token: the orchestrator ends after
+its step. The second cancels the task, and when even that has no effect within a second, abandons
+it: the turn is over for everybody else, and what the task still does is kept out.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Final
+
+from amplifier_tui.host.events import (
+    CancelRequested,
+    Failed,
+    HostEvent,
+    Notice,
+    QueueChanged,
+    TurnEnded,
+    TurnStarted,
+    TurnStatus,
+    Usage,
+)
+from amplifier_tui.host.sender import Stamp
+from amplifier_tui.host.stacks import Place, coroutine_places, described, innermost
+from amplifier_tui.host.ticket import TICKET, Ticket, is_abandoned
+from amplifier_tui.host.turns.handle import TurnHandle
+from amplifier_tui.host.turns.processes import end_children, own_children
+from amplifier_tui.host.turns.prompts import Prompt
+from amplifier_tui.host.turns.steering import Steering
+from amplifier_tui.kernel.cancellation import CancellationToken
+from amplifier_tui.kernel.hooks import HookRegistry
+from amplifier_tui.kernel.models import HookResult
+
+logger = logging.getLogger(__name__)
+
+SECOND_CANCEL: Final = 0.8
+"""Seconds after the first cancellation of the task, for modules that swallow one."""
+GIVE_UP: Final = 0.95
+"""Seconds after which a task that goes on is abandoned."""
+_GUARD: Final = "amplifier-tui-guard"
+_GUARDED: Final = ("provider:request", "tool:pre")
+
+
+class PromptDeniedError(Exception):
+    """A hook refused the prompt."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a turn ended.
+
+    Attributes:
+        status: The word.
+        answer: The model's last words.
+        error: What ended it, when that was an exception.
+        abandoned: Where its task still is, when it would not end.
+    """
+
+    status: TurnStatus
+    answer: str = ""
+    error: BaseException | None = None
+    abandoned: list[Place] | None = None
+
+
+@dataclass(slots=True)
+class _Running:
+    ticket: Ticket
+    prompt: Prompt
+    work: "asyncio.Task[str]"
+    began: float
+    children: dict[int, int]
+    given_up: "asyncio.Future[list[Place]]"
+    handle: TurnHandle
+    forcing: "asyncio.Task[None] | None" = None
+    stopping: bool = False
+    resumed: int = 0
+    """Prompts that came after the stop: those are meant to run."""
+
+
+@dataclass(slots=True)
+class TurnParts:
+    """What the control needs of its session.
+
+    Attributes:
+        hooks: The session's.
+        token: The session's.
+        send: Takes events.
+        put: Takes events from any thread, past everything else.
+        stamp: Gives the fields of an event that happens now.
+        execute: Runs one prompt; raises what the turn raises.
+        begins: Told of a turn before it runs: its number and prompt.
+        shown: Makes a prompt fit to be shown: without secrets.
+        settle: Puts the conversation in order after a turn: gets its outcome.
+        failure: Makes the event of an outcome with an error.
+        withdraw: Withdraws the pending approval requests.
+        status: How the orchestrator says the turn ended; None when it does not.
+        usage: Gives the turn's usage and cost.
+        over: Told when everything of a turn is written; the answer of it.
+    """
+
+    hooks: HookRegistry
+    token: CancellationToken
+    send: Callable[[HostEvent], None]
+    put: Callable[[HostEvent], None]
+    stamp: Callable[[], Stamp]
+    execute: Callable[[Prompt], Awaitable[str]]
+    begins: Callable[[int, Prompt], None]
+    shown: Callable[[str], str]
+    settle: Callable[[Outcome], Awaitable[None]]
+    failure: Callable[[BaseException, Prompt], Failed]
+    withdraw: Callable[[], None]
+    status: Callable[[], TurnStatus | None]
+    usage: Callable[[], Usage]
+    over: Callable[[int, Outcome], Awaitable[None]]
+
+
+class TurnControl:
+    """The turns of one session.
+
+    Args:
+        parts: The session.
+        first: How many turns it has had.
+    """
+
+    def __init__(self, parts: TurnParts, first: int = 0) -> None:
+        self._parts = parts
+        self._number = first
+        self._running: _Running | None = None
+        self._queue: deque[Prompt] = deque()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._guards: list[Callable[[], None]] = []
+        self._closed = False
+        self.steering = Steering()
+
+    @property
+    def running(self) -> bool:
+        """Whether a turn runs."""
+        return self._running is not None
+
+    @property
+    def handle(self) -> TurnHandle | None:
+        """The running turn for other threads; None when none runs."""
+        running = self._running
+        return None if running is None else running.handle
+
+    @property
+    def turns(self) -> int:
+        """How many turns were begun."""
+        return self._number
+
+    # --- prompts ---------------------------------------------------------------------------
+
+    def submit(self, prompt: Prompt) -> None:
+        """Run a prompt now, or after the running turn."""
+        if self._closed:
+            return
+        running = self._running
+        if running is None:
+            self._start(prompt)
+            return
+        if running.stopping:
+            self._queue.insert(running.resumed, prompt)
+            running.resumed += 1
+        else:
+            self._queue.append(prompt)
+        self._queue_changed()
+
+    def steer(self, text: str) -> None:
+        """Give the running turn a message; without a turn, run it as a prompt."""
+        if self._running is None or self._running.stopping:
+            self.submit(Prompt(text))
+        else:
+            self.steering.add(text)
+
+    def unqueue(self, index: int) -> None:
+        """Take a waiting prompt out."""
+        if 0 <= index < len(self._queue):
+            del self._queue[index]
+            self._queue_changed()
+
+    def _queue_changed(self) -> None:
+        items = tuple(prompt.text for prompt in self._queue)
+        self._parts.send(QueueChanged(**self._parts.stamp(), items=items))
+
+    # --- running ---------------------------------------------------------------------------
+
+    def _start(self, prompt: Prompt) -> None:
+        self._number += 1
+        ticket = Ticket(self._number)
+        self._parts.token.reset()
+        self._parts.begins(self._number, prompt)
+        self._parts.send(
+            TurnStarted(
+                **self._parts.stamp(),
+                turn=self._number,
+                prompt=self._parts.shown(prompt.text),
+                attachments=prompt.attachments,
+            )
+        )
+        loop = asyncio.get_running_loop()
+        work = loop.create_task(self._work(ticket, prompt), name=f"turn {ticket.number}")
+        handle = TurnHandle(ticket.number, self._parts.token, self._parts.put, self._parts.stamp)
+        self._running = _Running(
+            ticket, prompt, work, monotonic(), own_children(), loop.create_future(), handle
+        )
+        self._hold(loop.create_task(self._attend(self._running), name="attend the turn"))
+
+    async def _work(self, ticket: Ticket, prompt: Prompt) -> str:
+        TICKET.set(ticket)
+        return await self._parts.execute(prompt)
+
+    async def _attend(self, running: _Running) -> None:
+        """Wait for the end of a turn and bring everything in order after it."""
+        waited: set[asyncio.Future[Any]] = {running.work, running.given_up}
+        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+        if not running.work.done():
+            outcome = self._abandon(running)
+        else:
+            outcome = self._outcome(running)
+            self._leave_behind(running)
+        if running.forcing is not None:
+            running.forcing.cancel()
+        parts = self._parts
+        try:
+            await parts.settle(outcome)
+        except Exception:
+            logger.exception("The conversation could not be put in order after the turn")
+        if outcome.error is not None or outcome.abandoned is not None:
+            parts.send(self._failure(outcome, running.prompt))
+        try:
+            await parts.over(running.ticket.number, outcome)
+        except Exception:
+            logger.exception("The end of the turn could not be written in full")
+        self._running = None
+        if not running.handle.end():
+            parts.send(self._ended_event(running, outcome))
+        self._go_on(stopped=running.stopping and not running.resumed)
+
+    def _ended_event(self, running: _Running, outcome: Outcome) -> TurnEnded:
+        parts = self._parts
+        return TurnEnded(
+            **parts.stamp(),
+            turn=running.ticket.number,
+            status=outcome.status,
+            duration_ms=(monotonic() - running.began) * 1000,
+            usage=parts.usage(),
+        )
+
+    def _go_on(self, *, stopped: bool) -> None:
+        """Run what waits. After a stop, what waits keeps waiting for the user's next prompt."""
+        for text in reversed(self.steering.take_back()):
+            self._queue.appendleft(Prompt(text))
+        if self._queue and not self._closed and not stopped:
+            prompt = self._queue.popleft()
+            self._queue_changed()
+            self._start(prompt)
+        elif self._queue:
+            self._queue_changed()
+
+    def _outcome(self, running: _Running) -> Outcome:
+        work = running.work
+        stopped = running.stopping or self._parts.token.is_cancelled
+        if work.cancelled():
+            if stopped:
+                return Outcome("cancelled")
+            return Outcome("error", error=asyncio.CancelledError("a module cancelled the turn"))
+        error = work.exception()
+        if error is not None:
+            # What breaks while everything is being stopped is not worth a report.
+            return Outcome("cancelled") if stopped else Outcome("error", error=error)
+        status = self._parts.status() or "success"
+        if stopped:
+            status = "cancelled"
+        return Outcome(status, answer=work.result())
+
+    def _failure(self, outcome: Outcome, prompt: Prompt) -> Failed:
+        parts = self._parts
+        if outcome.error is not None:
+            return parts.failure(outcome.error, prompt)
+        return Failed(
+            **parts.stamp(),
+            kind="stuck",
+            message=f"The turn did not stop: {innermost(outcome.abandoned or [])} goes on.",
+            remedy="It was left to itself and what it does no longer counts. If it keeps the "
+            "machine busy, quit and resume the session.",
+            detail=described(outcome.abandoned or []),
+        )
+
+    # --- stopping --------------------------------------------------------------------------
+
+    def interrupt(self, immediate: bool, *, told: bool = False) -> bool:
+        """Stop the running turn.
+
+        Args:
+            immediate: Do not wait for the running step.
+            told: `CancelRequested` has been sent already.
+
+        Returns:
+            False when no turn runs.
+        """
+        running = self._running
+        if running is None:
+            return False
+        token = self._parts.token
+        running.stopping = True
+        if immediate:
+            running.handle.taken_up()
+        names = tuple(token.running_tool_names)
+        if immediate:
+            token.request_immediate()
+        else:
+            token.request_graceful()
+        if not told:
+            self._parts.send(
+                CancelRequested(**self._parts.stamp(), immediate=immediate, running_tools=names)
+            )
+        # A request nobody answers would hold the turn for as long as its clock runs.
+        self._parts.withdraw()
+        if immediate and running.forcing is None:
+            running.forcing = asyncio.get_running_loop().create_task(self._force(running))
+        return True
+
+    async def _force(self, running: _Running) -> None:
+        began = monotonic()
+        running.work.cancel()
+        await asyncio.wait({running.work}, timeout=SECOND_CANCEL)
+        if not running.work.done():
+            running.work.cancel()
+            left = max(0.0, began + GIVE_UP - monotonic())
+            await asyncio.wait({running.work}, timeout=left)
+        if not running.work.done() and not running.given_up.done():
+            running.given_up.set_result(coroutine_places(running.work.get_coro()))
+
+    def _abandon(self, running: _Running) -> Outcome:
+        running.ticket.abandoned = True
+        running.work.add_done_callback(_retrieved)
+        self._raise_guards()
+        ended = end_children(running.children)
+        where = running.given_up.result()
+        logger.error(
+            "Turn %d would not stop and was abandoned (%d processes ended) at:\n%s",
+            running.ticket.number,
+            ended,
+            described(where),
+        )
+        return Outcome("cancelled", abandoned=where)
+
+    def _leave_behind(self, running: _Running) -> None:
+        """Cut off tools that go on although their turn was stopped and has ended."""
+        names = self._parts.token.running_tool_names
+        if running.forcing is None or not names:
+            return
+        running.ticket.abandoned = True
+        self._raise_guards()
+        end_children(running.children)
+        self._parts.send(
+            Notice(
+                **self._parts.stamp(),
+                level="warning",
+                text=f"{', '.join(names)} did not stop and was left to itself",
+                source="host",
+            )
+        )
+
+    def _raise_guards(self) -> None:
+        """Keep an abandoned turn from asking models and running tools."""
+        if self._guards:
+            return
+        for event in _GUARDED:
+            self._guards.append(self._parts.hooks.register(event, _deny_abandoned, -10_000, _GUARD))
+
+    async def stop(self, timeout: float) -> None:
+        """End the running turn, take no more prompts, and wait for the end at most `timeout`."""
+        self._closed = True
+        self._queue.clear()
+        if self.interrupt(immediate=True) and self._tasks:
+            await asyncio.wait(self._tasks, timeout=timeout)
+
+    def _hold(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        self._tasks.discard(task)
+        if task.cancelled() or task.exception() is None:
+            return
+        logger.error("Attending a turn failed", exc_info=task.exception())
+        running, self._running = self._running, None
+        if running is not None:
+            # Whatever went wrong: the front end must not wait for ever.
+            self._parts.send(self._ended_event(running, Outcome("error")))
+
+
+async def _deny_abandoned(event: str, data: dict[str, Any]) -> HookResult | None:
+    if is_abandoned():
+        return HookResult(action="deny", reason="The turn was stopped.")
+    return None
+
+
+def _retrieved(task: "asyncio.Task[str]") -> None:
+    """Take an abandoned task's exception, so that nobody reports it as lost."""
+    if not task.cancelled():
+        error = task.exception()
+        logger.info("An abandoned turn has ended: %s", error if error is not None else "done")

@@ -1,0 +1,94 @@
+"""A running turn as other threads see it: something to stop, even when its thread is blocked."""
+
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from amplifier_tui.host.events import CancelRequested, Failed, HostEvent, TurnEnded
+from amplifier_tui.host.sender import Stamp
+from amplifier_tui.host.stacks import Place, described, innermost
+from amplifier_tui.kernel.cancellation import CancellationToken
+
+PATIENCE: Final = 1.0
+"""Seconds the engine has to take up an immediate stop before it counts as blocked."""
+
+
+class TurnHandle:
+    """Stops one turn from any thread.
+
+    Args:
+        number: Of the turn.
+        token: The session's.
+        put: Takes events from any thread.
+        stamp: Gives the fields of an event that happens now.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        token: CancellationToken,
+        put: Callable[[HostEvent], None],
+        stamp: Callable[[], Stamp],
+    ) -> None:
+        self._number = number
+        self._token = token
+        self._put = put
+        self._stamp = stamp
+        self._lock = threading.Lock()
+        self._taken_up = False
+        self._over = False
+        self._reported = False
+
+    def ask(self, immediate: bool) -> None:
+        """Set the token and say so, whatever the engine is busy with."""
+        with self._lock:
+            if self._over:
+                return
+            names = tuple(self._token.running_tool_names)
+            if immediate:
+                self._token.request_immediate()
+            else:
+                self._token.request_graceful()
+        self._put(CancelRequested(**self._stamp(), immediate=immediate, running_tools=names))
+
+    def taken_up(self) -> None:
+        """The engine carries the stop out."""
+        with self._lock:
+            self._taken_up = True
+
+    def end(self) -> bool:
+        """The turn is over.
+
+        Returns:
+            True when the screen was told so before, because the engine was blocked.
+        """
+        with self._lock:
+            self._over = True
+            return self._reported
+
+    def report_blocked(self, where: Callable[[], list[Place]]) -> bool:
+        """Tell the user that a module blocks the engine, unless the stop was taken up.
+
+        Args:
+            where: Tells what the engine's thread executes.
+
+        Returns:
+            Whether that was so.
+        """
+        with self._lock:
+            if self._taken_up or self._over or self._reported:
+                return False
+            self._reported = True
+        places = where()
+        self._put(
+            Failed(
+                **self._stamp(),
+                kind="blocked",
+                message=f"A module blocks the engine and can't be stopped: {innermost(places)}",
+                remedy="The turn counts as stopped. Your next prompt runs as soon as the module "
+                "gives the engine back; if it does not, quit and resume the session.",
+                detail=described(places),
+            )
+        )
+        self._put(TurnEnded(**self._stamp(), turn=self._number, status="cancelled"))
+        return True

@@ -1,0 +1,97 @@
+"""Scratch workspaces: a bundle may bring a folder its sessions work in, each on its own copy."""
+
+import logging
+import shutil
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.paths import user_state_dir
+
+logger = logging.getLogger(__name__)
+
+KEPT: Final = 20
+"""Copies that are kept however old they are."""
+KEPT_DAYS: Final = 14
+_SKIPPED: Final = shutil.ignore_patterns("__pycache__", "*.pyc", ".git", ".venv", "node_modules")
+
+
+class WorkspaceError(ValueError):
+    """The bundle's template is no folder beside it."""
+
+
+def template_of(plan: dict[str, Any], base: Path | None) -> Path | None:
+    """Return the folder a plan's `session.workspace.template` names, None when it names none.
+
+    Args:
+        plan: The mount plan.
+        base: The bundle's folder.
+
+    Raises:
+        WorkspaceError: It is not a folder below the bundle's.
+    """
+    session = plan.get("session")
+    workspace = session.get("workspace") if isinstance(session, dict) else None
+    template = workspace.get("template") if isinstance(workspace, dict) else None
+    if not template:
+        return None
+    if base is None or not isinstance(template, str):
+        raise WorkspaceError(f"session.workspace.template {template!r} has no folder to start from")
+    root = base.resolve()
+    path = (root / template).resolve()
+    if not path.is_relative_to(root) or path == root:
+        raise WorkspaceError(f"session.workspace.template {template!r} is not beside the bundle")
+    if not path.is_dir():
+        raise WorkspaceError(f"session.workspace.template: there is no folder {path}")
+    return path
+
+
+def scratch_root() -> Path:
+    """Return the folder that holds the copies."""
+    return user_state_dir() / "workspaces"
+
+
+def make_workspace(template: Path, session_id: str) -> Path:
+    """Copy a template for a session; a session that has its copy keeps it.
+
+    Returns:
+        The copy's folder.
+
+    Raises:
+        OSError: It can't be copied.
+    """
+    target = scratch_root() / session_id / template.name
+    if not target.is_dir():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(template, target, symlinks=True, ignore=_SKIPPED)
+    return target
+
+
+def prune_workspaces(keep: str, now: float | None = None) -> int:
+    """Remove old copies; returns how many.
+
+    Args:
+        keep: The session that is being opened.
+        now: Unix time; None for the present.
+    """
+    limit = (time.time() if now is None else now) - KEPT_DAYS * 86_400
+    try:
+        folders = [path for path in scratch_root().iterdir() if path.is_dir()]
+    except OSError:
+        return 0
+    folders.sort(key=_changed, reverse=True)
+    removed = 0
+    for folder in folders[KEPT:]:
+        if folder.name != keep and _changed(folder) < limit:
+            shutil.rmtree(folder, ignore_errors=True)
+            removed += 1
+    if removed:
+        logger.info("Removed %d old scratch workspaces", removed)
+    return removed
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

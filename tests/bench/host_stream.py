@@ -1,0 +1,64 @@
+"""What following a stream costs the engine: `python -m tests.bench.host_stream`.
+
+Emits deltas as a provider does, once into a bare hook registry and once into one that the host
+follows: normalised, logged, journaled and put into the outbox. The architecture promises 1 000
+tokens a second; the difference is what the host takes of each.
+"""
+
+import asyncio
+import tempfile
+import time
+from pathlib import Path
+
+from amplifier_tui.host.module_facts import ModuleFacts
+from amplifier_tui.host.normalize import Normalizer
+from amplifier_tui.host.outbox import Outbox
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.sender import Sender
+from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.kernel.hooks import HookRegistry
+
+DELTAS = 50_000
+RATE = 1_000
+GOAL = 0.1
+"""Part of one core the host may take at `RATE` tokens a second."""
+
+
+async def emit_all(hooks: HookRegistry) -> float:
+    """Emit the deltas; returns seconds per delta."""
+    place = {"request_id": "r", "block_index": 0, "block_type": "text"}
+    began = time.perf_counter()
+    for number in range(DELTAS):
+        await hooks.emit("llm:stream_block_delta", {**place, "sequence": number, "text": "token "})
+        if number % 100 == 99:
+            await asyncio.sleep(0)
+    return (time.perf_counter() - began) / DELTAS
+
+
+async def main() -> None:
+    """Print the table."""
+    bare = await emit_all(HookRegistry())
+    with tempfile.TemporaryDirectory(prefix="host-stream-") as scratch:
+        redactor = Redactor({"A_KEY": "some-secret-value", "B_TOKEN": "another-secret-value"})
+        store = SessionStore(Path(scratch) / "session", redactor, lambda _: None)
+        store.open()
+        outbox = Outbox()
+        sender = Sender("s", outbox.put, store, redactor)
+        normalizer = Normalizer(sender, store, redactor, Path(scratch), ModuleFacts())
+        hooks = HookRegistry()
+        normalizer.observe(hooks)
+        followed = await emit_all(hooks)
+        normalizer.close()
+        events = len(outbox.drain())
+        store.journal.rest()
+        store.close()
+    share = (followed - bare) * RATE
+    print(f"{DELTAS:,} deltas, {events} events went up")
+    print(f"{'emit, nobody follows':<40}{bare * 1e6:>8.2f} µs")
+    print(f"{'emit, the host follows':<40}{followed * 1e6:>8.2f} µs  {followed / bare:.1f}x")
+    mark = "met" if share <= GOAL else "MISSED"
+    print(f"{f'of one core at {RATE} tokens/s':<40}{share:>8.1%}    ≤ {GOAL:.0%}  {mark}")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

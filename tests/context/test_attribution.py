@@ -1,0 +1,56 @@
+import pytest
+
+from amplifier_tui.context.attribution import calls_of, source_of, tool_names_of
+from tests.context.support import Row, assistant, calling, hooked, result, system, user
+
+
+@pytest.mark.parametrize(
+    ("row", "source"),
+    [
+        (user(), "user"),
+        (assistant(), "assistant"),
+        (system(), "system"),
+        ({"role": "developer", "content": "x"}, "system"),
+        (result("c1", tool="bash"), "tool:bash"),
+        ({"role": "function", "name": "f", "content": "x"}, "tool:f"),
+        (hooked(name="linter"), "hook:linter"),
+        ({"role": "user", "content": "x", "metadata": {"source": "hook"}}, "hook:unknown"),
+        ({"role": "user", "content": "x", "metadata": {"source": "compaction"}}, "compaction"),
+        ({"role": "user", "content": "x", "metadata": None}, "user"),
+        ({"role": "", "content": "x"}, "unattributed"),
+    ],
+)
+def test_the_source_of_a_message(row: Row, source: str) -> None:
+    assert source_of(row) == source
+
+
+def test_a_mark_wins_over_hook_and_role() -> None:
+    row = hooked()
+    row["metadata"]["_attribution"] = {"source_id": "rag"}
+    assert source_of(row) == "rag"
+    assert source_of({"role": "user", "_attribution": {"source_id": "memory"}}) == "memory"
+
+
+def test_a_mark_that_makes_no_sense_is_not_one() -> None:
+    row = {"role": "user", "content": "x", "metadata": {"_attribution": {"source_id": 7}}}
+    assert source_of(row) == "user"
+
+
+def test_a_result_without_a_name_gets_that_of_its_call() -> None:
+    names = tool_names_of([calling("c1", tool="read_file")])
+    assert source_of(result("c1", tool=None), names) == "tool:read_file"
+    assert source_of(result("c2", tool=None), names) == "tool"
+
+
+def test_calls_are_found_in_every_form_and_each_once() -> None:
+    row = {
+        "role": "assistant",
+        "content": [{"type": "tool_call", "id": "a", "name": "bash", "input": {}}],
+        "tool_calls": [
+            {"id": "a", "name": "bash"},
+            {"id": "b", "function": {"name": "grep", "arguments": "{}"}},
+            {"id": "c", "tool": "todo"},
+            "not a call",
+        ],
+    }
+    assert dict(calls_of(row)) == {"a": "bash", "b": "grep", "c": "todo"}

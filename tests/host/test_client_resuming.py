@@ -1,0 +1,276 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.host.events import (
+    BlockEnded,
+    Failed,
+    Notice,
+    SessionOpened,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+    UsageChanged,
+)
+from tests.host.driving import MODULES, Driver, Project, calling
+
+Make = Callable[..., Driver]
+
+
+def test_a_resumed_session_shows_what_was_said_and_goes_on(project: Project, drive: Make) -> None:
+    name = project.bundle(script=calling({"echo": {"text": "x"}}, then="I said {{prompt}}."))
+    first = drive()
+    opened = first.open(name)
+    first.turn("hello")
+    first.close()
+    live = [e for e in first.events if isinstance(e, ToolEnded)]
+    again = drive()
+    resumed = again.open(resume=opened.session_id)
+    assert resumed.resumed and resumed.session_id == opened.session_id
+    assert resumed.bundle == name and resumed.earlier == 0
+    replayed = [e for e in again.events if e.replayed]
+    assert [type(e).__name__ for e in replayed] == [
+        "TurnStarted",
+        "ToolStarted",
+        "ToolEnded",
+        "BlockEnded",
+        "TurnEnded",
+    ]
+    (ended,) = [e for e in replayed if isinstance(e, ToolEnded)]
+    assert (ended.output, ended.duration_ms) == ("x", live[0].duration_ms)
+    assert again.turn("and again").turn == 2
+    assert again.answers()[-1] == "I said and again."
+    rows = project.rows(opened.session_id)
+    assert [row["role"] for row in rows] == ["user", "assistant", "tool", "assistant"] * 2
+
+
+def test_the_model_gets_the_stored_conversation(
+    project: Project, drive: Make, tmp_path: Path
+) -> None:
+    dump = tmp_path / "messages.json"
+    first = drive()
+    opened = first.open(project.bundle(loop="loop-test", loop_config={"dump": str(dump)}))
+    first.turn("one")
+    first.close()
+    again = drive()
+    assert again.open(resume="last").session_id == opened.session_id
+    again.turn("two")
+    messages = [m for m in json.loads(dump.read_text()) if m["role"] != "system"]
+    assert [m["content"] for m in messages] == ["one", "You said one", "two"]
+
+
+def test_what_was_used_before_counts_on(project: Project, drive: Make) -> None:
+    first = drive()
+    first.open(project.bundle())
+    used = first.turn("one").usage
+    first.close()
+    again = drive()
+    again.open(resume="last")
+    assert again.wait(UsageChanged).session == used
+
+
+def test_a_session_is_found_by_the_beginning_of_its_id(project: Project, drive: Make) -> None:
+    first = drive()
+    opened = first.open(project.bundle())
+    first.turn("one")
+    first.close()
+    assert drive().open(resume=opened.session_id[:8]).session_id == opened.session_id
+
+
+@pytest.mark.parametrize("wanted", ["last", "deadbeef", "../x", ".", ""])
+def test_a_session_that_is_not_there_is_refused(
+    project: Project, driver: Driver, wanted: str
+) -> None:
+    project.bundle()
+    request = OpenRequest(cwd=project.folder, resume=wanted or "\0")
+    driver.client.open(request)
+    failed = driver.wait(Failed)
+    assert failed.kind == "no_session" and failed.remedy
+
+
+def test_a_session_that_is_open_elsewhere_is_refused(project: Project, drive: Make) -> None:
+    one = drive()
+    opened = one.open(project.bundle())
+    one.turn("hello")
+    other = drive()
+    other.client.open(OpenRequest(cwd=project.folder, resume=opened.session_id))
+    failed = other.wait(Failed)
+    assert failed.kind == "busy" and str(os.getpid()) in failed.message
+    assert one.turn("still mine").status == "success"
+
+
+def test_sessions_are_listed_newest_first(project: Project, drive: Make) -> None:
+    name = project.bundle()
+    ids = []
+    for number, text in enumerate(("first words", "second words")):
+        driver = drive()
+        ids.append(driver.open(name).session_id)
+        driver.turn(text)
+        driver.client.rename(f"Title {number}")
+        driver.close()
+        transcript = project.folder_of(ids[-1]) / "transcript.jsonl"
+        os.utime(transcript, (1_000_000 + number, 1_000_000 + number))
+    last = drive()
+    last.open(name)
+    cards = last.client.sessions().result(10)
+    assert [card.session_id for card in cards] == ids[::-1]
+    assert [card.first_prompt for card in cards] == ["second words", "first words"]
+    assert cards[0].title == "Title 1" and cards[0].turns == 1 and cards[0].bundle == name
+
+
+def test_resuming_from_a_running_program_replaces_its_session(
+    project: Project, drive: Make
+) -> None:
+    name = project.bundle()
+    driver = drive()
+    first = driver.open(name)
+    driver.turn("hello")
+    driver.open(name)
+    driver.client.resume(first.session_id)
+    assert driver.wait(SessionOpened).session_id == first.session_id
+    driver.client.resume(first.session_id)
+    assert "open already" in driver.wait(Notice).text
+
+
+def test_a_long_session_opens_with_its_end_and_gives_the_rest_page_by_page(
+    project: Project, drive: Make
+) -> None:
+    session = "11111111-2222-3333-4444-555555555555"
+    folder = project.folder_of(session)
+    folder.mkdir(parents=True)
+    rows = []
+    for number in range(300):
+        call = {"id": f"c{number}", "name": "echo", "arguments": {"text": str(number)}}
+        rows += [
+            {"role": "user", "content": f"prompt {number}"},
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "name": "echo", "content": "out"},
+            {"role": "assistant", "content": f"answer {number}"},
+        ]
+    lines = [json.dumps(row) for row in rows]
+    (folder / "transcript.jsonl").write_text("\n".join(lines) + "\n")
+    name = project.bundle()
+    driver = drive()
+    opened = driver.open(name, resume=session)
+    assert opened.earlier == 1_000
+    shown = [e for e in driver.events if e.replayed]
+    turns = [e.turn for e in shown if isinstance(e, TurnStarted)]
+    assert turns == list(range(251, 301))
+    before, found = opened.earlier, []
+    while before > 0:
+        page = list(driver.client.history(before, 150).result(10))
+        found = page + found
+        before = max(0, before - 150)
+    everything = found + shown
+    prompts = [e.prompt for e in everything if isinstance(e, TurnStarted)]
+    assert prompts == [f"prompt {n}" for n in range(300)]
+    assert [e.turn for e in everything if isinstance(e, TurnStarted)] == list(range(1, 301))
+    started = [e.call_id for e in everything if isinstance(e, ToolStarted)]
+    ended = [e.call_id for e in everything if isinstance(e, ToolEnded)]
+    assert started == ended == [f"c{n}" for n in range(300)]
+    ids = [e.block_id for e in everything if isinstance(e, BlockEnded)]
+    assert len(ids) == len(set(ids)) == 300
+
+
+def test_a_call_without_a_result_is_answered_for_the_model_and_not_on_disk(
+    project: Project, drive: Make, tmp_path: Path
+) -> None:
+    session = "11111111-2222-3333-4444-555555555555"
+    dump = tmp_path / "messages.json"
+    folder = project.folder_of(session)
+    folder.mkdir(parents=True)
+    call = {"id": "c1", "name": "echo", "arguments": {}}
+    stored = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in stored)
+    (folder / "transcript.jsonl").write_text(text)
+    driver = drive()
+    name = project.bundle(loop="loop-test", loop_config={"dump": str(dump)})
+    driver.open(name, resume=session)
+    driver.turn("go on")
+    messages = json.loads(dump.read_text())
+    assert [m["role"] for m in messages if m["role"] != "system"] == [
+        "user",
+        "assistant",
+        "tool",
+        "user",
+    ]
+    assert (folder / "transcript.jsonl").read_text().startswith(text)
+    assert [row["role"] for row in project.rows(session)][2:] == ["user", "assistant"]
+
+
+def test_a_torn_end_is_moved_aside(project: Project, drive: Make) -> None:
+    first = drive()
+    opened = first.open(project.bundle())
+    first.turn("hello")
+    first.close()
+    path = project.folder_of(opened.session_id) / "transcript.jsonl"
+    with path.open("a") as file:
+        file.write('{"role": "user", "content": "half a l')
+    again = drive()
+    again.open(resume="last")
+    assert any("torn" in e.text for e in again.of(Notice))
+    assert len(project.rows(opened.session_id)) == 2
+    (aside,) = path.parent.glob("transcript.jsonl.torn-*")
+    assert aside.read_text() == '{"role": "user", "content": "half a l'
+
+
+CHILD = """
+import sys, threading
+from pathlib import Path
+from amplifier_tui.host.events import BlockDelta, ToolEnded
+from tests.host.driving import Driver
+driver = Driver(Path(sys.argv[1]))
+driver.open("test")
+driver.client.submit("tell me")
+driver.wait(ToolEnded)
+shown = ""
+while len(shown) < 40:
+    shown += driver.wait(BlockDelta, lambda e: "word" in e.text).text
+print(driver.events[0].session_id, flush=True)
+print(len(shown), flush=True)
+threading.Event().wait()
+"""
+
+
+def test_what_was_on_the_screen_survives_a_kill(project: Project, drive: Make) -> None:
+    script = calling({"echo": {"text": "the output"}}, then="word " * 2_000)
+    project.bundle(script=script, speed=400)
+    environment = {**os.environ, "AMPLIFIER_MODULES": str(MODULES)}
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(project.folder)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=Path(__file__).parents[2],
+    )
+    assert child.stdout is not None
+    session, shown = child.stdout.readline().strip(), int(child.stdout.readline())
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    child.stdout.close()
+    before = project.rows(session)
+    assert [row["role"] for row in before] == ["user", "assistant", "tool"]
+    driver = drive()
+    driver.open(resume=session)
+    assert any("could be recovered" in e.text for e in driver.of(Notice))
+    rows = project.rows(session)
+    assert [row["role"] for row in rows] == ["user", "assistant", "tool", "assistant"]
+    assert rows[3]["metadata"]["interrupted"] is True
+    text = rows[3]["content"][0]["text"]
+    assert text.startswith("word word") and len(text) >= shown
+    blocks = [e for e in driver.of(BlockEnded) if e.replayed]
+    assert blocks[-1].interrupted and blocks[-1].text == text
+    driver.client.submit("go on")
+    driver.client.interrupt(immediate=True)
+    driver.wait(TurnEnded, lambda e: not e.replayed)

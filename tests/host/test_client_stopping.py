@@ -1,0 +1,255 @@
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.host.events import (
+    BlockDelta,
+    BlockEnded,
+    CancelRequested,
+    Failed,
+    HookTraced,
+    Notice,
+    ToolEnded,
+    ToolProgress,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
+from tests.host.driving import Driver, Project, calling, saying
+
+LONG = "word " * 2_000
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_a_stop_is_acknowledged_and_ends_the_turn_after_its_step(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    started, until = tmp_path / "started", tmp_path / "until"
+    call = {"wait": {"started": str(started), "until": str(until)}}
+    driver.open(project.bundle(script=calling(call)))
+    driver.client.submit("go")
+    driver.wait_for_file(started)
+    driver.client.interrupt()
+    asked = driver.wait(CancelRequested)
+    assert (asked.immediate, asked.running_tools) == (False, ("wait",))
+    assert not driver.of(TurnEnded), "the tool may finish"
+    until.touch()
+    assert driver.wait(TurnEnded).status == "cancelled"
+    assert driver.of(ToolEnded)[0].ok
+    assert len(driver.of(CancelRequested)) == 1
+
+
+def test_an_immediate_stop_keeps_the_partial_answer_and_the_next_turn_works(
+    project: Project, driver: Driver
+) -> None:
+    opened = driver.open(project.bundle(script=saying(LONG), speed=200))
+    driver.client.submit("talk")
+    driver.wait(BlockDelta, lambda e: "word" in e.text)
+    driver.client.interrupt()
+    driver.client.interrupt(immediate=True)
+    ended = driver.wait(TurnEnded)
+    assert ended.status == "cancelled"
+    assert driver.of(BlockEnded)[-1].interrupted
+    row = project.rows(opened.session_id)[-1]
+    assert row["role"] == "assistant" and row["metadata"]["interrupted"] is True
+    kept = row["content"][0]["text"]
+    assert kept.startswith("word") and len(kept) < len(LONG)
+    driver.client.submit("again")
+    driver.wait(BlockDelta)
+    driver.client.interrupt(immediate=True)
+    assert driver.wait(TurnEnded).turn == 2
+
+
+def test_a_loop_that_keeps_nothing_has_its_words_kept_by_the_host(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    config = {
+        "stream": "half an ans",
+        "waits": str(tmp_path / "never"),
+        "started": str(tmp_path / "started"),
+        "dangling": True,
+    }
+    opened = driver.open(project.bundle(loop="loop-test", loop_config=config))
+    driver.client.submit("go")
+    driver.wait_for_file(tmp_path / "started")
+    driver.client.interrupt(immediate=True)
+    driver.wait(TurnEnded)
+    rows = project.rows(opened.session_id)
+    assert [row["role"] for row in rows] == ["user", "assistant", "tool"]
+    assert rows[2]["tool_call_id"] == "c1" and rows[2]["metadata"]["interrupted"]
+
+
+def test_the_words_of_a_turn_that_was_cut_are_kept_by_the_host(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    config = {
+        "stream": "half an ans",
+        "waits": str(tmp_path / "never"),
+        "started": str(tmp_path / "started"),
+    }
+    opened = driver.open(project.bundle(loop="loop-test", loop_config=config))
+    driver.client.submit("go")
+    driver.wait_for_file(tmp_path / "started")
+    driver.client.interrupt(immediate=True)
+    driver.wait(TurnEnded)
+    row = project.rows(opened.session_id)[-1]
+    assert row["content"] == [{"type": "text", "text": "half an ans"}]
+    assert row["metadata"]["interrupted"] is True
+    assert driver.of(BlockEnded)[-1].text == "half an ans"
+
+
+def test_an_immediate_stop_ends_the_processes_of_a_command(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    pid_file = tmp_path / "pid"
+    command = f"sleep 1000 & echo $! > {pid_file}; wait"
+    driver.open(
+        project.bundle(script=calling({"bash": {"command": command}}), tools=("tool-bash",))
+    )
+    driver.client.submit("go")
+    driver.wait(ToolStarted)
+    driver.wait_for_file(pid_file)
+    while not pid_file.read_text().strip():
+        time.sleep(0.01)
+    pid = int(pid_file.read_text())
+    driver.client.interrupt(immediate=True)
+    assert driver.wait(TurnEnded, timeout=5).status == "cancelled"
+    assert not _is_running(pid)
+    assert driver.of(ToolEnded)[-1].interrupted
+
+
+def test_a_turn_that_swallows_the_cancellation_is_abandoned_in_public(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    grave = tmp_path / "grave"
+    config = {"stubborn": str(grave), "started": str(tmp_path / "started")}
+    opened = driver.open(project.bundle(loop="loop-test", loop_config=config))
+    driver.client.submit("go")
+    driver.wait_for_file(tmp_path / "started")
+    driver.client.interrupt(immediate=True)
+    failed = driver.wait(Failed)
+    assert failed.kind == "stuck" and "TestLoop.execute" in failed.message
+    assert driver.wait(TurnEnded).status == "cancelled"
+    before = project.rows(opened.session_id)
+    grave.touch()
+    driver.client.submit("next")
+    assert driver.wait(TurnEnded).status == "success"
+    rows = project.rows(opened.session_id)
+    assert "from the grave" not in str(rows[: len(before) + 1])
+    assert [r["content"] for r in rows if r["role"] == "user"] == ["go", "next"]
+
+
+def test_a_stubborn_tool_does_not_hold_the_stop_and_leaves_no_process(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    started, until, pid_file = tmp_path / "started", tmp_path / "until", tmp_path / "pid"
+    call = {"stubborn": {"started": str(started), "until": str(until), "pid_file": str(pid_file)}}
+    opened = driver.open(project.bundle(script=calling(call)))
+    driver.client.submit("go")
+    driver.wait_for_file(started)
+    driver.wait_for_file(pid_file)
+    driver.client.interrupt(immediate=True)
+    assert driver.wait(TurnEnded, timeout=5).status == "cancelled"
+    assert any("stubborn did not stop" in e.text for e in driver.of(Notice))
+    assert not _is_running(int(pid_file.read_text()))
+    until.touch()
+    rows = project.rows(opened.session_id)
+    assert rows[-1]["role"] == "tool" and "nterrupted" in rows[-1]["content"]
+    driver.wait(HookTraced, lambda e: e.event == "tool:progress")
+    assert not driver.of(ToolProgress), "what it says now no longer counts"
+
+
+def test_a_module_that_blocks_the_engine_is_named_and_the_next_prompt_runs_after_it(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    started, until = tmp_path / "started", tmp_path / "until"
+    call = {"block": {"started": str(started), "until": str(until), "seconds": 20}}
+    driver.open(project.bundle(script=calling(call)))
+    driver.client.submit("go")
+    driver.wait_for_file(started)
+    driver.client.interrupt()
+    assert not driver.wait(CancelRequested).immediate
+    driver.client.interrupt(immediate=True)
+    assert driver.wait(CancelRequested).immediate
+    failed = driver.wait(Failed)
+    assert failed.kind == "blocked" and "block (" in failed.message
+    assert driver.wait(TurnEnded).status == "cancelled"
+    driver.client.submit("next")
+    until.touch()
+    assert driver.wait(TurnStarted).prompt == "next"
+    driver.client.interrupt(immediate=True)
+    assert driver.wait(TurnEnded).turn == 2
+    assert [e.turn for e in driver.of(TurnEnded)] == [1, 2]
+
+
+def test_after_a_stop_what_waited_stays_waiting_until_the_user_goes_on(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(project.bundle(script=saying(LONG), speed=200))
+    driver.client.submit("one")
+    driver.wait(BlockDelta)
+    driver.client.queue("two")
+    driver.client.interrupt(immediate=True)
+    driver.wait(TurnEnded)
+    with pytest.raises(AssertionError):
+        driver.wait(TurnStarted, timeout=0.3)
+    driver.client.submit("three")
+    assert driver.wait(TurnStarted).prompt == "three"
+    driver.client.interrupt(immediate=True)
+
+
+def test_a_stop_without_a_turn_does_nothing(project: Project, driver: Driver) -> None:
+    driver.open(project.bundle())
+    driver.client.interrupt()
+    driver.client.interrupt(immediate=True)
+    assert driver.turn("hello").status == "success"
+    assert not driver.of(CancelRequested)
+
+
+def test_closing_in_mid_turn_keeps_what_was_said(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    driver = drive()
+    opened = driver.open(project.bundle(script=saying(LONG), speed=200))
+    driver.client.submit("talk")
+    driver.wait(BlockDelta)
+    driver.close()
+    rows = project.rows(opened.session_id)
+    assert [row["role"] for row in rows] == ["user", "assistant"]
+    assert rows[1]["metadata"]["interrupted"]
+
+
+def test_closing_does_not_wait_for_a_module_that_hangs_in_its_cleanup(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    driver = drive()
+    opened = driver.open(project.bundle(hooks=(("hooks-test", {"hang_in_cleanup": True}),)))
+    driver.turn("hello")
+    driver.close(timeout=4)
+    assert len(project.rows(opened.session_id)) == 2
+
+
+def test_closing_while_a_module_blocks_the_engine_says_which(
+    project: Project, drive: Callable[..., Driver], tmp_path: Path
+) -> None:
+    driver = drive()
+    started, until = tmp_path / "started", tmp_path / "until"
+    call = {"block": {"started": str(started), "until": str(until), "seconds": 30}}
+    opened = driver.open(project.bundle(script=calling(call)))
+    driver.client.submit("go")
+    driver.wait_for_file(started)
+    try:
+        with pytest.raises(TimeoutError, match="block "):
+            driver.client.close().result(6)
+        assert [row["role"] for row in project.rows(opened.session_id)] == ["user", "assistant"]
+    finally:
+        until.touch()

@@ -1,0 +1,72 @@
+import asyncio
+
+import pytest
+
+from amplifier_tui.foundation.exceptions import BundleLoadError
+from amplifier_tui.host.failures import internal_failure, opening_failure, turn_failure
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.sender import Stamp
+from amplifier_tui.kernel import llm_errors
+
+STAMP: Stamp = {"session_id": "s", "agent": "main", "at": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "retryable"),
+    [
+        (llm_errors.AuthenticationError("no"), "authentication", False),
+        (llm_errors.AccessDeniedError("no"), "access_denied", False),
+        (llm_errors.RateLimitError("no"), "rate_limit", True),
+        (llm_errors.QuotaExceededError("no"), "quota", False),
+        (llm_errors.ContextLengthError("no"), "context_length", False),
+        (llm_errors.ContentFilterError("no"), "content_filter", False),
+        (llm_errors.NotFoundError("no"), "not_found", False),
+        (llm_errors.ProviderUnavailableError("no"), "overloaded", True),
+        (llm_errors.NetworkError("no"), "network", True),
+        (llm_errors.LLMTimeoutError("no"), "timeout", True),
+        (llm_errors.StreamError("no"), "stream", True),
+        (llm_errors.InvalidRequestError("no"), "invalid_request", False),
+        (llm_errors.ConfigurationError("no"), "configuration", False),
+        (llm_errors.LLMError("no"), "provider", False),
+        (RuntimeError("No providers mounted: add one"), "no_provider", False),
+        (asyncio.CancelledError(), "aborted", True),
+        (TimeoutError(), "timeout", True),
+        (OSError("no"), "system", True),
+        (KeyError("x"), "internal", True),
+    ],
+)
+def test_every_exception_says_what_to_do(error: BaseException, kind: str, retryable: bool) -> None:
+    failed = turn_failure(error, STAMP, Redactor({}), prompt="the prompt", missing=("A_KEY",))
+    assert (failed.kind, failed.retryable, failed.prompt) == (kind, retryable, "the prompt")
+    assert failed.message and failed.remedy and failed.detail
+    assert failed.missing == (("A_KEY",) if kind == "no_provider" else ())
+
+
+def test_what_the_server_asked_to_wait_is_passed_on() -> None:
+    failed = turn_failure(llm_errors.RateLimitError("slow", retry_after=7), STAMP, Redactor({}))
+    assert failed.retry_after == 7.0
+
+
+def test_secrets_stay_out_of_words_and_details() -> None:
+    redactor = Redactor({"MY_TOKEN": "secret-in-the-url"})
+    failed = turn_failure(ValueError("GET /?k=secret-in-the-url"), STAMP, redactor)
+    assert "secret-in-the-url" not in failed.message + failed.detail
+
+
+def test_a_bundle_error_keeps_its_place_and_its_remedy() -> None:
+    error = BundleLoadError("Not YAML", path=None, remedy="Correct the line.")
+    failed = opening_failure(error, STAMP, Redactor({}))
+    assert (failed.kind, failed.message, failed.remedy) == (
+        "bundle",
+        "Not YAML",
+        "Correct the line.",
+    )
+
+
+def test_an_internal_failure_says_what_was_being_done() -> None:
+    failed = internal_failure(ValueError("bad"), "open a session", STAMP, Redactor({}))
+    assert failed.kind == "internal" and failed.message == "Could not open a session: bad"
+
+
+def test_an_endless_message_is_cut() -> None:
+    assert len(turn_failure(ValueError("x" * 10**6), STAMP, Redactor({})).message) < 3_000
