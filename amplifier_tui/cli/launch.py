@@ -109,8 +109,10 @@ def launch(options: LaunchOptions) -> int:
         return _refuse("amplifier-tui needs a terminal on its input and error output")
     from amplifier_tui.ui import terminal
 
+    # Textual reads these once, when it is imported.
+    if terminal.takes_true_color(os.environ):
+        os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"
     if terminal.slow_link(os.environ):
-        # Read once, when Textual is imported.
         os.environ.setdefault("TEXTUAL_FPS", "15")
         os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
     terminal.teach_keys()

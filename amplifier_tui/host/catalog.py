@@ -57,13 +57,10 @@ def _card(found: Described, active: str) -> BundleCard:
 
 def _module(module: PreviewModule) -> PlannedModule:
     origin = module.origins[-1] if module.origins else None
-    where = origin.bundle if origin is not None else ""
-    if origin is not None and origin.via_behavior:
-        where = f"{where} ({origin.via_behavior})"
     return PlannedModule(
         module_id=module.module_id,
         kind=module.kind,
         source=module.source or "built-in",
-        origin=where,
+        origin=origin.bundle if origin is not None else "",
         detail="; ".join(part for part in (module.detail, module.problem) if part),
     )

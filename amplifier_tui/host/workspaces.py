@@ -1,5 +1,6 @@
 """Scratch workspaces: a bundle may bring a folder its sessions work in, each on its own copy."""
 
+import hashlib
 import logging
 import shutil
 import time
@@ -60,7 +61,7 @@ def make_workspace(template: Path, session_id: str) -> Path:
     Raises:
         OSError: It can't be copied.
     """
-    target = scratch_root() / session_id / template.name
+    target = _folder(session_id) / template.name
     if not target.is_dir():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(template, target, symlinks=True, ignore=_SKIPPED)
@@ -80,14 +81,19 @@ def prune_workspaces(keep: str, now: float | None = None) -> int:
     except OSError:
         return 0
     folders.sort(key=_changed, reverse=True)
-    removed = 0
+    removed, kept = 0, _folder(keep)
     for folder in folders[KEPT:]:
-        if folder.name != keep and _changed(folder) < limit:
+        if folder != kept and _changed(folder) < limit:
             shutil.rmtree(folder, ignore_errors=True)
             removed += 1
     if removed:
         logger.info("Removed %d old scratch workspaces", removed)
     return removed
+
+
+def _folder(session_id: str) -> Path:
+    # Short, because commands and dialogs show it; of the whole id, because ids share prefixes.
+    return scratch_root() / hashlib.sha256(session_id.encode()).hexdigest()[:8]
 
 
 def _changed(path: Path) -> float:

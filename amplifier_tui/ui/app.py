@@ -6,7 +6,7 @@ import asyncio
 import logging
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +40,8 @@ from amplifier_tui.ui.theme_files import (
 )
 
 if TYPE_CHECKING:
+    from textual.filter import LineFilter
+
     from amplifier_tui.host.client import OpenRequest, SessionClient
 
     Connect = Callable[[], tuple[SessionClient, OpenRequest]]
@@ -115,8 +117,18 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
         self._problems: list[str] = [self.preferences.error] if self.preferences.error else []
         self._quit_asked = float("-inf")
         self._leaving = False
+        self._palette: LineFilter | None = None
+        if self.console.color_system == "256":
+            from amplifier_tui.ui.color_depth import Palette256
+
+            self._palette = Palette256()
         self._closed_in_order = False
         self._first_theme(theme)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return the filters every drawn line goes through."""
+        filters = super().get_line_filters()
+        return filters if self._palette is None else [*filters, self._palette]
 
     def get_default_screen(self) -> MainScreen:
         """Return the main screen."""

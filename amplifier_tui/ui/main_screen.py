@@ -259,6 +259,10 @@ class MainScreen(Screen[None]):
 
     # --- keys ------------------------------------------------------------------------------
 
+    def action_copy_text(self) -> None:
+        """Mean with Textual's own ctrl+c, heard outside of the prompt, what it means in it."""
+        self.prompt.input.action_copy_clear_or_quit()
+
     def action_escape(self) -> None:
         """One meaning at a time: close what is open, go back to the prompt, stop the turn."""
         if self.prompt.close_popup():

@@ -96,6 +96,16 @@ def _say(sequence: str) -> None:
         sys.__stderr__.flush()
 
 
+def takes_true_color(environ: Mapping[str, str]) -> bool:
+    """Say whether the terminal takes 24-bit colours without saying so.
+
+    tmux does since 2.2, whatever TERM names, and turns them into what the terminal around it
+    shows; it sets no COLORTERM.
+    """
+    asked = ("COLORTERM", "TEXTUAL_COLOR_SYSTEM", "NO_COLOR")
+    return "TMUX" in environ and not any(environ.get(name) for name in asked)
+
+
 def slow_link(environ: Mapping[str, str]) -> bool:
     """Return whether the screen is drawn over a network, where fewer frames are kinder."""
     return bool(environ.get("SSH_CONNECTION") or environ.get("MOSH_CONNECTION"))

@@ -125,9 +125,12 @@ class Tools:
             call.denied = reason or "refused"
 
     def granted(self, lane: str, call_id: str) -> None:
-        """A call may run now: the file may have changed while the user thought about it."""
+        """A call may run now: its time begins, and the file may have changed meanwhile."""
         call = self._open.get((lane, call_id))
-        if call is not None and call.before:
+        if call is None:
+            return
+        call.began = monotonic()
+        if call.before:
             call.before = self._look(call.tool, call.arguments)
 
     # --- rows and the end of a turn --------------------------------------------------------

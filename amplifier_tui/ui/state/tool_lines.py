@@ -17,6 +17,9 @@ from amplifier_tui.ui.state.entry_list import EntryList
 OUTPUT_LIMIT = 64 * 1024
 """Characters of live output that are kept, from the end."""
 
+SMALL_DIFF = 16
+"""Lines of a diff, headers included, that is shown without being asked for."""
+
 _OPEN: frozenset[ToolState] = frozenset({"running", "waiting"})
 
 CallKey = tuple[str, str]
@@ -28,6 +31,8 @@ class _Call:
     entry: ToolEntry
     requests: set[str] = field(default_factory=set)
     """Approval requests that hold the call."""
+    began: float = 0.0
+    """When the orchestrator reported its start; its line counts from the user's grant."""
     ended: bool = False
 
 
@@ -93,7 +98,7 @@ class ToolLines:
         """The orchestrator accepted a call."""
         key = (event.agent, event.call_id)
         call = self._calls.get(key)
-        if call is not None and call.ended and call.entry.started not in (0.0, event.at):
+        if call is not None and call.ended and call.began not in (0.0, event.at):
             call = None  # The id is used again for another call.
         if call is None:
             call = self._open(key, event.tool, event.arguments)
@@ -102,7 +107,7 @@ class ToolLines:
         entry.tool = event.tool or entry.tool
         entry.arguments = event.arguments or entry.arguments
         entry.module_id = event.module_id or entry.module_id
-        entry.started = event.at
+        entry.started = call.began = event.at
         self._update_if_changed(entry, before)
 
     def progressed(self, event: ToolProgress) -> None:
@@ -128,6 +133,7 @@ class ToolLines:
         entry.output_size = event.output_size or len(event.output)
         entry.error = event.error
         entry.diff = event.diff
+        entry.expanded = bool(event.diff) and event.diff.count("\n") <= SMALL_DIFF
         entry.path = event.path
         entry.summary = event.summary
         entry.duration_ms = event.duration_ms
@@ -162,6 +168,7 @@ class ToolLines:
             return
         if event.outcome == "allowed":
             if not call.requests:
+                call.entry.started = event.at
                 self._set_state(call.entry, "running")
             return
         entry = call.entry

@@ -228,6 +228,20 @@ async def test_the_diff_is_against_the_file_as_it_was_when_the_user_allowed_it(
     assert "-meanwhile" in ended.diff and "-old" not in ended.diff
 
 
+async def test_the_time_a_user_takes_to_answer_is_not_the_tools(
+    up: Up, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("amplifier_tui.host.normalizing.tools.monotonic", lambda: now)
+    tools.pre("main", pre())
+    now = 160.0
+    tools.granted("main", "c1")
+    now = 160.25
+    tools.post("main", {**pre(), "result": "ok"})
+    (ended,) = up.of(ToolEnded)
+    assert ended.duration_ms == 250
+
+
 async def test_a_call_that_was_refused_has_no_diff(up: Up, tools: Tools, tmp_path: Path) -> None:
     tools.pre("main", pre(tool="write_file", file_path="a.txt", content="x"))
     (tmp_path / "a.txt").write_text("somebody else")

@@ -175,6 +175,16 @@ async def test_ctrl_c_clears_the_draft_and_only_twice_on_an_empty_prompt_quits()
         await drive.until(lambda: drive.client.named("close") == [()])
 
 
+async def test_ctrl_c_quits_from_a_pane_as_it_does_from_the_prompt() -> None:
+    async with running() as drive:
+        await drive.press("f3")
+        assert drive.app.focused is not drive.app.main.prompt.input
+        await drive.press("ctrl+c")
+        assert "again quits" in drive.text()
+        await drive.press("ctrl+c")
+        await drive.until(lambda: drive.client.named("close") == [()])
+
+
 async def test_ctrl_c_copies_a_selection_and_keeps_the_draft() -> None:
     async with running() as drive:
         await drive.write("copy me")

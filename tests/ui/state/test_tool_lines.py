@@ -146,10 +146,22 @@ def test_a_call_ends_in_the_state_the_host_reports(
 
 
 def test_a_call_waits_for_the_user_and_runs_when_allowed() -> None:
-    state = new_state(turn(), tool("c"), ask())
+    state = new_state(turn(), tool("c", at=5.0), ask())
     assert only(state).state == "waiting"
-    state.apply([answer("allowed")])
+    state.apply([answer("allowed", at=65.0)])
     assert only(state).state == "running"
+    assert only(state).started == 65.0, "the user's time to think is not the tool's"
+
+
+def test_a_small_diff_is_shown_unasked_and_a_large_one_waits() -> None:
+    head = "--- a\n+++ a\n@@ -1 +1 @@\n"
+    state = new_state(
+        *(event for call in ("a", "b", "c") for event in (tool(call),)),
+        tool_ended("a", diff=head + "-old\n+new\n"),
+        tool_ended("b", diff=head + "+line\n" * 100),
+        tool_ended("c", output="no change"),
+    )
+    assert [entry.expanded for entry in lines(state)] == [True, False, False]
 
 
 def test_a_call_that_asks_before_its_start_is_reported_is_waiting_on_its_own_line() -> None:

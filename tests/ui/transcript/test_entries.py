@@ -202,7 +202,7 @@ def test_the_welcome_says_what_is_active_what_to_try_and_what_is_missing() -> No
         bundle="coding",
         model="sonnet",
         mode="ask",
-        examples=("One", "Two"),
+        examples=("One", "Two " * 20),
         missing=("API_KEY",),
     )
     assert drawn(entry)[1:] == [
@@ -210,9 +210,10 @@ def test_the_welcome_says_what_is_active_what_to_try_and_what_is_missing() -> No
         "    ! API_KEY is not set",
         "",
         "    try  One",
-        "         Two",
+        "         " + ("Two " * 17).strip(),
+        "         Two Two Two",
         "",
-        "    @ file   / command   ! shell   F1 keys",
+        "    @ file   / command   F1 keys",
     ]
 
 

@@ -3,10 +3,11 @@
 from amplifier_tui.ui.sanitize import one_line
 from amplifier_tui.ui.state.entries import WelcomeEntry
 from amplifier_tui.ui.transcript.entry_render.scene import Scene, margined
-from amplifier_tui.ui.transcript.lines import BLANK, Line, Span
+from amplifier_tui.ui.transcript.lines import BLANK, Line, Span, indented, spaces
 from amplifier_tui.ui.transcript.wrap import wrap
 
-_KEYS = (("@", "file"), ("/", "command"), ("!", "shell"), ("F1", "keys"))
+_KEYS = (("@", "file"), ("/", "command"), ("F1", "keys"))
+_TRY = "try  "
 
 
 def welcome_lines(entry: WelcomeEntry, scene: Scene) -> list[Line]:
@@ -25,16 +26,24 @@ def welcome_lines(entry: WelcomeEntry, scene: Scene) -> list[Line]:
     ]
     if entry.examples and rows:
         rows.append([])
+    lines = _wrapped(rows, scene.column.measure)
     for number, example in enumerate(entry.examples):
-        rows.append([Span("try  " if not number else "     ", "muted"), Span(one_line(example))])
-    if rows:
-        rows.append([])
-    rows.append(_pairs(_KEYS, "strong", "muted"))
+        head = Span(_TRY if not number else " " * len(_TRY), "muted")
+        words = wrap([Span(one_line(example))], max(1, scene.column.measure - len(_TRY)))
+        for row, (spans, join) in enumerate(words):
+            prefix = head if not row else spaces(len(_TRY))
+            lines.append(indented(Line(tuple(spans), join=join), [prefix], copied=not row))
+    closing = [_pairs(_KEYS, "strong", "muted")]
+    lines += _wrapped([[], *closing] if lines else closing, scene.column.measure)
+    return margined(lines, scene.column)
+
+
+def _wrapped(rows: list[list[Span]], measure: int) -> list[Line]:
     lines: list[Line] = []
     for row in rows:
-        wrapped = wrap(row, scene.column.measure) if row else []
+        wrapped = wrap(row, measure) if row else []
         lines += [Line(tuple(spans), join=join) for spans, join in wrapped] or [BLANK]
-    return margined(lines, scene.column)
+    return lines
 
 
 def _pairs(

@@ -1,0 +1,76 @@
+"""Colours on terminals with a palette of 256: the nearest one, greys included.
+
+Rich's own conversion rounds to the colour cube, in which every dark surface is black or navy;
+here the surfaces of a theme stay apart. The palette is xterm's: a cube of 6 levels a channel from
+16 on, and 24 greys from 232 on.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from rich.color import Color as RichColor
+from rich.color import ColorType
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+from textual.filter import LineFilter
+
+_LEVELS = (0, 95, 135, 175, 215, 255)
+
+RGB = tuple[int, int, int]
+
+
+@lru_cache(4096)
+def nearest(red: int, green: int, blue: int) -> int:
+    """Return the number, 16 to 255, of the palette colour nearest to the channels (0 to 255)."""
+    wanted = (red, green, blue)
+    cube = [_level(channel) for channel in wanted]
+    grey = min(23, max(0, (sum(wanted) // 3 - 3) // 10))
+    candidates = (
+        16 + 36 * cube[0] + 6 * cube[1] + cube[2],
+        232 + grey,
+        232 + min(23, grey + 1),
+    )
+    return min(candidates, key=lambda number: _distance(channels(number), wanted))
+
+
+def channels(number: int) -> RGB:
+    """Return the channels of a palette colour from 16 on."""
+    if number >= 232:
+        level = 8 + 10 * (number - 232)
+        return level, level, level
+    cube = number - 16
+    return _LEVELS[cube // 36], _LEVELS[cube // 6 % 6], _LEVELS[cube % 6]
+
+
+class Palette256(LineFilter):
+    """Turns the 24-bit colours of a line into palette colours."""
+
+    def apply(self, segments: Iterable[Segment], background: Color) -> list[Segment]:
+        """Return the segments with the nearest colours; `background` does not matter."""
+        return [
+            Segment(text, _converted(style) if style is not None else None, control)
+            for text, style, control in segments
+        ]
+
+
+@lru_cache(4096)
+def _converted(style: Style) -> Style:
+    color, background = _palette_color(style.color), _palette_color(style.bgcolor)
+    if color is None and background is None:
+        return style
+    return style + Style.from_color(color, background)
+
+
+def _palette_color(color: RichColor | None) -> RichColor | None:
+    if color is None or color.type is not ColorType.TRUECOLOR or color.triplet is None:
+        return None
+    return RichColor.from_ansi(nearest(*color.triplet))
+
+
+def _level(channel: int) -> int:
+    return min(range(6), key=lambda level: abs(_LEVELS[level] - channel))
+
+
+def _distance(one: RGB, other: RGB) -> int:
+    return sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
