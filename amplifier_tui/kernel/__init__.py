@@ -99,6 +99,15 @@ if TYPE_CHECKING:
         AmplifierSession,
     )
     from amplifier_tui.kernel.session import AmplifierSession as RustSession
+    from amplifier_tui.kernel.testing import (
+        EventRecorder,
+        MockContextManager,
+        MockCoordinator,
+        MockTool,
+        ScriptedOrchestrator,
+        create_test_coordinator,
+        wait_for,
+    )
     from amplifier_tui.kernel.utils.retry import (
         RetryConfig,
         classify_error_message,
@@ -127,6 +136,7 @@ __all__ = [
     "ContextLengthError",
     "ContextManager",
     "Degradation",
+    "EventRecorder",
     "HookHandler",
     "HookRegistry",
     "HookResult",
@@ -136,6 +146,9 @@ __all__ = [
     "LLMError",
     "LLMTimeoutError",
     "Message",
+    "MockContextManager",
+    "MockCoordinator",
+    "MockTool",
     "ModelInfo",
     "ModuleCoordinator",
     "ModuleInfo",
@@ -161,6 +174,7 @@ __all__ = [
     "RustCoordinator",
     "RustHookRegistry",
     "RustSession",
+    "ScriptedOrchestrator",
     "SessionStatus",
     "StreamError",
     "TextBlock",
@@ -178,8 +192,13 @@ __all__ = [
     "Usage",
     "capabilities",
     "classify_error_message",
+    "create_test_coordinator",
     "retry_with_backoff",
+    "wait_for",
 ]
+
+__version__: Final = "2.0.2"
+"""The version of `amplifier_core` whose public API this is."""
 
 RUST_AVAILABLE: Final = False
 """There is no native engine behind this kernel."""
@@ -264,6 +283,15 @@ _HOMES: Final[dict[str, tuple[str, ...]]] = {
         "ToolCallContent",
         "ToolResultContent",
     ),
+    "testing": (
+        "EventRecorder",
+        "MockContextManager",
+        "MockCoordinator",
+        "MockTool",
+        "ScriptedOrchestrator",
+        "create_test_coordinator",
+        "wait_for",
+    ),
     "utils.retry": (
         "RetryConfig",
         "retry_with_backoff",
@@ -297,6 +325,7 @@ _SUBMODULES: Final = frozenset(
         "models",
         "module_sources",
         "session",
+        "testing",
         "utils",
         "validation",
     }

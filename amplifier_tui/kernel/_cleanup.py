@@ -11,13 +11,18 @@ logger = logging.getLogger(__name__)
 _ROUNDS: Final = 8
 
 
-async def run_cleanups(functions: list[Any]) -> None:
+CLEANUP_FAILED: Final = "cleanup:failed"
+"""Event ``{cleanup, error}`` for each function that failed, after all of them ran."""
+
+
+async def run_cleanups(functions: list[Any], failures: list[tuple[str, Exception]]) -> None:
     """Run the functions, last one first, and empty the list.
 
     Functions registered meanwhile run too, unless they keep coming.
 
     Args:
         functions: Sync or async functions without arguments; what is not callable is skipped.
+        failures: Gets the name of each function that raised, and what.
 
     Raises:
         BaseException: The first ``CancelledError``, ``KeyboardInterrupt`` or ``SystemExit``, after
@@ -36,6 +41,7 @@ async def run_cleanups(functions: list[Any]) -> None:
                     await outcome
             except Exception as error:
                 logger.error("Error during cleanup: %s", error, exc_info=error)
+                failures.append((getattr(function, "__qualname__", repr(function)), error))
             except BaseException as error:
                 logger.warning("Cleanup was interrupted by %s; going on", type(error).__name__)
                 fatal = fatal or error

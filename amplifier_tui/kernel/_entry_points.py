@@ -13,7 +13,7 @@ import sys
 from importlib.metadata import EntryPoint
 from typing import Final
 
-GROUP: Final = "amplifier.modules"
+from amplifier_tui.kernel._packages import ENTRY_POINT_GROUP
 
 _original: Final = importlib.metadata.entry_points
 _Stamp = tuple[tuple[str, int], ...]
@@ -35,7 +35,7 @@ def installed_modules() -> dict[str, EntryPoint]:
 
 def _read() -> dict[str, EntryPoint]:
     found: dict[str, EntryPoint] = {}
-    for entry_point in importlib.metadata.entry_points(group=GROUP):
+    for entry_point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
         found.setdefault(entry_point.name, entry_point)
     return found
 

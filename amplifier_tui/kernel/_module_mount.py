@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel._cancel_requests import cancel_requests, is_genuine_cancellation
-from amplifier_tui.kernel._loader_errors import module_failure_reason
+from amplifier_tui.kernel._loader_errors import ModuleValidationError, module_failure_reason
+from amplifier_tui.kernel._mount_window import MountWindow
+from amplifier_tui.kernel._returned_module import POINTS, is_module_of
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 OptionalKind = Literal["provider", "tool", "hook"]
+Kind = Literal["orchestrator", "context", "provider", "tool", "hook"]
 ReadyQueue = list[tuple[str, Any]]
 
 
@@ -39,50 +42,19 @@ class ModuleCancelledError(Exception):
     """A module raised ``CancelledError`` though nobody cancelled the session's task."""
 
 
-class MountState:
-    """What is mounted and registered at one moment, to go back to."""
-
-    def __init__(self, coordinator: ModuleCoordinator) -> None:
-        self._coordinator = coordinator
-        self.points = {
-            point: dict(mounted) if isinstance(mounted, dict) else mounted
-            for point, mounted in coordinator.mount_points.items()
-        }
-        self._handlers = coordinator.hooks._save()
-
-    def restore(self) -> None:
-        """Go back: names, order and handlers. Dicts stay the same objects."""
-        for point, mounted in self.points.items():
-            if isinstance(mounted, dict):
-                live = self._coordinator.mount_points[point]
-                live.clear()
-                live.update(mounted)
-            else:
-                self._coordinator.mount_points[point] = mounted
-        self._coordinator.hooks._restore(self._handlers)
-
-    def warn_of_replaced(self, module_id: str) -> None:
-        """Log what a module put itself in the place of; legal, and seldom meant.
-
-        Args:
-            module_id: Id of the module that was mounted since.
-        """
-        for point, mounted in self.points.items():
-            live = self._coordinator.mount_points[point]
-            if isinstance(mounted, dict):
-                for name, module in mounted.items():
-                    if live.get(name) is not module:
-                        logger.warning("'%s' replaced '%s' in %s", module_id, name, point)
-
-
 async def load_and_mount(
-    coordinator: ModuleCoordinator, loader: Any, spec: dict[str, Any], ready: ReadyQueue
+    coordinator: ModuleCoordinator,
+    loader: Any,
+    kind: Kind,
+    spec: dict[str, Any],
+    ready: ReadyQueue,
 ) -> None:
     """Load a module, mount it, and note its cleanup and its ``on_session_ready``.
 
     Args:
         coordinator: Where to mount it.
         loader: Who loads it.
+        kind: Kind of the module.
         spec: ``{module, source, config}`` of the mount plan.
         ready: Where to put ``on_session_ready``; only a mount that succeeds gets there.
 
@@ -97,18 +69,30 @@ async def load_and_mount(
             source_hint=spec.get("source"),
             coordinator=coordinator,
         )
-        cleanup = await mount(coordinator)
+        point = POINTS.get(kind)
+        earlier = coordinator.get_mounted(point) if point else {}
+        returned = await mount(coordinator)
     except asyncio.CancelledError as error:
         if is_genuine_cancellation(baseline):
             raise
         raise ModuleCancelledError("the module raised CancelledError while mounting") from error
     except SystemExit as error:
         raise RuntimeError(f"the module tried to end the program (exit {error.code})") from error
-    if cleanup:
-        coordinator.register_cleanup(cleanup)
+    if point and is_module_of(kind, returned):
+        # Spec 000: what mount returns is registered automatically, if it did not do that itself.
+        if not _differ(coordinator.get_mounted(point), earlier):
+            await coordinator.mount(point, returned)
+    elif returned:
+        coordinator.register_cleanup(returned)
     queued = getattr(mount, "__on_session_ready__", None)
     if isinstance(queued, tuple):
         ready.append(queued)
+
+
+def _differ(mounted: dict[str, Any], earlier: dict[str, Any]) -> bool:
+    return mounted.keys() != earlier.keys() or any(
+        module is not earlier[name] for name, module in mounted.items()
+    )
 
 
 async def mount_optional(
@@ -127,14 +111,17 @@ async def mount_optional(
         spec: ``{module, source, config}`` of the mount plan.
         ready: Where to put its ``on_session_ready``.
     """
-    before = MountState(coordinator)
-    try:
-        await load_and_mount(coordinator, loader, spec, ready)
-    except Exception as error:
-        before.restore()
-        await announce_failure(coordinator, kind, spec, error)
-    else:
-        before.warn_of_replaced(spec["module"])
+    failure: Exception | None = None
+    with MountWindow(coordinator) as window:
+        try:
+            await load_and_mount(coordinator, loader, kind, spec, ready)
+        except Exception as error:
+            window.restore()
+            failure = error
+        else:
+            window.warn_of_replaced(spec["module"])
+    if failure is not None:
+        await announce_failure(coordinator, kind, spec, failure)
 
 
 async def announce_failure(
@@ -154,7 +141,8 @@ async def announce_failure(
         kind,
         spec["module"],
         text,
-        exc_info=None if isinstance(error, ModuleDeclinedError) else error,
+        # These two say it all.
+        exc_info=None if isinstance(error, ModuleDeclinedError | ModuleValidationError) else error,
     )
     data = {
         "module_type": kind,

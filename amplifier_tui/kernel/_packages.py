@@ -24,6 +24,9 @@ TYPE_TO_MOUNT_POINT: Final = {
     "resolver": "module-source-resolver",
 }
 
+ENTRY_POINT_GROUP: Final = "amplifier.modules"
+"""Entry points of this group are modules."""
+
 # What a module's name says about its kind; the first that fits.
 _NAMED: Final = (
     ("orchestrat", "orchestrator"),
@@ -49,22 +52,51 @@ def find_package_dir(module_id: str, path: Path) -> Path | None:
 
     Args:
         module_id: Id of the module.
-        path: The package itself, or the directory that holds it.
+        path: The package itself, or the directory that holds it, directly or in ``src``.
 
     Returns:
         The directory, or None if there is no package.
     """
-    if (path / "__init__.py").is_file():
+    if _is_package(path):
         return path
-    conventional = path / package_name(module_id)
-    if (conventional / "__init__.py").is_file():
-        return conventional
     if not path.is_dir():
         return None
-    for candidate in sorted(path.glob("amplifier_module_*")):
-        if (candidate / "__init__.py").is_file():
-            return candidate
-    return None
+    roots = [path, path / "src"]
+    candidates = [root / package_name(module_id) for root in roots]
+    candidates += [found for root in roots for found in sorted(root.glob("amplifier_module_*"))]
+    declared = declared_modules(path)
+    # A package of any name, as spec 000 has it, if the project's own entry point points to it.
+    values = [declared[module_id]] if module_id in declared else list(declared.values())
+    names = [value.partition(":")[0].partition(".")[0].strip() for value in values]
+    candidates += [root / name for root in roots for name in names if name.isidentifier()]
+    return next((candidate for candidate in candidates if _is_package(candidate)), None)
+
+
+def _is_package(path: Path) -> bool:
+    return (path / "__init__.py").is_file()
+
+
+def declared_modules(path: Path) -> dict[str, str]:
+    """Return the modules a project's ``pyproject.toml`` declares, ``package:mount`` by id.
+
+    Args:
+        path: Directory of the project. Without a readable ``pyproject.toml`` there are none.
+    """
+    content = read_toml(path / "pyproject.toml")
+    project = content.get("project")
+    groups = project.get("entry-points") if isinstance(project, dict) else None
+    group = groups.get(ENTRY_POINT_GROUP) if isinstance(groups, dict) else None
+    if not isinstance(group, dict):
+        return {}
+    return {name: value for name, value in group.items() if isinstance(value, str)}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file says; nothing if it can't be read."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
 
 
 def require_package_dir(module_id: str, path: Path) -> Path:
@@ -101,11 +133,7 @@ def require_package_dir(module_id: str, path: Path) -> Path:
 
 
 def _native_transport(path: Path) -> str | None:
-    manifest = path / "amplifier.toml"
-    try:
-        content = tomllib.loads(manifest.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
+    content = read_toml(path / "amplifier.toml")
     for section in (content, content.get("module"), content.get("amplifier")):
         if isinstance(section, dict) and section.get("transport") in _NATIVE_TRANSPORTS:
             return str(section["transport"])

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.kernel._module_mount import (
     ModuleDeclinedError,
-    MountState,
     ReadyQueue,
     announce_failure,
     load_and_mount,
 )
+from amplifier_tui.kernel._mount_window import MountWindow
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -54,23 +54,27 @@ async def mount_provider(
     Raises:
         Exception: Only what the capability ``provider.load_failure`` raises, to abort.
     """
-    before = MountState(coordinator)
     queued = len(ready)
-    try:
-        await _call(coordinator, BEFORE_LOAD, spec)
-        await load_and_mount(coordinator, loader, spec, ready)
-        _settle_name(coordinator, spec, before)
-        before.warn_of_replaced(spec["module"])
-    except Exception as error:
-        before.restore()
+    failure: Exception | None = None
+    with MountWindow(coordinator) as window:
+        try:
+            await _call(coordinator, BEFORE_LOAD, spec)
+            await load_and_mount(coordinator, loader, "provider", spec, ready)
+            _settle_name(coordinator, spec, window.points["providers"])
+            window.warn_of_replaced(spec["module"])
+        except Exception as error:
+            window.restore()
+            failure = error
+    if failure is not None:
         del ready[queued:]
-        await announce_failure(coordinator, "provider", spec, error)
-        await _call(coordinator, LOAD_FAILURE, spec, error)
+        await announce_failure(coordinator, "provider", spec, failure)
+        await _call(coordinator, LOAD_FAILURE, spec, failure)
 
 
-def _settle_name(coordinator: ModuleCoordinator, spec: dict[str, Any], before: MountState) -> None:
+def _settle_name(
+    coordinator: ModuleCoordinator, spec: dict[str, Any], earlier: dict[str, Any]
+) -> None:
     mounted: dict[str, Any] = coordinator.get("providers")
-    earlier: dict[str, Any] = before.points["providers"]
     fresh = [name for name in mounted if mounted[name] is not earlier.get(name)]
     if not fresh:
         raise ModuleDeclinedError("Provider mount did not install a new provider instance")

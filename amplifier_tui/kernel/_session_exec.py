@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel._session_init import _safe_exception_str
-from amplifier_tui.kernel.utils.truncate import redact_secrets
+from amplifier_tui.kernel.utils.truncate import redact_secrets, without_cycles
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -26,7 +26,7 @@ async def announce_start(session: AmplifierSession) -> None:
     hooks, section = session.coordinator.hooks, session.config["session"]
     data: dict[str, Any] = {"session_id": session.session_id, "parent_id": session.parent_id}
     if section.get("metadata"):
-        data["metadata"] = section["metadata"]
+        data["metadata"] = without_cycles(section["metadata"])
     await hooks.emit(events.SESSION_RESUME if session.is_resumed else events.SESSION_START, data)
     if section.get("raw"):
         await hooks.emit(

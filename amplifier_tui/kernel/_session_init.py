@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel._module_mount import (
@@ -15,7 +15,7 @@ from amplifier_tui.kernel._module_mount import (
 from amplifier_tui.kernel._module_mount import safe_exception_str as _safe_exception_str
 from amplifier_tui.kernel._provider_mount import check_instances, mount_provider
 from amplifier_tui.kernel.loader import ModuleLoader
-from amplifier_tui.kernel.utils.truncate import redact_secrets
+from amplifier_tui.kernel.utils.truncate import redact_secrets, without_cycles
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -66,13 +66,13 @@ async def _mount_required(
     config: dict[str, Any],
     coordinator: ModuleCoordinator,
     loader: Any,
-    part: str,
+    part: Literal["orchestrator", "context"],
     title: str,
     ready: ReadyQueue,
 ) -> None:
     spec = _required_spec(config, part)
     try:
-        await load_and_mount(coordinator, loader, spec, ready)
+        await load_and_mount(coordinator, loader, part, spec, ready)
     except Exception as error:
         text = _safe_exception_str(error)
         logger.error("Failed to load %s '%s': %s", part, spec["module"], text)
@@ -131,7 +131,7 @@ async def _announce_fork(
     data: dict[str, Any] = {"parent": parent_id, "session_id": session_id}
     section = config["session"]
     if section.get("metadata"):
-        data["metadata"] = section["metadata"]
+        data["metadata"] = without_cycles(section["metadata"])
     if section.get("raw"):
         data["raw"] = redact_secrets(config)
     await coordinator.hooks.emit(events.SESSION_FORK, data)

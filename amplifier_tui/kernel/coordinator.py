@@ -6,9 +6,10 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from amplifier_tui.kernel._cleanup import run_cleanups
+from amplifier_tui.kernel._cleanup import CLEANUP_FAILED, run_cleanups
 from amplifier_tui.kernel._collect_helper import collect_contributions
 from amplifier_tui.kernel._hook_dispatch import dispatch_hook_result
+from amplifier_tui.kernel._mount_window import note_change, open_windows
 from amplifier_tui.kernel.cancellation import CancellationToken
 from amplifier_tui.kernel.hooks import HookRegistry
 
@@ -24,6 +25,7 @@ _SINGLE: Final = frozenset({"orchestrator", "context", "module-source-resolver"}
 _ON_DEMAND: Final = frozenset({"agents"})
 # Spec 000 and 001 mount these two as mount("session", module, name=...).
 _SESSION_ALIASES: Final = frozenset({"orchestrator", "context"})
+_NOTHING: Final = object()
 
 
 class ModuleCoordinator:
@@ -155,7 +157,7 @@ class ModuleCoordinator:
         if mount_point in _SINGLE:
             if self.mount_points.get(mount_point) is not None:
                 logger.warning("Replacing existing %s", mount_point)
-            self.mount_points[mount_point] = module
+            self._put(self.mount_points, mount_point, module)
         else:
             name = getattr(module, "name", None) if name is None else name
             if name is None or name == "":
@@ -164,7 +166,7 @@ class ModuleCoordinator:
                 raise TypeError(
                     f"Name of a module in {mount_point} must be a string, not {type(name).__name__}"
                 )
-            self.mount_points[mount_point][name] = module
+            self._put(self.mount_points[mount_point], name, module)
         logger.debug("Mounted %s at %s (%s)", type(module).__name__, mount_point, name)
 
     async def unmount(self, mount_point: str, name: str | None = None) -> None:
@@ -182,7 +184,7 @@ class ModuleCoordinator:
         if mount_point == "hooks":
             return
         if mount_point in _SINGLE:
-            self.mount_points[mount_point] = None
+            self._put(self.mount_points, mount_point, None)
         else:
             if not name:
                 raise ValueError(f"Name required to unmount from {mount_point}")
@@ -192,7 +194,7 @@ class ModuleCoordinator:
                     f"Nothing named '{name}' is mounted in {mount_point}; "
                     f"mounted are: {', '.join(mounted) or 'none'}"
                 )
-            del mounted[name]
+            self._put(mounted, name, _NOTHING)
         logger.debug("Unmounted %s (%s)", mount_point, name)
 
     def get(self, mount_point: str, name: str | None = None) -> Any:
@@ -213,6 +215,19 @@ class ModuleCoordinator:
         if name is None or point in _SINGLE or point == "hooks":
             return mounted
         return mounted.get(name)
+
+    def _put(self, place: dict[str, Any], name: str, value: Any) -> None:
+        if value is _NOTHING:
+            place.pop(name, None)
+        else:
+            place[name] = value
+        if open_windows:
+            note_change(self, lambda: self._put(place, name, value))
+
+    def _contribute_again(self, channel: str, contributor: dict[str, Any]) -> None:
+        contributors = self._channels.setdefault(channel, [])
+        if not any(other is contributor for other in contributors):
+            contributors.append(contributor)
 
     def _resolved(self, mount_point: str, name: str | None) -> str:
         if mount_point in self.mount_points:
@@ -244,7 +259,7 @@ class ModuleCoordinator:
             name: Dotted name, e.g. "agents.list". The last registration counts.
             value: Usually a callable; None withdraws the capability.
         """
-        self._capabilities[name] = value
+        self._put(self._capabilities, name, value)
         logger.debug("Registered capability: %s", name)
 
     def get_capability(self, name: str) -> Any:
@@ -259,7 +274,10 @@ class ModuleCoordinator:
             name: Name of the contributing module, for the log. Duplicates are fine.
             callback: Sync or async function without arguments; None from it means nothing to add.
         """
-        self._channels.setdefault(channel, []).append({"name": name, "callback": callback})
+        contributor = {"name": name, "callback": callback}
+        self._channels.setdefault(channel, []).append(contributor)
+        if open_windows:
+            note_change(self, lambda: self._contribute_again(channel, contributor))
 
     async def collect_contributions(self, channel: str) -> list[Any]:
         """Ask every contributor of a channel, in order of registration.
@@ -329,9 +347,16 @@ class ModuleCoordinator:
 
         Raises:
             BaseException: The first ``CancelledError``, ``KeyboardInterrupt`` or ``SystemExit`` of
-                one, after all of them ran. Ordinary exceptions are logged.
+                one, after all of them ran. Ordinary exceptions are logged, and announced as
+                ``cleanup:failed``.
         """
-        await run_cleanups(self._cleanup_fns)
+        failures: list[tuple[str, Exception]] = []
+        try:
+            await run_cleanups(self._cleanup_fns, failures)
+        finally:
+            for name, error in failures:
+                data = {"cleanup": name, "error": f"{type(error).__name__}: {error}"}
+                await self._hooks.emit(CLEANUP_FAILED, data)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is mounted and registered, by name."""

@@ -13,18 +13,16 @@ import logging
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from functools import partial
-from time import perf_counter, time
+from itertools import count
+from time import perf_counter
 from typing import Any, ClassVar
 from uuid import uuid4
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel._event_data import EventData, as_dict
 from amplifier_tui.kernel._handler_run import Unfinished, emitting_task, start_handler
-from amplifier_tui.kernel._hook_models import (
-    ContextInjection,
-    HookResult,
-    continue_with,
-)
+from amplifier_tui.kernel._hook_models import ContextInjection, HookResult, continue_with
+from amplifier_tui.kernel._hook_report import EmitReport, Observer
 from amplifier_tui.kernel._hook_results import (
     INVALID_RESPONSE,
     InvalidHookResponseError,
@@ -33,6 +31,7 @@ from amplifier_tui.kernel._hook_results import (
     read_result,
 )
 from amplifier_tui.kernel._hook_trace import HandlerTrace, HookTrace
+from amplifier_tui.kernel._mount_window import note_change, open_windows
 from amplifier_tui.kernel.correlation import (
     CORRELATED_EVENTS,
     REQUEST_ID_FIELD,
@@ -43,22 +42,21 @@ __all__ = ["ContextInjection", "HandlerTrace", "HookRegistry", "HookResult", "Ho
 
 logger = logging.getLogger(__name__)
 
-Observer = Callable[[HookTrace], object]
-
 
 class _Entry:
     """One registration; two with the same name and handler are still two."""
 
-    __slots__ = ("handler", "name", "priority")
+    __slots__ = ("handler", "name", "number", "priority")
 
-    def __init__(self, handler: Any, priority: int, name: str) -> None:
+    def __init__(self, handler: Any, priority: int, name: str, number: int) -> None:
         self.handler = handler
         self.priority = priority
         self.name = name
+        self.number = number
 
 
-def _priority(entry: _Entry) -> int:
-    return entry.priority
+def _order(entry: _Entry) -> tuple[int, int]:
+    return entry.priority, entry.number
 
 
 class HookRegistry:
@@ -79,6 +77,7 @@ class HookRegistry:
         self._entries: dict[str, tuple[_Entry, ...]] = {}
         self._defaults: dict[str, Any] = {}
         self._observers: tuple[Observer, ...] = ()
+        self._numbers = count()
 
     def register(
         self, event: str, handler: Any, priority: int = 0, name: str | None = None
@@ -95,12 +94,11 @@ class HookRegistry:
         Returns:
             A function that removes this one registration; calling it again does nothing.
         """
-        entry = _Entry(handler, priority, name or _name_of(handler, event))
-        self._entries[event] = tuple(sorted((*self._entries.get(event, ()), entry), key=_priority))
+        entry = _Entry(handler, priority, name or _name_of(handler, event), next(self._numbers))
+        self._add(event, entry)
 
         def unregister() -> None:
-            kept = tuple(other for other in self._entries.get(event, ()) if other is not entry)
-            self._entries[event] = kept
+            self._remove(event, entry)
 
         return unregister
 
@@ -109,8 +107,21 @@ class HookRegistry:
     def unregister(self, name: str) -> None:
         """Remove every registration called ``name``; an unknown name is ignored."""
         for event, entries in self._entries.items():
-            if any(entry.name == name for entry in entries):
-                self._entries[event] = tuple(entry for entry in entries if entry.name != name)
+            for entry in entries:
+                if entry.name == name:
+                    self._remove(event, entry)
+
+    def _add(self, event: str, entry: _Entry) -> None:
+        others = (other for other in self._entries.get(event, ()) if other is not entry)
+        self._entries[event] = tuple(sorted((*others, entry), key=_order))
+        if open_windows:
+            note_change(self, partial(self._add, event, entry))
+
+    def _remove(self, event: str, entry: _Entry) -> None:
+        entries = self._entries.get(event, ())
+        self._entries[event] = tuple(other for other in entries if other is not entry)
+        if open_windows:
+            note_change(self, partial(self._remove, event, entry))
 
     def set_default_fields(self, **defaults: Any) -> None:
         """Replace the fields every emit adds to its data; the emitter's own fields win."""
@@ -151,6 +162,14 @@ class HookRegistry:
 
         return stop
 
+    def _registered(self) -> list[tuple[str, str, Any]]:
+        """Return event, name and handler of each registration, for validators."""
+        return [
+            (event, entry.name, entry.handler)
+            for event, entries in self._entries.items()
+            for entry in entries
+        ]
+
     def _save(self) -> dict[str, tuple[_Entry, ...]]:
         return dict(self._entries)
 
@@ -180,14 +199,19 @@ class HookRegistry:
 
     async def _emit(self, event: str, given: Any) -> HookResult:
         entries = self._entries.get(event)
-        report = _Report(self._observers, event) if self._observers else None
+        report = EmitReport(self._observers, event) if self._observers else None
         if not entries:
             data = given if given is None or type(given) is dict else as_dict(given)
             result = continue_with(data)
             if report is not None:
                 report.send(self._observable(event, data), result)
             return result
-        current = EventData(self._completed(given))
+        try:
+            current = EventData(self._completed(given))
+        except ValueError as error:
+            if report is not None:
+                report.fail("kernel", str(error), self._completed({"error": str(error)}))
+            raise
         emitted = current.data
         task = emitting_task()
         question: HookResult | None = None
@@ -196,7 +220,7 @@ class HookRegistry:
             began = perf_counter() if report is not None else 0.0
             problem: str | None = None
             try:
-                reply = start_handler(entry.handler, event, current.copy(), task)
+                reply = start_handler(entry.handler, event, current.lend(), task)
                 if type(reply) is Unfinished:
                     reply = await reply
                 answer = read_result(reply)
@@ -207,6 +231,10 @@ class HookRegistry:
                 problem = f"{type(error).__name__}: {error}"
                 answer = None
                 _log_failure(entry, event, error)
+            except BaseException as error:
+                if report is not None:
+                    report.fail(entry.name, f"ended by {type(error).__name__}", emitted, began)
+                raise
             if report is not None:
                 report.add(entry.name, began, answer, problem)
             if answer is None or answer.action == "continue":
@@ -255,7 +283,7 @@ class HookRegistry:
         payload = EventData(as_dict(data))
         collected: list[dict[str, Any]] = []
         for entry in entries:
-            answer = await _ask_in_time(entry, event, payload.copy(), timeout)
+            answer = await _ask_in_time(entry, event, payload.lend(), timeout)
             if answer is not None and isinstance(answer.data, dict):
                 collected.append(answer.data)
         return collected
@@ -272,40 +300,6 @@ class HookRegistry:
             # Nobody handles it, so nobody but the observer would have minded.
             logger.warning("The data of '%s' can't be shown: %s", event, error)
             return self._completed({"error": str(error)})
-
-
-class _Report:
-    """Collects what the observers are told about one emit."""
-
-    __slots__ = ("_began", "_event", "_observers", "_started", "_traces")
-
-    def __init__(self, observers: tuple[Observer, ...], event: str) -> None:
-        self._observers = observers
-        self._event = event
-        self._traces: list[HandlerTrace] = []
-        self._started = time()
-        self._began = perf_counter()
-
-    def add(
-        self, name: str, began: float, answer: HookResult | None, error: str | None = None
-    ) -> None:
-        """Note one handler's part; an error without an answer is a handler that raised."""
-        ms = (perf_counter() - began) * 1000
-        if answer is None:
-            verdict, reason = "continue" if error is None else "error", None
-        else:
-            verdict, reason = answer.action, answer.reason
-        self._traces.append(HandlerTrace(name, verdict, ms, error, reason))
-
-    def send(self, data: dict[str, Any], result: HookResult) -> None:
-        """Tell every observer."""
-        ms = (perf_counter() - self._began) * 1000
-        trace = HookTrace(self._event, data, result, tuple(self._traces), ms, self._started)
-        for observer in self._observers:
-            try:
-                observer(trace)
-            except (Exception, asyncio.CancelledError):
-                logger.exception("An observer of the hooks failed on '%s'", self._event)
 
 
 def _denied(entry: _Entry, event: str, error: InvalidHookResponseError) -> HookResult:

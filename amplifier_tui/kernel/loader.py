@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import logging
-import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -13,19 +12,20 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
-from amplifier_tui.kernel._entry_points import GROUP, installed_modules
+from amplifier_tui.kernel._entry_points import installed_modules
 from amplifier_tui.kernel._loader_errors import (
     BrokenModuleError,
     MissingModuleError,
     ModuleValidationError,
     module_failure_reason,
 )
+from amplifier_tui.kernel._mount_call import MOUNT_SECONDS, call_mount
 from amplifier_tui.kernel._packages import (
+    ENTRY_POINT_GROUP,
     TYPE_TO_MOUNT_POINT,
     add_path,
     find_package_dir,
     import_package,
-    kind_by_name,
     kind_of,
     package_name,
     refuse_other_copy,
@@ -33,6 +33,7 @@ from amplifier_tui.kernel._packages import (
     require_package_dir,
 )
 from amplifier_tui.kernel._resolve import resolve_module
+from amplifier_tui.kernel.discovery import FOLDER_PREFIX, find_modules, search_dirs
 from amplifier_tui.kernel.models import ModuleInfo
 from amplifier_tui.kernel.module_sources import ModuleNotFoundError
 
@@ -47,8 +48,6 @@ logger = logging.getLogger(__name__)
 
 Mount = Callable[[Any], Awaitable[Any]]
 OnSessionReady = Callable[[Any], Awaitable[Any]]
-
-_FOLDER_PREFIX = "amplifier-module-"
 
 
 @dataclass(frozen=True)
@@ -74,6 +73,9 @@ class ModuleLoader:
 
     TYPE_TO_MOUNT_POINT: ClassVar[dict[str, str]] = TYPE_TO_MOUNT_POINT
 
+    MOUNT_SECONDS: float = MOUNT_SECONDS
+    """Seconds a module's mount may wait before it counts as failed."""
+
     def __init__(
         self, coordinator: Any = None, search_paths: Sequence[str | Path] | None = None
     ) -> None:
@@ -87,31 +89,22 @@ class ModuleLoader:
 
     async def discover(self) -> list[ModuleInfo]:
         """Return the modules that are installed or lie in the search paths."""
-        found = [
-            _info(name, version=_version(entry_point))
-            for name, entry_point in installed_modules().items()
+        return [
+            ModuleInfo.model_validate(
+                {
+                    "id": found.id,
+                    "name": found.id.replace("-", " ").title(),
+                    "version": found.version,
+                    "type": found.kind,
+                    "mount_point": TYPE_TO_MOUNT_POINT[found.kind],
+                    "description": f"Module {found.id}",
+                }
+            )
+            for found in find_modules(self._search_dirs())
         ]
-        for folder in self._search_dirs():
-            if not folder.is_dir():
-                logger.warning("Module search path %s does not exist", folder)
-                continue
-            try:
-                children = sorted(folder.iterdir())
-            except OSError as error:
-                logger.error("Module search path %s can't be read: %s", folder, error)
-                continue
-            found += [
-                _info(child.name.removeprefix(_FOLDER_PREFIX))
-                for child in children
-                if child.name.startswith(_FOLDER_PREFIX) and child.is_dir()
-            ]
-        return found
 
     def _search_dirs(self) -> list[Path]:
-        if self._search_paths is not None:
-            return self._search_paths
-        named = os.environ.get("AMPLIFIER_MODULES", "")
-        return [Path(part) for part in named.split(os.pathsep) if part]
+        return search_dirs() if self._search_paths is None else self._search_paths
 
     _find_package_dir = staticmethod(find_package_dir)
 
@@ -158,7 +151,7 @@ class ModuleLoader:
                 loaded = await self._load_from(module_id, path, config)
         if loaded is None:
             loaded = self._load_direct(module_id, unresolved)
-        return _bound(module_id, loaded, config)
+        return _bound(module_id, loaded, config, self.MOUNT_SECONDS)
 
     def _resolver(self, coordinator: Any) -> Any:
         for owner in (self._coordinator, coordinator):
@@ -205,7 +198,7 @@ class ModuleLoader:
 
     def _from_search_paths(self, module_id: str) -> _Loaded | None:
         for folder in self._search_dirs():
-            path = folder / f"{_FOLDER_PREFIX}{module_id}"
+            path = folder / f"{FOLDER_PREFIX}{module_id}"
             if path.is_dir():
                 module = self._import(module_id, require_package_dir(module_id, path))
                 return _loaded(module_id, module, path)
@@ -251,8 +244,8 @@ class ModuleLoader:
         return import_package(module_id, package_dir)
 
     def _nowhere(self, module_id: str, unresolved: ModuleNotFoundError | None) -> str:
-        tried = [f"entry point '{module_id}' of group {GROUP}"]
-        tried += [f"{folder}/{_FOLDER_PREFIX}{module_id}" for folder in self._search_dirs()]
+        tried = [f"entry point '{module_id}' of group {ENTRY_POINT_GROUP}"]
+        tried += [f"{folder}/{FOLDER_PREFIX}{module_id}" for folder in self._search_dirs()]
         tried.append(f"package {package_name(module_id)}")
         if unresolved is not None:
             tried.insert(0, f"the module source resolver ({unresolved})")
@@ -296,12 +289,11 @@ class ModuleLoader:
         self._ready_queue.clear()
 
 
-def _bound(module_id: str, loaded: _Loaded, config: dict[str, Any] | None) -> Mount:
+def _bound(module_id: str, loaded: _Loaded, config: dict[str, Any] | None, seconds: float) -> Mount:
     settings = config or {}
 
     async def mount(coordinator: Any) -> Any:
-        outcome = loaded.mount(coordinator, settings)
-        return await outcome if inspect.isawaitable(outcome) else outcome
+        return await call_mount(loaded.mount, coordinator, settings, module_id, seconds)
 
     if loaded.on_session_ready is not None:
         # How session initialisation hears of it, once the mount succeeded.
@@ -342,23 +334,3 @@ async def _validate(
         raise ModuleValidationError(
             f"Module '{module_id}' failed validation: {result.summary()}. Errors: {problems}"
         )
-
-
-def _info(module_id: str, *, version: str = "1.0.0") -> ModuleInfo:
-    kind = kind_by_name(module_id)
-    return ModuleInfo.model_validate(
-        {
-            "id": module_id,
-            "name": module_id.replace("-", " ").title(),
-            "version": version,
-            "type": kind,
-            "mount_point": TYPE_TO_MOUNT_POINT[kind],
-            "description": f"Module {module_id}",
-        }
-    )
-
-
-def _version(entry_point: Any) -> str:
-    dist = getattr(entry_point, "dist", None)
-    version = getattr(dist, "version", None)
-    return version if isinstance(version, str) else "1.0.0"

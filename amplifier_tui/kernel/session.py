@@ -6,9 +6,11 @@ import asyncio
 import inspect
 import logging
 from datetime import UTC, datetime
+from threading import Lock
 from types import TracebackType
 from typing import Any, Literal, Self
 from uuid import uuid4
+from weakref import WeakSet
 
 from amplifier_tui.kernel import _session_exec, _session_init, events
 from amplifier_tui.kernel._session_init import _safe_exception_str
@@ -19,6 +21,10 @@ from amplifier_tui.kernel.models import SessionStatus
 __all__ = ["AmplifierSession"]
 
 logger = logging.getLogger(__name__)
+
+# A child may share its parent's loader: the last session to end tidies it up.
+_running: WeakSet[AmplifierSession] = WeakSet()
+_running_lock = Lock()
 
 
 class AmplifierSession:
@@ -86,6 +92,8 @@ class AmplifierSession:
                     self.config, self.coordinator, self.session_id, self.parent_id
                 )
                 self._initialized = True
+                with _running_lock:
+                    _running.add(self)
 
     async def execute(self, prompt: str) -> str:
         """Run one turn.
@@ -143,6 +151,9 @@ class AmplifierSession:
                 everything ran. Ordinary exceptions of cleanup functions are logged.
         """
         was_initialized, self._initialized = self._initialized, False
+        with _running_lock:
+            _running.discard(self)
+            shares_loader = any(other.loader is self.loader for other in _running)
         try:
             if was_initialized:
                 await self._announce_end()
@@ -150,7 +161,8 @@ class AmplifierSession:
             try:
                 await self.coordinator.cleanup()
             finally:
-                await self._clean_loader()
+                if not shares_loader:
+                    await self._clean_loader()
 
     async def _announce_end(self) -> None:
         self.status.ended_at = datetime.now(UTC)

@@ -1,5 +1,6 @@
 import asyncio
 import inspect
+import logging
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
@@ -360,3 +361,14 @@ def test_async_methods_return_coroutines(coordinator: ModuleCoordinator) -> None
     ):
         assert inspect.iscoroutine(coroutine)
         coroutine.close()
+
+
+def test_a_coordinator_that_can_ask_nobody_says_so_to_who_debugs(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    ModuleCoordinator()
+    assert "Coordinator without approval or display system: asking is denying" in caplog.text
+    caplog.clear()
+    ModuleCoordinator(None, object(), object())
+    assert caplog.text == ""

@@ -129,3 +129,41 @@ async def test_a_function_that_keeps_coming_back_does_not_hang_the_cleanup(
     await coordinator.cleanup()
     assert "too late" in caplog.text
     assert coordinator._cleanup_fns == []
+
+
+async def test_a_cleanup_that_raises_is_an_event_once_all_ran(
+    coordinator: ModuleCoordinator,
+) -> None:
+    ran: list[str] = []
+
+    def closes() -> None:
+        raise OSError("disk gone")
+
+    coordinator.hooks.register("cleanup:failed", lambda event, data: ran.append(data["error"]))
+    coordinator.register_cleanup(lambda: ran.append("first"))
+    coordinator.register_cleanup(closes)
+    seen: list[dict[str, Any]] = []
+    coordinator.hooks.observe(lambda trace: seen.append(trace.data))
+    await coordinator.cleanup()
+    assert ran == ["first", "OSError: disk gone"]
+    [data] = seen
+    assert data["cleanup"].endswith("closes")
+
+
+async def test_a_failed_cleanup_is_an_event_even_when_another_was_fatal(
+    coordinator: ModuleCoordinator,
+) -> None:
+    seen: list[str] = []
+    coordinator.hooks.observe(lambda trace: seen.append(trace.event))
+
+    def fails() -> None:
+        raise RuntimeError("no")
+
+    def fatal() -> None:
+        raise asyncio.CancelledError
+
+    coordinator.register_cleanup(fails)
+    coordinator.register_cleanup(fatal)
+    with pytest.raises(asyncio.CancelledError):
+        await coordinator.cleanup()
+    assert seen == ["cleanup:failed"]

@@ -7,9 +7,11 @@ import pytest
 from amplifier_tui.kernel import correlation
 from amplifier_tui.kernel.correlation import (
     current_request_id,
+    current_tool_call_id,
     new_request_id,
     reset_request_id,
     resolve_request_id,
+    tool_call,
 )
 from amplifier_tui.kernel.hooks import HookRegistry
 
@@ -118,3 +120,17 @@ def test_resolve_and_reset_work_by_themselves() -> None:
     reset_request_id()
     assert current_request_id() is None
     assert new_request_id() != new_request_id()
+
+
+async def test_a_tool_knows_which_call_it_runs_for_also_in_its_tasks() -> None:
+    assert current_tool_call_id() is None
+
+    async def inside() -> str | None:
+        return current_tool_call_id()
+
+    with tool_call("one"):
+        assert current_tool_call_id() == "one"
+        with tool_call("two"):
+            assert await asyncio.create_task(inside()) == "two"
+        assert await asyncio.to_thread(current_tool_call_id) == "one"
+    assert current_tool_call_id() is None

@@ -285,3 +285,123 @@ def test_copies_are_equal_and_share_no_container(data: dict[Any, Any]) -> None:
     others = [id(c) for c in [*containers(first), *containers(second)]]
     assert not set(own) & set(others)
     assert len(set(others)) == len(others)
+
+
+# -- lending ---------------------------------------------------------------------------------------
+
+
+def big(rows: int = _event_data.LENT_FROM) -> dict[str, Any]:
+    return {"rows": [{"n": n, "tags": ["a"]} for n in range(rows)]}
+
+
+def test_a_big_copy_that_comes_back_untouched_is_lent_again() -> None:
+    checked = EventData(big())
+    first = id(checked.lend())
+    assert id(checked.lend()) == first
+    assert checked.lend() == checked.data
+
+
+def test_small_copies_are_never_shared() -> None:
+    checked = EventData({"a": {"b": [1]}})
+    first = checked.lend()
+    assert checked.lend() is not first
+
+
+def change_a_row(data: dict[str, Any]) -> None:
+    data["rows"][5]["n"] = "changed"
+
+
+def add_a_row(data: dict[str, Any]) -> None:
+    data["rows"].append({})
+
+
+def drop_everything(data: dict[str, Any]) -> None:
+    data.clear()
+
+
+def add_a_key(data: dict[str, Any]) -> None:
+    data["rows"][0]["tags"].append("b")
+
+
+@pytest.mark.parametrize("change", [change_a_row, add_a_row, drop_everything, add_a_key])
+def test_a_copy_that_was_changed_is_not_lent_again(change: Any) -> None:
+    checked = EventData(big())
+    change(checked.lend())
+    assert checked.lend() == checked.data == big()
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [
+        lambda data: data,
+        lambda data: data["rows"],
+        lambda data: data["rows"][3]["tags"],
+        lambda data: data["rows"][3].items(),
+        lambda data: iter(data["rows"]),
+        lambda data: lambda: data,
+        lambda data: {**data},
+        lambda data: [data["rows"][7]],
+    ],
+)
+def test_a_copy_somebody_kept_a_part_of_is_not_lent_again(keep: Any) -> None:
+    checked = EventData(big())
+    lent = checked.lend()
+    kept, place = keep(lent), id(lent)
+    assert id(checked.lend()) != place
+    assert kept is not None
+
+
+def test_a_part_that_was_replaced_by_an_equal_one_that_is_kept_counts_as_kept() -> None:
+    checked = EventData(big())
+    lent = checked.lend()
+    kept = lent["rows"] = list(lent["rows"])
+    place = id(lent)
+    del lent
+    assert id(checked.lend()) != place
+    kept.clear()
+    assert checked.lend() == big()
+
+
+changes = st.lists(
+    st.tuples(st.sampled_from(["read", "set", "delete", "keep", "append"]), st.integers(0, 70)),
+    max_size=6,
+)
+
+
+@given(st.lists(changes, min_size=1, max_size=5))
+def test_no_handler_ever_meets_what_another_one_did(handlers: list[list[tuple[str, int]]]) -> None:
+    checked, kept = EventData(big(70)), []
+    for steps in handlers:
+        data = checked.lend()
+        assert data == big(70)
+        for kind, index in steps:
+            rows = data["rows"]
+            row = rows[index % len(rows)]
+            if kind == "set":
+                row["n"] = "set"
+            elif kind == "delete":
+                del rows[index % len(rows)]
+            elif kind == "keep":
+                kept.append(row)
+            elif kind == "append":
+                row.setdefault("tags", []).append("x")
+        rows = row = None
+        del data
+    for part in kept:
+        part["n"] = "changed later"
+    assert checked.lend() == checked.data == big(70)
+
+
+def test_a_key_json_has_no_form_for_is_renamed_after_others_were_looked_at() -> None:
+    given_data = {"x": {"a": [1], "b": (2,), 5: {"c": [3]}, "d": [4]}}
+    checked = EventData(given_data)
+    assert checked.data == {"x": {"a": [1], "b": [2], "5": {"c": [3]}, "d": [4]}}
+    assert checked.copy() == checked.data
+    assert given_data["x"]["b"] == (2,)
+
+
+def test_wide_circular_data_is_refused_at_once() -> None:
+    loop: list[Any] = []
+    loop += [loop] * 50
+    with pytest.raises(ValueError, match="circular"):
+        EventData({"loop": loop})

@@ -411,3 +411,24 @@ async def test_a_dict_is_no_hook_result() -> None:
     odd: Any = {"action": "deny"}
     with pytest.raises(AttributeError):
         await hub().process_hook_result(odd, "e", "h")
+
+
+async def test_an_async_display_is_awaited() -> None:
+    shown: list[str] = []
+
+    class Display:
+        async def show_message(self, message: str, level: str, source: str) -> None:
+            shown.append(f"{level} {message} {source}")
+
+    coordinator = ModuleCoordinator(display_system=Display())
+    await coordinator.process_hook_result(HookResult(user_message="m"), "e", "h")
+    assert shown == ["info m hook:h"]
+
+
+async def test_output_to_be_suppressed_is_noted_for_who_debugs(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    result = HookResult(suppress_output=True)
+    assert await ModuleCoordinator().process_hook_result(result, "e", "h") is result
+    assert "Hook 'h' asks to suppress output (event=e)" in caplog.text

@@ -406,3 +406,55 @@ async def test_handlers_of_parallel_emits_do_not_mix(hooks: HookRegistry) -> Non
     emits: list[Awaitable[HookResult]] = [hooks.emit("x", {"n": n}) for n in range(20)]
     results = await asyncio.gather(*emits)
     assert [result.reason for result in results] == [str(n) for n in range(20)]
+
+
+async def test_a_handler_that_waits_where_no_loop_runs_is_driven_by_hand(
+    hooks: HookRegistry,
+) -> None:
+    import types
+
+    @types.coroutine
+    def one_step() -> Any:
+        yield "step"
+
+    async def waits(event: str, data: dict[str, Any]) -> HookResult:
+        await one_step()
+        return HookResult(action="deny", reason="driven")
+
+    hooks.register("x", waits)
+    outcome: list[HookResult] = []
+
+    def drive() -> None:
+        emitting = hooks.emit("x", {})
+        assert emitting.send(None) == "step"
+        try:
+            emitting.send(None)
+        except StopIteration as end:
+            outcome.append(end.value)
+
+    await asyncio.to_thread(drive)
+    assert outcome[0].reason == "driven"
+
+
+async def test_a_generator_based_coroutine_is_awaited_too(hooks: HookRegistry) -> None:
+    import types
+
+    @types.coroutine
+    def old_style(event: str, data: dict[str, Any]) -> Any:
+        yield
+        return HookResult(action="deny", reason="old style")
+
+    hooks.register("x", old_style)
+    assert (await hooks.emit("x", {})).reason == "old style"
+
+
+async def test_a_handler_that_waits_and_then_raises_is_logged(
+    hooks: HookRegistry, caplog: Log
+) -> None:
+    async def late(event: str, data: dict[str, Any]) -> None:
+        await asyncio.sleep(0)
+        raise RuntimeError("late")
+
+    hooks.register("x", late, name="late")
+    assert (await hooks.emit("x", {})).action == "continue"
+    assert "Hook handler 'late' failed on 'x': late" in caplog.text

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.kernel import _hook_report
 from amplifier_tui.kernel import hooks as hooks_module
 from amplifier_tui.kernel.hooks import HookRegistry, HookResult, HookTrace
 
@@ -150,9 +151,53 @@ async def test_nobody_looks_at_the_clock_when_nobody_observes(
         raise AssertionError("the clock was read")
 
     monkeypatch.setattr(hooks_module, "perf_counter", clock)
-    monkeypatch.setattr(hooks_module, "time", clock)
+    monkeypatch.setattr(_hook_report, "perf_counter", clock)
+    monkeypatch.setattr(_hook_report, "time", clock)
     hooks.register("x", lambda event, data: None)
     assert (await hooks.emit("x", {})).action == "continue"
     hooks.observe(lambda trace: None)
     with pytest.raises(AssertionError, match="the clock was read"):
         await hooks.emit("x", {})
+
+
+async def test_an_observer_hears_of_an_emit_whose_data_is_refused(hooks: HookRegistry) -> None:
+    traces: list[HookTrace] = []
+    hooks.observe(traces.append)
+    hooks.register("x", lambda event, data: None)
+    loop: dict[str, Any] = {}
+    loop["me"] = loop
+    with pytest.raises(ValueError, match="circular"):
+        await hooks.emit("x", loop)
+    [trace] = traces
+    [part] = trace.handlers
+    assert (trace.event, part.name, part.verdict) == ("x", "kernel", "error")
+    assert part.error is not None
+    assert "circular" in part.error
+    assert "circular" in trace.data["error"]
+
+
+async def test_an_observer_hears_which_handler_a_cancelled_emit_was_waiting_for(
+    hooks: HookRegistry,
+) -> None:
+    traces: list[HookTrace] = []
+    hooks.observe(traces.append)
+    started = asyncio.Event()
+
+    async def hangs(event: str, data: dict[str, Any]) -> None:
+        started.set()
+        await asyncio.Event().wait()
+
+    hooks.register("x", lambda event, data: None, name="first")
+    hooks.register("x", hangs, name="hangs")
+    task = asyncio.create_task(hooks.emit("x", {"a": 1}))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    [trace] = traces
+    assert [(part.name, part.verdict) for part in trace.handlers] == [
+        ("first", "continue"),
+        ("hangs", "error"),
+    ]
+    assert trace.handlers[1].error == "ended by CancelledError"
+    assert trace.data["a"] == 1

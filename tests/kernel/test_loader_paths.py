@@ -11,7 +11,21 @@ from amplifier_tui.kernel import ModuleCoordinator, _packages
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError, module_failure_reason
 from amplifier_tui.kernel.module_sources import ModuleLoadError, ModuleNotFoundError
 
-MOUNT = "async def mount(coordinator, config):\n    return config\n"
+MOUNT = """
+class Tool:
+    name = description = "t"
+
+    async def execute(self, input):
+        return None
+
+
+async def mount(coordinator, config):
+    if coordinator is not None:
+        await coordinator.mount("tools", Tool())
+    return config
+
+
+"""
 
 
 @pytest.fixture(autouse=True)

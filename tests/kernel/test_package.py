@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 
@@ -71,3 +72,35 @@ def test_importing_the_package_alone_imports_not_even_pydantic() -> None:
 )
 def test_each_name_can_be_the_first_one_imported(name: str) -> None:
     assert run(f"from amplifier_tui.kernel import {name}; print('ok')") == "ok"
+
+
+EVERY_MODULE = f"""
+import importlib, sys
+from pathlib import Path
+import amplifier_tui.kernel as kernel
+[root] = map(Path, kernel.__path__)
+for file in sorted(root.rglob("*.py")):
+    name = ".".join(file.relative_to(root).with_suffix("").parts).removesuffix("__init__")
+    if not any(part in name for part in ("pytest_plugin", "behavioral", "structural")):
+        importlib.import_module(f"amplifier_tui.kernel.{{name}}".rstrip("."))
+print([name for name in {HEAVY} if name in sys.modules])
+"""
+
+
+def test_no_module_of_the_kernel_needs_anything_heavy() -> None:
+    assert run(EVERY_MODULE) == "[]"
+
+
+def test_a_session_that_validates_modules_imports_no_test_doubles() -> None:
+    code = (
+        "import sys, amplifier_tui.kernel as k\n"
+        "k.AmplifierSession, k.ModuleLoader\n"
+        "import amplifier_tui.kernel.validation\n"
+        "print([m for m in ('unittest', 'unittest.mock', 'pytest') if m in sys.modules])"
+    )
+    assert run(code) == "[]"
+
+
+def test_the_version_is_that_of_the_published_api() -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+", kernel.__version__)
+    assert run("import amplifier_tui.kernel as k; print(k.__version__)") == kernel.__version__

@@ -1,8 +1,9 @@
 import asyncio
 import inspect
 import logging
+from types import SimpleNamespace
 from typing import Any
-from unittest.mock import AsyncMock
+from unittest.mock import AsyncMock, MagicMock
 from uuid import UUID
 
 import pytest
@@ -452,3 +453,27 @@ async def test_a_parents_stop_reaches_its_child() -> None:
     parent.coordinator.cancellation.register_child(child.coordinator.cancellation)
     await parent.coordinator.request_cancel(immediate=True)
     assert child.coordinator.cancellation.is_immediate
+
+
+async def test_a_circular_plan_starts_forks_and_shows_itself_all_the_same() -> None:
+    metadata: dict[str, Any] = {"title": "t"}
+    metadata["self"] = metadata
+    config = plan(session={"raw": True, "metadata": metadata}, tools=[])
+    config["session"]["all"] = config
+    session, traces = make(config=config, parent_id="p")
+    async with session:
+        assert await session.execute("one") == "answer"
+    by_event = {trace.event: trace.data for trace in traces}
+    for event in ("session:fork", "session:start"):
+        assert by_event[event]["metadata"] == {"title": "t", "self": "[CIRCULAR]"}
+    assert by_event["session:config"]["raw"]["session"]["all"] == "[CIRCULAR]"
+
+
+async def test_an_orchestrator_whose_signature_is_unknown_gets_the_coordinator() -> None:
+    loop = Loop()
+    execute = MagicMock(side_effect=loop.execute)
+    execute.__signature__ = "no signature"
+    session, _ = make({"loop": mounts("orchestrator", SimpleNamespace(execute=execute))})
+    async with session:
+        assert await session.execute("hi") == "answer"
+    assert loop.called_with["coordinator"] is session.coordinator

@@ -9,6 +9,7 @@ from amplifier_tui.kernel import (
     AmplifierSession,
     ModuleCoordinator,
     ModuleLoader,
+    ModuleValidationError,
     _session_exec,
     _session_init,
 )
@@ -348,3 +349,19 @@ def test_an_error_whose_text_can_not_be_decoded_is_still_named() -> None:
         is _session_exec._safe_exception_str
         is session_module._safe_exception_str
     )
+
+
+async def test_a_module_that_breaks_its_contract_is_logged_in_one_line(
+    caplog: Log,
+) -> None:
+    class Refusing(MemoryLoader):
+        async def load(self, module_id: str, *arguments: Any, **keywords: Any) -> Any:
+            if module_id == "tool-bad":
+                raise ModuleValidationError("failed validation", reason_code="validation_failed")
+            return await super().load(module_id, *arguments, **keywords)
+
+    built = AmplifierSession(plan(tools=[{"module": "tool-bad"}]), loader=Refusing())
+    await built.initialize()
+    [record] = [r for r in caplog.records if r.levelno == logging.WARNING]
+    assert record.getMessage() == "Failed to load tool 'tool-bad': failed validation"
+    assert record.exc_info is None

@@ -218,3 +218,16 @@ async def test_instances_replace_nobody(caplog: Log) -> None:
     )
     await session.initialize()
     assert "replaced" not in caplog.text
+
+
+async def test_an_application_that_changes_what_it_looks_at_changes_only_its_copy() -> None:
+    session, _ = session_with(entry("provider-mock"))
+    session.config["providers"][0]["config"] = {"list": [{"a": 1}]}
+
+    def before_load(coordinator: Any, spec: dict[str, Any]) -> None:
+        spec["config"]["list"][0]["a"] = "changed"
+        spec["config"]["list"].append("more")
+
+    session.coordinator.register_capability("provider.before_load", before_load)
+    await session.initialize()
+    assert session.config["providers"][0]["config"] == {"list": [{"a": 1}]}

@@ -6,7 +6,15 @@ import inspect
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Severity", "ValidationCheck", "ValidationResult", "check_on_session_ready"]
+__all__ = [
+    "Findings",
+    "Severity",
+    "ValidationCheck",
+    "ValidationResult",
+    "check_on_session_ready",
+    "failure",
+    "success",
+]
 
 Severity = Literal["error", "warning", "info"]
 
@@ -20,27 +28,49 @@ class ValidationCheck:
         passed: Whether it is as it should be.
         message: What was found, readable.
         severity: What a failure means; only an error fails the module.
+        remedy: What to do about a failure.
     """
 
     name: str
     passed: bool
     message: str
     severity: Severity = "error"
+    remedy: str = ""
 
 
-@dataclass
-class ValidationResult:
-    """All that was looked at in one module.
+def success(name: str, message: str, severity: Severity = "info") -> ValidationCheck:
+    """Return a check that passed.
 
     Args:
-        module_type: Kind of the module, e.g. "tool".
-        module_path: Where it is.
+        name: What was checked.
+        message: What was found.
+        severity: "warning" for what is right and still worth a look.
+    """
+    return ValidationCheck(name, True, message, severity)
+
+
+def failure(
+    name: str, message: str, remedy: str = "", severity: Severity = "error"
+) -> ValidationCheck:
+    """Return a check that failed.
+
+    Args:
+        name: What was checked.
+        message: What was found.
+        remedy: What to do about it.
+        severity: "warning" for what should be better and works.
+    """
+    return ValidationCheck(name, False, message, severity, remedy)
+
+
+class Findings:
+    """What all results of a validation offer: the checks, and what they come to.
+
+    Attributes:
         checks: What was checked, in order.
     """
 
-    module_type: str
-    module_path: str
-    checks: list[ValidationCheck] = field(default_factory=list)
+    checks: list[ValidationCheck]
 
     def add(self, check: ValidationCheck) -> None:
         """Add a check."""
@@ -58,8 +88,8 @@ class ValidationResult:
 
     @property
     def warnings(self) -> list[ValidationCheck]:
-        """The failed checks that are warnings, and passed ones that warn of something."""
-        return [c for c in self.checks if c.severity == "warning"]
+        """The failed checks that are warnings."""
+        return [c for c in self.checks if not c.passed and c.severity == "warning"]
 
     def summary(self) -> str:
         """Return one line, e.g. "PASSED: 4/4 checks passed (0 errors, 1 warnings)"."""
@@ -69,6 +99,21 @@ class ValidationResult:
             f"{verdict}: {good}/{len(self.checks)} checks passed "
             f"({len(self.errors)} errors, {len(self.warnings)} warnings)"
         )
+
+
+@dataclass
+class ValidationResult(Findings):
+    """All that was looked at in one module.
+
+    Args:
+        module_type: Kind of the module, e.g. "tool".
+        module_path: Where it is.
+        checks: What was checked, in order.
+    """
+
+    module_type: str
+    module_path: str
+    checks: list[ValidationCheck] = field(default_factory=list)
 
 
 def check_on_session_ready(module: Any) -> ValidationCheck | None:
@@ -83,21 +128,19 @@ def check_on_session_ready(module: Any) -> ValidationCheck | None:
     function = getattr(module, "on_session_ready", None)
     if function is None:
         return None
+    remedy = "Define it as: async def on_session_ready(coordinator)"
     if not inspect.iscoroutinefunction(function):
-        return ValidationCheck(
-            "on_session_ready_async", False, "on_session_ready must be an async function"
+        return failure(
+            "on_session_ready_async", "on_session_ready must be an async function", remedy
         )
-    if count_required(function) < 1:
-        return ValidationCheck(
-            "on_session_ready_async",
-            False,
-            "on_session_ready must take the coordinator: async def on_session_ready(coordinator)",
+    if _count_required(function) < 1:
+        return failure(
+            "on_session_ready_async", "on_session_ready must take the coordinator", remedy
         )
     return None
 
 
-def count_required(function: Any) -> int:
-    """Return how many positional arguments a function needs."""
+def _count_required(function: Any) -> int:
     return sum(
         parameter.default is parameter.empty
         and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)

@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from amplifier_tui.kernel.validation.base import ValidationCheck, ValidationResult
-from amplifier_tui.kernel.validation.module_shape import check_shape
+from amplifier_tui.kernel.validation.base import ValidationResult
+from amplifier_tui.kernel.validation.context import ContextValidator
+from amplifier_tui.kernel.validation.hook import HookValidator
+from amplifier_tui.kernel.validation.module_validator import ModuleValidator
+from amplifier_tui.kernel.validation.orchestrator import OrchestratorValidator
+from amplifier_tui.kernel.validation.provider import ProviderValidator
+from amplifier_tui.kernel.validation.tool import ToolValidator
 
-__all__ = ["VALIDATORS", "Validator", "validate_module"]
+__all__ = ["VALIDATORS", "validate_module"]
 
-VALIDATORS: Final = {
-    "orchestrator": "OrchestratorValidator",
-    "provider": "ProviderValidator",
-    "tool": "ToolValidator",
-    "hook": "HookValidator",
-    "context": "ContextValidator",
+VALIDATORS: Final[dict[str, type[ModuleValidator]]] = {
+    validator.kind: validator
+    for validator in (
+        OrchestratorValidator,
+        ProviderValidator,
+        ToolValidator,
+        HookValidator,
+        ContextValidator,
+    )
 }
-"""Class name of each kind's validator; it lives in the module of this package named as the kind."""
-
-
-class Validator(Protocol):
-    """Checks modules of one kind."""
-
-    async def validate(
-        self,
-        module_path: str | Path,
-        entry_point: str | None = None,
-        config: dict[str, Any] | None = None,
-    ) -> ValidationResult:
-        """Check one module.
-
-        Args:
-            module_path: Its package directory, or its name.
-            entry_point: Entry point to load it from.
-            config: What to mount it with.
-        """
-        ...
+"""The validator of each kind."""
 
 
 async def validate_module(
@@ -53,29 +40,9 @@ async def validate_module(
         config: The configuration it is going to be mounted with.
 
     Returns:
-        What was found. A kind without a validator of its own gets the checks every module must
-        pass; None for an unknown kind.
+        What was found; None for a kind that has no validator.
     """
-    if kind not in VALIDATORS:
+    validator = VALIDATORS.get(kind)
+    if validator is None:
         return None
-    validator = _validator_of(kind)
-    if validator is not None:
-        return await validator.validate(package_dir, config=config)
-    result = ValidationResult(kind, str(package_dir))
-    try:
-        module = import_module(package_dir.name)
-    except Exception as error:
-        problem = f"Can't import {module_id}: {type(error).__name__}: {error}"
-        result.add(ValidationCheck("module_importable", False, problem))
-        return result
-    result.add(ValidationCheck("module_importable", True, f"{module_id} imported", "info"))
-    check_shape(module, result)
-    return result
-
-
-def _validator_of(kind: str) -> Validator | None:
-    name = f"{__package__}.{kind}"
-    if find_spec(name) is None:
-        return None
-    validator: Validator = getattr(import_module(name), VALIDATORS[kind])()
-    return validator
+    return await validator(module_id).validate(package_dir, config=config)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Any
+from typing import Any, Final
 
 from amplifier_tui.kernel.validation.base import (
-    ValidationCheck,
     ValidationResult,
     check_on_session_ready,
+    failure,
+    success,
 )
+from amplifier_tui.kernel.validation.callables import is_async, positional_parameters
 
 __all__ = ["check_shape"]
+
+_REMEDY: Final = "Define it as: async def mount(coordinator, config)"
 
 
 def check_shape(module: Any, result: ValidationResult) -> bool:
@@ -26,33 +29,24 @@ def check_shape(module: Any, result: ValidationResult) -> bool:
     """
     mount = getattr(module, "mount", None)
     if not callable(mount):
-        result.add(
-            ValidationCheck(
-                "mount_exists",
-                False,
-                "No mount() function found: define async def mount(coordinator, config)",
-            )
-        )
+        result.add(failure("mount_exists", "No mount() function found in module", _REMEDY))
         return False
-    result.add(ValidationCheck("mount_exists", True, "mount() found", "info"))
+    result.add(success("mount_exists", "mount() function found"))
     problem = _mount_problem(mount)
-    if problem is not None:
-        result.add(ValidationCheck("mount_signature", False, problem))
-        return False
-    result.add(ValidationCheck("mount_signature", True, "mount() takes two arguments", "info"))
+    if problem is None:
+        result.add(success("mount_signature", "mount() is async with correct signature"))
+    else:
+        result.add(failure("mount_signature", problem, _REMEDY))
     not_ready = check_on_session_ready(module)
     if not_ready is not None:
         result.add(not_ready)
-    return True
+    return problem is None
 
 
 def _mount_problem(mount: Any) -> str | None:
-    if not inspect.iscoroutinefunction(mount):
-        return "mount() must be async: async def mount(coordinator, config)"
-    kinds = [parameter.kind for parameter in inspect.signature(mount).parameters.values()]
-    if inspect.Parameter.VAR_POSITIONAL in kinds:
-        return None
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    if sum(kind in positional for kind in kinds) < 2:
-        return "mount() must take two arguments: async def mount(coordinator, config)"
+    if not is_async(mount):
+        return "mount() should be async (async def mount(...))"
+    found = positional_parameters(mount)
+    if found < 2:
+        return f"mount() should have at least 2 parameters (coordinator, config), found {found}"
     return None

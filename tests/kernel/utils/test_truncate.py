@@ -1,13 +1,18 @@
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.kernel import utils
 from amplifier_tui.kernel.utils.truncate import (
+    CIRCULAR,
+    REDACTED,
     SENSITIVE_KEYS,
+    TOO_DEEP,
     redact_secrets,
     truncate_values,
+    without_cycles,
 )
 
 
@@ -81,3 +86,38 @@ def test_truncated_strings_start_as_they_did(value: Any, limit: int) -> None:
         if isinstance(before, str):
             assert after.startswith(before[:limit])
             assert len(before) > limit or after == before
+
+
+@pytest.mark.parametrize("function", [redact_secrets, truncate_values, without_cycles])
+def test_what_is_circular_is_cut_where_it_begins_again(function: Any) -> None:
+    config: dict[str, Any] = {"name": "x", "token": 1, "list": [1]}
+    config["self"] = config
+    config["list"].append(config["list"])
+    cut = function(config)
+    assert cut["self"] == CIRCULAR
+    assert cut["list"] == [1, CIRCULAR]
+    assert cut["token"] == (REDACTED if function is redact_secrets else 1)
+    assert config["self"] is config
+
+
+@pytest.mark.parametrize("function", [redact_secrets, truncate_values])
+def test_what_is_far_too_deep_is_cut(function: Any) -> None:
+    deep: Any = "end"
+    for _ in range(5000):
+        deep = [deep]
+    text = str(function(deep))
+    assert TOO_DEEP in text
+    assert text.count("[[") < 100
+
+
+@pytest.mark.parametrize("function", [redact_secrets, truncate_values])
+def test_many_references_to_one_thing_are_rebuilt_once(function: Any) -> None:
+    bomb: Any = ["x"]
+    for _ in range(60):
+        bomb = [bomb, bomb]
+    assert function(bomb) is not None
+
+
+def test_a_thing_that_is_there_twice_is_no_circle() -> None:
+    shared = {"a": 1}
+    assert redact_secrets([shared, shared, [shared]]) == [shared, shared, [shared]]

@@ -1,0 +1,47 @@
+"""`amplifier-tui module list`: what can be loaded by its id."""
+
+import click
+
+
+@click.command("list", short_help="List the modules that can be loaded.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+def list_modules(as_json: bool) -> None:
+    """List the modules that are installed or lie in a folder of $AMPLIFIER_MODULES.
+
+    No module is imported for that.
+    """
+    import json
+
+    from amplifier_tui.kernel.discovery import find_modules
+    from amplifier_tui.ui.sanitize import one_line
+
+    seen: set[str] = set()
+    rows: list[tuple[str, str, str, str]] = [("MODULE", "KIND", "VERSION", "FROM")]
+    for found in sorted(find_modules(), key=lambda entry: entry.id):
+        hidden = found.id in seen
+        seen.add(found.id)
+        if found.distribution == "amplifier-tui":
+            origin = "built-in"
+        elif found.distribution:
+            origin = f"package {found.distribution}"
+        else:
+            origin = found.location
+        if as_json:
+            facts = {
+                "id": found.id,
+                "kind": found.kind,
+                "version": found.version,
+                "from": origin,
+                "location": found.location,
+                "hidden": hidden,
+            }
+            click.echo(json.dumps(facts, ensure_ascii=False))
+        note = " (hidden by the one above)" if hidden else ""
+        rows.append((found.id, found.kind, found.version, f"{origin}{note}"))
+    if as_json:
+        return
+    cells = [tuple(one_line(cell, 200) for cell in row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo(line.rstrip())

@@ -1,0 +1,53 @@
+"""A coordinator to mount modules on that are only being looked at.
+
+It is what ``testing.MockCoordinator`` is made of, without ``unittest.mock``, which no running
+session should have to import because a module is validated.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+
+class _Approving:
+    async def request_approval(
+        self, prompt: str, options: list[str], timeout: float, default: str
+    ) -> str:
+        return "Allow"
+
+
+class _Silent:
+    def show_message(self, message: str, level: str, source: str = "hook") -> None:
+        return None
+
+
+class TrialCoordinator(ModuleCoordinator):
+    """A coordinator of a session that does not exist; it notes what is mounted.
+
+    Attributes:
+        mount_history: One dict ``{mount_point, module, name}`` for each mount.
+        unmount_history: One dict ``{mount_point, name}`` for each unmount.
+    """
+
+    def __init__(self) -> None:
+        session = SimpleNamespace(
+            session_id="test-session",
+            parent_id=None,
+            config={"session": {"orchestrator": "test-orchestrator", "context": "test-context"}},
+        )
+        super().__init__(session, _Approving(), _Silent())
+        self.mount_history: list[dict[str, Any]] = []
+        self.unmount_history: list[dict[str, Any]] = []
+
+    async def mount(self, mount_point: str, module: Any, name: str | None = None) -> None:
+        """Mount a module and note it; see ``ModuleCoordinator.mount``."""
+        await super().mount(mount_point, module, name)
+        self.mount_history.append({"mount_point": mount_point, "module": module, "name": name})
+
+    async def unmount(self, mount_point: str, name: str | None = None) -> None:
+        """Unmount a module and note it; see ``ModuleCoordinator.unmount``."""
+        await super().unmount(mount_point, name)
+        self.unmount_history.append({"mount_point": mount_point, "name": name})

@@ -1,0 +1,188 @@
+"""Checking a module as its author has it on disk: the project around the package too."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.kernel._packages import (
+    TYPE_TO_MOUNT_POINT,
+    declared_modules,
+    find_package_dir,
+    package_name,
+)
+from amplifier_tui.kernel.discovery import (
+    FOLDER_PREFIX,
+    declared_kind,
+    declared_type,
+    find_modules,
+)
+from amplifier_tui.kernel.validation.base import (
+    ValidationCheck,
+    ValidationResult,
+    failure,
+    success,
+)
+from amplifier_tui.kernel.validation.dispatch import VALIDATORS
+from amplifier_tui.kernel.validation.importing import imported_module
+
+__all__ = ["CheckedModule", "check_module"]
+
+_SNIPPET: Final = '[project.entry-points."amplifier.modules"] {id} = "{package}:mount"'
+_PREFIXES: Final = (FOLDER_PREFIX, "amplifier_module_")
+
+
+@dataclass(frozen=True)
+class CheckedModule:
+    """A module and what was found in it.
+
+    Args:
+        module_id: Its id.
+        kind: Its kind, which decides what is checked.
+        path: Where it is.
+        result: What was found.
+    """
+
+    module_id: str
+    kind: str
+    path: str
+    result: ValidationResult
+
+
+async def check_module(
+    target: str, kind: str | None = None, config: dict[str, Any] | None = None
+) -> CheckedModule:
+    """Check a module.
+
+    Args:
+        target: Folder of the project or of the package; or the id of an installed module.
+        kind: Kind to check it as. Defaults to what the module says it is, else what its id
+            suggests.
+        config: What to mount it with.
+
+    Raises:
+        FileNotFoundError: There is neither such a path nor an installed module of that id.
+        ValueError: It is of a kind that nothing is known to check of.
+    """
+    place = _on_disk(target) or _installed(target)
+    declared = declared_type(place.source)
+    kind = _checkable(kind or declared_kind(place.module_id, place.source))
+    result = ValidationResult(kind, place.path)
+    if declared is not None and declared not in TYPE_TO_MOUNT_POINT:
+        result.add(_unknown_type(declared))
+    if place.importable is None:
+        result.add(_no_package(place))
+    else:
+        validator = VALIDATORS[kind](place.module_id)
+        found = await validator.validate(place.importable, place.entry_point, config)
+        result.checks += found.checks
+        if place.project is not None and found.checks[0].passed:
+            result.add(_check_entry_point(place, place.project))
+    return CheckedModule(place.module_id, kind, place.path, result)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a module is: on disk, in a project, or installed under an entry point."""
+
+    module_id: str
+    path: str
+    importable: str | Path | None
+    source: Path | None
+    entry_point: str | None = None
+    project: Path | None = None
+    declared: dict[str, str] = field(default_factory=dict)
+
+
+def _on_disk(target: str) -> _Place | None:
+    path = Path(target)
+    if not path.exists():
+        return None
+    folder = (path if path.is_dir() else path.parent).resolve()
+    project = _project_of(folder)
+    declared = declared_modules(project)
+    module_id = _id_of(folder, declared)
+    package = find_package_dir(module_id, folder)
+    source = package / "__init__.py" if package is not None else None
+    return _Place(module_id, str(path), package, source, project=project, declared=declared)
+
+
+def _installed(module_id: str) -> _Place:
+    for found in find_modules():
+        if found.id == module_id:
+            source = Path(found.location) if found.entry_point else None
+            importable = found.entry_point.partition(":")[0] or found.location
+            return _Place(module_id, found.location, importable, source, found.entry_point or None)
+    raise FileNotFoundError(
+        f"There is no folder '{module_id}', and no module of that id is installed"
+    )
+
+
+def _checkable(kind: str) -> str:
+    if kind not in VALIDATORS:
+        raise ValueError(
+            f"There is nothing to check a module of kind '{kind}' by; "
+            f"kinds are: {', '.join(sorted(VALIDATORS))}"
+        )
+    return kind
+
+
+def _project_of(folder: Path) -> Path:
+    """Return the folder, or the one above it that has the ``pyproject.toml``."""
+    for candidate in (folder, folder.parent, folder.parent.parent):
+        if (candidate / "pyproject.toml").is_file():
+            return candidate
+        if candidate.name != "src" and not (candidate / "__init__.py").is_file():
+            break
+    return folder
+
+
+def _id_of(folder: Path, declared: dict[str, str]) -> str:
+    for module_id, value in declared.items():
+        if len(declared) == 1 or value.partition(":")[0].partition(".")[0] == folder.name:
+            return module_id
+    name = folder.name
+    for prefix in _PREFIXES:
+        name = name.removeprefix(prefix)
+    return name.replace("_", "-")
+
+
+def _unknown_type(declared: str) -> ValidationCheck:
+    return failure(
+        "module_type",
+        f"__amplifier_module_type__ is '{declared}', which is no kind of module",
+        f"Valid types are: {', '.join(sorted(TYPE_TO_MOUNT_POINT))}",
+    )
+
+
+def _no_package(place: _Place) -> ValidationCheck:
+    return failure(
+        "package_found",
+        f"No Python package found in {place.path}",
+        f"Put the code into {package_name(place.module_id)}/__init__.py, or point the entry point "
+        "in pyproject.toml to the package",
+    )
+
+
+def _check_entry_point(place: _Place, project: Path) -> ValidationCheck:
+    name, package = "entry_point", Path(place.importable or "")
+    snippet = _SNIPPET.format(id=place.module_id, package=package.name)
+    remedy = f"In pyproject.toml: {snippet}"
+    if not (project / "pyproject.toml").is_file():
+        return failure(
+            name, "No pyproject.toml: the module mounts from a path only", remedy, "warning"
+        )
+    if not place.declared:
+        return failure(name, "pyproject.toml has no entry point for the module", remedy)
+    value = place.declared.get(place.module_id) or next(iter(place.declared.values()))
+    module_name, _, function = value.partition(":")
+    try:
+        with imported_module(package):
+            mount = getattr(importlib.import_module(module_name.strip()), function.strip(), None)
+    except Exception as error:
+        return failure(name, f"Entry point '{value}' can't be loaded: {error}", remedy)
+    if not callable(mount):
+        return failure(name, f"Entry point '{value}' is not a function", remedy)
+    return success(name, f"Entry point '{value}' is a function")

@@ -1,0 +1,199 @@
+"""What the validators of all kinds have in common: import, mount once for trial, look, clean up."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from amplifier_tui.kernel._cancel_requests import cancel_requests, is_genuine_cancellation
+from amplifier_tui.kernel._module_mount import safe_exception_str
+from amplifier_tui.kernel._mount_call import call_mount
+from amplifier_tui.kernel._trial_coordinator import TrialCoordinator
+from amplifier_tui.kernel.validation.base import ValidationResult, failure, success
+from amplifier_tui.kernel.validation.importing import imported_module
+from amplifier_tui.kernel.validation.module_shape import check_shape
+
+__all__ = ["ModuleValidator"]
+
+logger = logging.getLogger(__name__)
+
+COMPLIANCE: Final = "protocol_compliance"
+
+
+class ModuleValidator(ABC):
+    """Checks modules of one kind.
+
+    The module is imported under its own name, its ``mount`` runs once on a trial coordinator, what
+    it mounted is looked at, and its cleanups run.
+
+    Args:
+        module_id: Its id, for messages; the name of its path by default.
+    """
+
+    kind: ClassVar[str]
+    """The kind, e.g. "tool"."""
+
+    def __init__(self, module_id: str = "") -> None:
+        self.module_id = module_id
+
+    async def validate(
+        self,
+        module_path: str | Path,
+        entry_point: str | None = None,
+        config: dict[str, Any] | None = None,
+    ) -> ValidationResult:
+        """Check one module.
+
+        Args:
+            module_path: Its package directory, the folder that holds it, or the package's name.
+            entry_point: ``"package.module:function"`` of its ``mount``, if not the package's own.
+            config: What to mount it with.
+        """
+        result = ValidationResult(self.kind, str(module_path))
+        try:
+            with imported_module(module_path, entry_point) as module:
+                result.add(success("module_importable", f"Module loaded from {module_path}"))
+                if check_shape(module, result):
+                    module_id = self.module_id or Path(module_path).name
+                    await self._check_compliance(result, module_id, module.mount, config or {})
+        except (Exception, SystemExit) as error:
+            result.add(
+                failure(
+                    "module_importable",
+                    f"Error loading module: {safe_exception_str(error)}",
+                    "Make the package importable on its own: python -c 'import <package>'",
+                )
+            )
+        return result
+
+    async def _check_compliance(
+        self, result: ValidationResult, module_id: str, mount: Any, config: dict[str, Any]
+    ) -> None:
+        coordinator = TrialCoordinator()
+        cleanup: Any = None
+        baseline = cancel_requests()
+        try:
+            cleanup = await call_mount(mount, coordinator, config, module_id)
+            self.look(result, coordinator, cleanup)
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError) and is_genuine_cancellation(baseline):
+                raise
+            text = safe_exception_str(error) or type(error).__name__
+            result.add(
+                failure(
+                    COMPLIANCE,
+                    f"Error during protocol compliance check: {text}",
+                    "Give what it needs in the config (module validate takes --config), or have "
+                    "mount() return None without it",
+                )
+            )
+        finally:
+            if callable(cleanup):
+                coordinator.register_cleanup(cleanup)
+            await coordinator.cleanup()
+
+    @abstractmethod
+    def look(self, result: ValidationResult, coordinator: TrialCoordinator, returned: Any) -> None:
+        """Add the checks of this kind.
+
+        Args:
+            result: Where the checks go.
+            coordinator: What the module was mounted on.
+            returned: What ``mount`` returned.
+        """
+
+
+class InstanceValidator(ModuleValidator):
+    """Checks modules that mount an object with certain members."""
+
+    point: ClassVar[str]
+    """Where modules of this kind mount."""
+    contract: ClassVar[str]
+    """The contract's name, e.g. "Tool"."""
+    noun: ClassVar[str]
+    """What one is called in a message, e.g. "tool"."""
+    required: ClassVar[tuple[str, ...]]
+    """The contract's methods; ``name`` and ``description`` too where it has them."""
+    attributes: ClassVar[tuple[str, ...]] = ()
+    """Those of them that are no methods."""
+
+    def look(self, result: ValidationResult, coordinator: TrialCoordinator, returned: Any) -> None:
+        """Add ``protocol_compliance`` and, if that passes, what the contract asks in detail."""
+        mounted = coordinator.get_mounted(self.point)
+        if not mounted:
+            self._look_at_returned(result, coordinator, returned)
+            return
+        for name, instance in mounted.items():
+            who = f"{self.contract} '{name}'" if self.is_named else self.contract
+            missing = self._missing(instance)
+            if missing:
+                result.add(
+                    failure(
+                        COMPLIANCE,
+                        f"{who} does not implement {self.contract} interface "
+                        f"(missing {', '.join(missing)})",
+                        f"The contract of a {self.noun} has: {', '.join(self.required)}",
+                    )
+                )
+            else:
+                result.add(success(COMPLIANCE, f"{who} implements {self.contract} interface"))
+                self.look_closer(result, instance)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether several can be mounted, under names."""
+        return self.point in ("providers", "tools")
+
+    def _look_at_returned(
+        self, result: ValidationResult, coordinator: TrialCoordinator, returned: Any
+    ) -> None:
+        if returned is not None and not self._missing(returned):
+            result.add(success(COMPLIANCE, f"mount() returned a valid {self.contract} instance"))
+            self.look_closer(result, returned)
+        elif callable(returned):
+            result.add(
+                success(
+                    COMPLIANCE,
+                    f"mount() returned a cleanup callable (no {self.noun} mounted yet - may be "
+                    "conditional)",
+                    "warning",
+                )
+            )
+        else:
+            elsewhere = sorted({entry["mount_point"] for entry in coordinator.mount_history})
+            found = f"; it mounted at: {', '.join(elsewhere)}" if elsewhere else ""
+            result.add(
+                failure(
+                    COMPLIANCE,
+                    f"No {self.noun} was mounted and mount() did not return a {self.contract} "
+                    f"instance{found}",
+                    self._how_to_mount(),
+                )
+            )
+
+    def _how_to_mount(self) -> str:
+        name = ', name="..."' if self.is_named else ""
+        return (
+            f'Call: await coordinator.mount("{self.point}", the_{self.noun}{name}). If it needs '
+            "settings or keys to mount, give them in the config."
+        )
+
+    def _missing(self, instance: Any) -> list[str]:
+        return [
+            member
+            for member in self.required
+            if not hasattr(instance, member)
+            or (member not in self.attributes and not callable(getattr(instance, member)))
+        ]
+
+    @abstractmethod
+    def look_closer(self, result: ValidationResult, instance: Any) -> None:
+        """Add the detail checks of one mounted object.
+
+        Args:
+            result: Where the checks go.
+            instance: The object; it has all the members the contract requires.
+        """

@@ -1,0 +1,281 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_tui.cli.group import run
+from tests.fixtures.modules import KIND_OF, aliases, copied, package_of
+
+__all__ = ["aliases"]
+
+Capture = pytest.CaptureFixture[str]
+pytestmark = pytest.mark.usefixtures("aliases")
+
+# Sync functions that hand on to the async ones there are.
+SYNC_MOUNT = "def mount(*a):\n    return m(*a)\n\n\nasync def m("
+SYNC_COMPLETE = "def complete(self, r, **k):\n        return self.c(r, **k)\n\n    async def c("
+SYNC_EXECUTE = "def execute(self, **k):\n        return self.e(**k)\n\n    async def e("
+
+MOUNT = "config: dict[str, Any] | None = None"
+
+
+def report(capsys: Capture, *arguments: str) -> tuple[int, dict[str, Any]]:
+    status = run(["module", "validate", "--json", *arguments])
+    return status, json.loads(capsys.readouterr().out)
+
+
+def source_of(project: Path, module_id: str) -> Path:
+    return project / package_of(module_id) / "__init__.py"
+
+
+@pytest.mark.parametrize(("module_id", "kind"), KIND_OF.items())
+def test_a_third_party_module_of_each_kind_passes(
+    module_id: str, kind: str, tmp_path: Path, capsys: Capture
+) -> None:
+    project = copied(module_id, tmp_path)
+    status, found = report(capsys, str(project))
+    assert (status, found["passed"]) == (0, True)
+    assert (found["module"], found["type"], found["path"]) == (module_id, kind, str(project))
+    assert all(check["passed"] for check in found["checks"])
+    assert {"module_importable", "mount_signature", "protocol_compliance", "entry_point"} <= {
+        check["name"] for check in found["checks"]
+    }
+
+
+# What is replaced in the module, by what, the check that fails, and a part of its line.
+EVERY_KIND: list[tuple[str, str, str, str]] = [
+    ("async def mount(", SYNC_MOUNT, "mount_signature", "mount() should be async"),
+    (f", {MOUNT}", "", "mount_signature", "at least 2 parameters (coordinator, config), found 1"),
+    ("async def mount(", "async def mounted(", "mount_exists", "No mount() function found"),
+    ("import Any", "import Any, Nope", "module_importable", "cannot import name 'Nope'"),
+    ("import Any", "import Any\nimport nowhere", "module_importable", "provides 'nowhere'"),
+    ("class ", "class class ", "module_importable", "SyntaxError"),
+    ("__amplifier_module_type__ = ", "import sys; sys.exit(3)\n#", "module_importable", "Exit: 3"),
+    ("module_type__ = ", 'module_type__ = "gad"  # ', "module_type", "'gad', which is no kind"),
+    (f"{MOUNT}):", f"{MOUNT}):\n    raise OSError('d')", "protocol_compliance", "check: d"),
+]
+BY_KIND: dict[str, list[tuple[str, str, str, str]]] = {
+    "tool-wordcount": [
+        ("async def execute(self", "def execute(self", "tool_execute", "should be async"),
+        ("self, input: dict[str, Any]", "self", "tool_execute", "accept (input), found 0 params"),
+        ("def execute", "def run", "protocol_compliance", "(missing execute)"),
+        ("description = ", "about = ", "protocol_compliance", "(missing description)"),
+        ('name = "wordcount"', 'name = ""', "protocol_compliance", "Name required for tools"),
+        ('mount("tools"', 'mount("tool"', "protocol_compliance", "Unknown mount point: tool"),
+        ("return tool", "raise SystemExit(1)", "protocol_compliance", "check: 1"),
+    ],
+    "hooks-guard": [
+        ("event: str, data: dict[str, Any]", "event", "hook_call", "(event, data), found 1"),
+        ("guard.before_tool, p", "'before_tool', p", "hook_call", "is not callable: str"),
+        ("async def on_session_ready", "def on_session_ready", "on_session_ready_async", "async"),
+        ("(coordinator: ModuleCoordinator) ->", "() ->", "on_session_ready_async", "coordinator"),
+    ],
+    "provider-echo": [
+        ("return ProviderInfo(", "return dict(", "provider_get_info", "ProviderInfo, got dict"),
+        ("async def list_models", "def list_models", "provider_list_models", "should be async"),
+        ("self, request: ChatRequest, **", "self, **", "provider_complete", "(request), found 0"),
+        ("async def complete(", SYNC_COMPLETE, "provider_complete", "should be async"),
+        ("def parse_tool_calls", "def parse", "protocol_compliance", "(missing parse_tool_calls)"),
+        ('name = "echo"', 'name = ""', "provider_name", "non-empty string, got an empty one"),
+        ('coordinator.mount("providers", ', "nothing(", "protocol_compliance", "'nothing' is not"),
+    ],
+    "loop-plain": [
+        ("async def execute(", SYNC_EXECUTE, "orchestrator_execute", "should be async"),
+        ("providers: dict", "p: dict", "orchestrator_execute", "params, missing: providers"),
+        ("async def execute", "async def run", "protocol_compliance", "(missing execute)"),
+        ('"session", Plain', '"sessions", Plain', "protocol_compliance", "mount point: sessions"),
+    ],
+    "context-memory": [
+        ("async def clear", "async def clean", "protocol_compliance", "(missing clear)"),
+        ("async def get_messages(", "def get_messages(", "context_get_messages", "should be async"),
+        ("self, message: dict[str, Any]", "self", "context_add_message", "(message), found 0"),
+        ("set_messages(self, messages: list[dict[str, Any]])", "set_messages(self)",
+         "context_set_messages", "accept (messages), found 0 params"),
+    ],
+}  # fmt: skip
+CASES = [(m, *case) for m in KIND_OF for case in [*EVERY_KIND, *BY_KIND[m]]]
+
+
+@pytest.mark.parametrize(("module_id", "old", "new", "check", "message"), CASES)
+def test_a_broken_variant_fails_with_the_right_line_and_a_remedy(
+    module_id: str,
+    old: str,
+    new: str,
+    check: str,
+    message: str,
+    tmp_path: Path,
+    capsys: Capture,
+) -> None:
+    source = source_of(copied(module_id, tmp_path), module_id)
+    text = source.read_text()
+    assert old in text
+    kwargs = "" if check == "orchestrator_execute" else "**kwargs: Any,"
+    source.write_text(text.replace(old, new).replace("**kwargs: Any,", kwargs))
+    status, found = report(capsys, str(source.parent.parent))
+    assert (status, found["passed"]) == (1, False)
+    failed = [row for row in found["checks"] if not row["passed"] and row["severity"] == "error"]
+    assert failed[0]["name"] == check
+    assert message in failed[0]["message"]
+    assert failed[0]["remedy"]
+
+
+def test_a_tool_at_the_wrong_mount_point_is_told_where_it_went(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    source = source_of(copied("tool-wordcount", tmp_path), "tool-wordcount")
+    text = source.read_text().replace('mount("tools"', 'mount("providers"')
+    source.write_text(text.replace("    return tool\n", ""))
+    status, found = report(capsys, str(source.parent.parent))
+    assert status == 1
+    [failed] = [row for row in found["checks"] if not row["passed"]]
+    assert failed["message"].endswith("a Tool instance; it mounted at: providers")
+    assert 'await coordinator.mount("tools", the_tool, name="...")' in failed["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (":mount", ":mounted", "Entry point 'amplifier_module_tool_wordcount:mounted' is not a"),
+        (
+            "_wordcount:",
+            "_other:",
+            "can't be loaded: No module named 'amplifier_module_tool_other'",
+        ),
+        ("amplifier.modules", "other.modules", "pyproject.toml has no entry point for the module"),
+        ("[project]", "[project", "pyproject.toml has no entry point for the module"),
+    ],
+)
+def test_an_entry_point_that_leads_nowhere_fails(
+    old: str, new: str, message: str, tmp_path: Path, capsys: Capture
+) -> None:
+    project = copied("tool-wordcount", tmp_path)
+    toml = project / "pyproject.toml"
+    toml.write_text(toml.read_text().replace(old, new))
+    status, found = report(capsys, str(project))
+    assert status == 1
+    [failed] = [row for row in found["checks"] if not row["passed"]]
+    assert (failed["name"], failed["severity"]) == ("entry_point", "error")
+    assert message in failed["message"]
+    assert 'tool-wordcount = "amplifier_module_tool_wordcount:mount"' in failed["remedy"]
+
+
+def test_without_a_pyproject_there_is_a_warning(tmp_path: Path, capsys: Capture) -> None:
+    project = copied("tool-wordcount", tmp_path)
+    (project / "pyproject.toml").unlink()
+    status, found = report(capsys, str(project))
+    assert status == 0
+    assert found["summary"] == "PASSED: 8/9 checks passed (0 errors, 1 warnings)"
+
+
+@pytest.mark.parametrize("where", ["package", "file", "src"])
+def test_package_file_and_src_layout_are_found_too(
+    where: str, tmp_path: Path, capsys: Capture
+) -> None:
+    project = copied("tool-wordcount", tmp_path)
+    package = project / "amplifier_module_tool_wordcount"
+    target = {"package": package, "file": package / "__init__.py", "src": project}[where]
+    if where == "src":
+        (project / "src").mkdir()
+        package.rename(project / "src" / package.name)
+    status, found = report(capsys, str(target))
+    assert (status, found["module"]) == (0, "tool-wordcount")
+    assert found["checks"][-1]["name"] == "entry_point"
+
+
+def test_a_package_of_any_name_is_found_by_its_entry_point(tmp_path: Path, capsys: Capture) -> None:
+    project = copied("tool-wordcount", tmp_path)
+    package = project / "amplifier_module_tool_wordcount"
+    package.rename(project / "amplifier_broken_words")
+    toml = project / "pyproject.toml"
+    toml.write_text(toml.read_text().replace(package.name, "amplifier_broken_words"))
+    status, found = report(capsys, str(project))
+    assert (status, found["module"]) == (0, "tool-wordcount")
+
+
+def test_a_folder_without_a_package_says_what_was_expected(tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "amplifier-module-tool-empty"
+    folder.mkdir()
+    status, found = report(capsys, str(folder))
+    assert status == 1
+    [failed] = found["checks"]
+    assert failed["name"] == "package_found"
+    assert "amplifier_module_tool_empty/__init__.py" in failed["remedy"]
+
+
+def test_an_installed_module_is_checked_by_its_id(capsys: Capture) -> None:
+    status, found = report(capsys, "tool-filesystem")
+    assert (status, found["type"]) == (0, "tool")
+    assert found["path"].endswith("__init__.py")
+
+
+def test_the_type_can_be_said(tmp_path: Path, capsys: Capture) -> None:
+    project = copied("tool-wordcount", tmp_path)
+    status, found = report(capsys, str(project), "--type", "context")
+    assert (status, found["type"]) == (1, "context")
+    assert "No context was mounted" in found["checks"][3]["message"]
+
+
+def test_the_config_is_what_it_is_mounted_with(tmp_path: Path, capsys: Capture) -> None:
+    project = copied("tool-wordcount", tmp_path)
+    assert report(capsys, str(project), "--config", '{"min_length": 2}')[0] == 0
+    status, found = report(capsys, str(project), "--config", '{"min_length": "no number"}')
+    assert status == 1
+    assert "invalid literal for int()" in found["checks"][-2]["message"]
+
+
+def test_the_report_is_text_with_a_line_for_each_check_and_its_remedy(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    source = source_of(copied("tool-wordcount", tmp_path), "tool-wordcount")
+    text = source.read_text().replace("async def execute(self", "def execute(self")
+    source.write_text(text.replace('description = "Counts', 'description = "" #'))
+    assert run(["module", "validate", str(source.parent.parent)]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("tool-wordcount (tool) at ")
+    assert "\n✓ mount_exists         mount() function found\n" in out
+    assert "\n! tool_description     Tool.description should be a non-empty string" in out
+    assert "\n✗ tool_execute         Tool.execute() should be async\n" in out
+    assert "\n                       → Define it as: async def execute(self, input)\n" in out
+    assert out.endswith("FAILED: 7/9 checks passed (1 errors, 1 warnings)\n")
+
+
+def test_what_a_module_prints_or_puts_into_an_error_does_not_spoil_the_report(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    source = source_of(copied("tool-wordcount", tmp_path), "tool-wordcount")
+    text = source.read_text().replace(
+        f"{MOUNT}):", f"{MOUNT}):\n    print('noise'); raise OSError('a\\x1b[2J\\nb')"
+    )
+    source.write_text(text)
+    assert run(["module", "validate", str(source.parent.parent)]) == 1
+    captured = capsys.readouterr()
+    assert "noise" not in captured.out
+    assert "noise" in captured.err
+    assert "\x1b" not in captured.out
+    assert "check: a\n                       b\n" in captured.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["/nowhere/at/all"], "There is no folder '/nowhere/at/all', and no module of that id"),
+        (["tool-bash", "--type", "gadget"], "'gadget' is not one of"),
+        (["tool-bash", "--config", "{"], "is no JSON"),
+        (["tool-bash", "--config", "[]"], "must be a JSON object"),
+        ([], "Missing argument 'PATH'"),
+    ],
+)
+def test_what_can_not_be_checked_is_a_mistake_of_the_caller(
+    arguments: list[str], message: str, capsys: Capture
+) -> None:
+    assert run(["module", "validate", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_resolver_module_has_nothing_to_be_checked_by(tmp_path: Path, capsys: Capture) -> None:
+    project = copied("tool-wordcount", tmp_path)
+    source = source_of(project, "tool-wordcount")
+    source.write_text(source.read_text().replace('type__ = "tool"', 'type__ = "resolver"'))
+    assert run(["module", "validate", str(project)]) == 2
+    assert "nothing to check a module of kind 'resolver' by" in capsys.readouterr().err

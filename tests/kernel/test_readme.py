@@ -1,0 +1,78 @@
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import amplifier_tui.kernel
+from amplifier_tui.cli.group import run
+from tests.fixtures.modules import aliases
+
+__all__ = ["aliases"]
+
+README = Path(amplifier_tui.kernel.__file__).with_name("README.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+
+
+def files() -> dict[str, str]:
+    # The examples, by the path in their first line.
+    found = {}
+    for language, text in BLOCK.findall(README):
+        if language == "python":
+            name, _, code = text.partition("\n")
+            found[name.removeprefix("# ")] = code
+    return found
+
+
+def project(folder: Path, package: str, test: str) -> Path:
+    module_id = package.removeprefix("amplifier_module_").replace("_", "-")
+    root = folder / f"amplifier-module-{module_id}"
+    for name in (f"{package}/__init__.py", test):
+        path = root / name
+        path.parent.mkdir(parents=True)
+        path.write_text(files()[name])
+    [toml] = [text for language, text in BLOCK.findall(README) if language == "toml"]
+    toml = toml.replace("tool-dice", module_id).replace("amplifier_module_tool_dice", package)
+    (root / "pyproject.toml").write_text(toml)
+    return root
+
+
+EXAMPLES = {
+    "amplifier_module_tool_dice": "tests/test_dice.py",
+    "amplifier_module_hooks_quiet_hours": "tests/test_quiet_hours.py",
+    "amplifier_module_provider_parrot": "tests/test_parrot.py",
+}
+
+
+def test_every_example_is_run_here_and_is_at_most_thirty_lines() -> None:
+    assert sorted(files()) == sorted(
+        name for package, test in EXAMPLES.items() for name in (f"{package}/__init__.py", test)
+    )
+    for name, code in files().items():
+        assert len(code.splitlines()) <= 30, name
+        assert "amplifier_tui" not in code
+
+
+def test_the_examples_pass_their_own_tests(tmp_path: Path) -> None:
+    roots = [project(tmp_path, package, test) for package, test in EXAMPLES.items()]
+    command = [sys.executable, "-m", "amplifier_tui.compat", "-m", "pytest", "-q"]
+    done = subprocess.run(
+        [*command, "-p", "no:cacheprovider", "--rootdir", str(tmp_path), *map(str, roots)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, roots))},
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "20 passed" in done.stdout
+
+
+@pytest.mark.parametrize(("package", "test"), EXAMPLES.items())
+def test_an_example_keeps_its_contract(
+    package: str, test: str, aliases: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = project(tmp_path, package, test)
+    assert run(["module", "validate", str(root)]) == 0, capsys.readouterr().out
