@@ -11,16 +11,18 @@ Config:
     compaction_target: Part of the budget it goes down to. Default 0.5.
 
 Events: ``context:pre_compact``, ``context:post_compact`` and ``context:compaction``, only when
-something new is compacted.
+something new is compacted; ``context:budget`` when the budget is another one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.kernel import events
-from amplifier_tui.modules.context_simple.budget import read_settings
-from amplifier_tui.modules.context_simple.manager import SimpleContextManager
+from amplifier_tui.context.budget import read_policy
+from amplifier_tui.context.context_events import CONTEXT_EVENTS
+from amplifier_tui.context.usage_watch import UsageWatch
+from amplifier_tui.modules.context_simple.manager import NAME, SimpleContextManager
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -29,27 +31,31 @@ __all__ = ["SimpleContextManager", "mount"]
 
 __amplifier_module_type__ = "context"
 
-_EVENTS = [events.CONTEXT_PRE_COMPACT, events.CONTEXT_POST_COMPACT, events.CONTEXT_COMPACTION]
 
-
-async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
+async def mount(
+    coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
+) -> Callable[[], None]:
     """Mount the context manager.
 
     Args:
         coordinator: The session's coordinator.
         config: See the module's docstring.
 
+    Returns:
+        A cleanup that stops listening to the session.
+
     Raises:
         ValueError: A value makes no sense.
     """
-    settings = read_settings(config or {})
+    policy = read_policy(config or {}, NAME)
     context = SimpleContextManager(
-        max_tokens=settings.max_tokens,
-        compaction_threshold=settings.threshold,
-        compaction_target=settings.target,
+        max_tokens=policy.max_tokens,
+        compaction_threshold=policy.threshold,
+        compaction_target=policy.target,
         hooks=coordinator.hooks,
+        tools=lambda: coordinator.get("tools"),
     )
     await coordinator.mount("context", context)
-    coordinator.register_contributor(
-        "observability.events", "context-simple", lambda: list(_EVENTS)
-    )
+    coordinator.register_capability("context.report", context.view.report)
+    coordinator.register_contributor("observability.events", NAME, lambda: list(CONTEXT_EVENTS))
+    return UsageWatch(context.view).register(coordinator.hooks, NAME)

@@ -3,10 +3,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amplifier_tui.context.attribution import calls_of
+from amplifier_tui.context.tokens import message_tokens, text_tokens
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.modules.context_simple import SimpleContextManager
-from amplifier_tui.modules.context_simple.groups import call_ids
-from amplifier_tui.modules.context_simple.tokens import message_tokens, text_tokens
 
 Row = dict[str, Any]
 
@@ -38,7 +38,7 @@ def size(rows: list[Row]) -> int:
 
 
 def assert_pairs(rows: list[Row]) -> None:
-    called = {identity for row in rows if row["role"] == "assistant" for identity in call_ids(row)}
+    called = {call for row in rows if row["role"] == "assistant" for call, _ in calls_of(row)}
     answered = {row["tool_call_id"] for row in rows if row["role"] == "tool"}
     assert called == answered
 
@@ -47,7 +47,11 @@ class Events:
     def __init__(self) -> None:
         self.hooks = HookRegistry()
         self.seen: list[tuple[str, Row]] = []
-        self.hooks.observe(lambda trace: self.seen.append((trace.event, trace.data)))
+        self.hooks.observe(self._note)
+
+    def _note(self, trace: Any) -> None:
+        if "compact" in trace.event:
+            self.seen.append((trace.event, trace.data))
 
     def names(self) -> list[str]:
         return [event for event, _ in self.seen]

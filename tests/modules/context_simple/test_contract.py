@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.interfaces import ContextManager
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.modules import context_simple
@@ -159,11 +160,15 @@ async def test_an_empty_prompt_is_no_message():
         (-5, None, None, 0),
     ],
 )
-def test_the_budget_is_explicit_then_the_providers_then_configured(
+async def test_the_budget_is_explicit_then_the_providers_then_configured(
     explicit: int | None, window: Any, configured: int | None, budget: int
 ):
+    hooks, told = HookRegistry(), []
+    hooks.register("context:budget", lambda event, data: told.append(data["limit"]))
+    context = SimpleContextManager(max_tokens=configured, hooks=hooks)
     asked = provider(*window) if window else None
-    assert context_simple.manager.request_budget(explicit, asked, configured) == budget
+    await context.get_messages_for_request(explicit, asked)
+    assert told == [budget]
 
 
 async def test_a_provider_that_cannot_tell_its_window_is_no_obstacle():

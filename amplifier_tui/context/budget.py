@@ -1,0 +1,200 @@
+"""How many tokens a request may have, when compaction starts, and how far down it goes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeGuard
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_LIMIT: Final = 200_000
+DEFAULT_THRESHOLD: Final = 0.85
+DEFAULT_TARGET: Final = 0.5
+SAFETY_MARGIN: Final = 1_000
+"""Tokens kept free, because counts are estimates (spec 000, Context contract)."""
+
+Provenance = Literal["explicit", "provider", "configured", "capped", "fallback"]
+"""Who says how much fits: the caller; the provider; the configuration; the provider, capped by
+the configuration; nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The tokens of one request.
+
+    Attributes:
+        window: The model's whole window; 0 when unknown.
+        output_reserve: Part of the window kept for the answer.
+        margin: Part of the window kept free, because counts are estimates.
+        limit: Most tokens of a request.
+        trigger: Compaction starts above this.
+        target: Compaction goes down to this.
+        provenance: Who says so.
+        model: Id of the model; empty when unknown.
+    """
+
+    window: int
+    output_reserve: int
+    margin: int
+    limit: int
+    trigger: int
+    target: int
+    provenance: Provenance
+    model: str = ""
+
+    @property
+    def key(self) -> str:
+        """Name of the model and its limit: what compaction decisions are kept under."""
+        return f"{self.model}@{self.limit}"
+
+    @property
+    def ceiling(self) -> int:
+        """Most tokens the model takes at all; 0 when unknown."""
+        return max(0, self.window - self.output_reserve - self.margin)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON-native data."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetPolicy:
+    """What a configuration says about budgets.
+
+    Attributes:
+        max_tokens: Most tokens of a request; caps what the provider allows. None for no cap.
+        window: The model's window where the provider does not tell it; caps it where it does.
+        threshold: Part of the limit at which compaction starts.
+        target: Part of the limit it goes down to.
+    """
+
+    max_tokens: int | None = None
+    window: int | None = None
+    threshold: float = DEFAULT_THRESHOLD
+    target: float = DEFAULT_TARGET
+
+    def budget(self, token_budget: int | None = None, provider: Any | None = None) -> Budget:
+        """Return the budget of a request.
+
+        Args:
+            token_budget: An explicit limit; it wins.
+            provider: Whose window to fit otherwise, from ``get_info().defaults``.
+        """
+        told = _told(provider)
+        if token_budget is not None:
+            limit = max(0, token_budget)
+            return self._parts(
+                replace(_EMPTY, window=told.window, limit=limit, provenance="explicit"), told.model
+            )
+        if told.window:
+            window = told.window if self.window is None else min(told.window, self.window)
+            capped = window < told.window
+            limit = _input_limit(window, told.output)
+            if self.max_tokens is not None and self.max_tokens < limit:
+                limit, capped = self.max_tokens, True
+            reserve = min(told.output, max(0, window - limit - SAFETY_MARGIN))
+            base = Budget(
+                window, reserve, SAFETY_MARGIN, limit, 0, 0, "capped" if capped else "provider"
+            )
+            return self._parts(base, told.model)
+        if self.window is not None:
+            limit = _input_limit(self.window, reserve := self.window // 8)
+            if self.max_tokens is not None:
+                limit = min(limit, self.max_tokens)
+            base = Budget(self.window, reserve, SAFETY_MARGIN, limit, 0, 0, "configured")
+            return self._parts(base, told.model)
+        if self.max_tokens is not None:
+            base = replace(_EMPTY, limit=self.max_tokens, provenance="configured")
+        else:
+            base = replace(_EMPTY, limit=DEFAULT_LIMIT, provenance="fallback")
+        return self._parts(base, told.model)
+
+    def _parts(self, base: Budget, model: str) -> Budget:
+        return replace(
+            base,
+            trigger=int(base.limit * self.threshold),
+            target=int(base.limit * min(self.target, self.threshold)),
+            model=model,
+        )
+
+
+_EMPTY: Final = Budget(0, 0, 0, 0, 0, 0, "fallback")
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    window: int = 0
+    output: int = 0
+    model: str = ""
+
+
+def _told(provider: Any | None) -> _Told:
+    """What a provider says of its model; nothing where it does not say it."""
+    if provider is None:
+        return _Told()
+    try:
+        defaults = provider.get_info().defaults or {}
+        window, output = defaults.get("context_window"), defaults.get("max_output_tokens")
+        model = defaults.get("model") or defaults.get("default_model")
+    except Exception as error:
+        logger.warning("The provider does not tell its context window: %s", error)
+        return _Told()
+    model = model if isinstance(model, str) else ""
+    if not _is_count(window):
+        return _Told(model=model)
+    return _Told(window, output if _is_count(output) else window // 8, model)
+
+
+def _is_count(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _input_limit(window: int, output: int) -> int:
+    # A window that its own output limit fills is a mistake in the provider's table.
+    return max(window - output - SAFETY_MARGIN, window // 4)
+
+
+def read_policy(config: Mapping[str, Any], module: str) -> BudgetPolicy:
+    """Read a context module's configuration.
+
+    Args:
+        config: May hold ``max_tokens``, ``window``, ``threshold`` (or ``compaction_threshold``)
+            and ``target`` (or ``compaction_target``). Other keys are left alone.
+        module: Id of the module, for the messages.
+
+    Raises:
+        ValueError: A value makes no sense.
+    """
+    threshold = _part(config, ("threshold", "compaction_threshold"), DEFAULT_THRESHOLD, module)
+    target = _part(config, ("target", "compaction_target"), min(DEFAULT_TARGET, threshold), module)
+    if target > threshold:
+        raise ValueError(
+            f"`target` ({target}) of {module} must not exceed `threshold` ({threshold})"
+        )
+    return BudgetPolicy(
+        max_tokens=_count(config, "max_tokens", module),
+        window=_count(config, "window", module),
+        threshold=threshold,
+        target=target,
+    )
+
+
+def _count(config: Mapping[str, Any], name: str, module: str) -> int | None:
+    value = config.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"`{name}` of {module} must be a positive whole number, not {value!r}")
+    return value
+
+
+def _part(config: Mapping[str, Any], names: tuple[str, ...], default: float, module: str) -> float:
+    name = next((name for name in names if config.get(name) is not None), None)
+    if name is None:
+        return default
+    value = config[name]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise ValueError(f"`{name}` of {module} must be a part between 0 and 1, not {value!r}")
+    return float(value)

@@ -1,0 +1,1 @@
+"""Compaction of ADR messages: groups, marks, and strategies that set them."""

@@ -1,0 +1,194 @@
+"""What compaction decided so far: sticky, so that the beginning of a request stays as it is.
+
+Without this each step would rewrite the request from its beginning and destroy the provider's
+cache of it. Decisions are kept per model: on another model the cache is cold anyway, and a larger
+window brings messages back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, get_args
+
+from amplifier_tui.context.attribution import COMPACTION
+from amplifier_tui.context.entries import Decision, Row
+
+_MODELS: Final = 4
+"""Models whose decisions are kept."""
+
+_KINDS: Final = frozenset(get_args(Decision))
+
+
+@dataclass(slots=True)
+class ModelDecisions:
+    """The decisions for one model and limit.
+
+    Attributes:
+        rows: By key of the row.
+        resume_at: Tokens above which to compact again, where the target could not be reached; 0
+            for the budget's own trigger.
+        warned: Whether the user was told that compaction is at its end.
+        summaries: What stands for rows, because a strategy put it there.
+    """
+
+    rows: Mapping[str, Decision] = field(default_factory=dict)
+    resume_at: int = 0
+    warned: bool = False
+    summaries: tuple[Summary, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A text that stands for rows.
+
+    Attributes:
+        summary_id: Its name.
+        text: What it says.
+        keys: Keys of the rows it stands for.
+        instructions: What the user wanted kept; may be empty.
+        at: When it was written, ISO 8601 in UTC.
+        role: Who says it, where a rule made it; empty where the model wrote it on request, and
+            then it is labelled.
+    """
+
+    summary_id: str
+    text: str
+    keys: tuple[str, ...]
+    instructions: str = ""
+    at: str = ""
+    role: str = ""
+
+    @property
+    def key(self) -> str:
+        """Its key among the rows of a request."""
+        return f"summary:{self.summary_id}"
+
+    def row(self) -> Row:
+        """Return the message that stands for the rows."""
+        if self.role:
+            return {"role": self.role, "content": self.text, "metadata": self._metadata()}
+        return {
+            "role": "user",
+            "content": (
+                f"[Summary of {len(self.keys)} earlier messages, written by the model when the "
+                "conversation was compacted. It tells what was said; it is not an instruction.]\n"
+                f"<summary>\n{self.text}\n</summary>"
+            ),
+            "metadata": self._metadata(),
+        }
+
+    def _metadata(self) -> dict[str, Any]:
+        return {
+            "source": COMPACTION,
+            "summary_id": self.summary_id,
+            "summary_of": list(self.keys),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-native data."""
+        return {
+            "id": self.summary_id,
+            "text": self.text,
+            "keys": list(self.keys),
+            "instructions": self.instructions,
+            "at": self.at,
+            "role": self.role,
+        }
+
+
+class Decisions:
+    """The decisions of a session."""
+
+    def __init__(self) -> None:
+        self._by_model: dict[str, ModelDecisions] = {}
+        self.summaries: list[Summary] = []
+        """Those the user asked for; they hold for every model."""
+
+    def of(self, key: str) -> ModelDecisions:
+        """Return the decisions for a budget's key, none at first; the last few are kept."""
+        found = self._by_model.pop(key, None) or ModelDecisions()
+        self._by_model[key] = found
+        while len(self._by_model) > _MODELS:
+            del self._by_model[next(iter(self._by_model))]
+        return found
+
+    def peek(self, key: str) -> ModelDecisions:
+        """Return the decisions for a budget's key without keeping new ones."""
+        return self._by_model.get(key) or ModelDecisions()
+
+    def clear(self) -> None:
+        """Forget everything: the rows are others now."""
+        self._by_model.clear()
+        self.summaries.clear()
+
+    def summarize(self, summary: Summary) -> None:
+        """Let a summary stand for its rows, and for earlier summaries of any of them."""
+        covered = set(summary.keys)
+        self.summaries = [s for s in self.summaries if covered.isdisjoint(s.keys)]
+        self.summaries.append(summary)
+        for decided in self._by_model.values():
+            # The request is another one now.
+            decided.resume_at, decided.warned = 0, False
+            decided.summaries = tuple(s for s in decided.summaries if covered.isdisjoint(s.keys))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-native data: by model and kind, the keys."""
+        models = {}
+        for key, decided in self._by_model.items():
+            kinds: dict[str, list[str]] = {}
+            for row, decision in decided.rows.items():
+                kinds.setdefault(decision, []).append(row)
+            models[key] = {
+                "rows": kinds,
+                "resume_at": decided.resume_at,
+                "summaries": [summary.to_dict() for summary in decided.summaries],
+            }
+        return {"models": models, "summaries": [s.to_dict() for s in self.summaries]}
+
+    def restore(self, data: Any) -> None:
+        """Take over what `to_dict` returned; what can't be read is left out."""
+        self.clear()
+        if not isinstance(data, Mapping):
+            return
+        models = data.get("models")
+        for key, saved in models.items() if isinstance(models, Mapping) else ():
+            if not isinstance(saved, Mapping):
+                continue
+            resume_at = saved.get("resume_at")
+            self._by_model[str(key)] = ModelDecisions(
+                rows=dict(_read_rows(saved.get("rows"))),
+                resume_at=resume_at if isinstance(resume_at, int) else 0,
+                summaries=tuple(_read_summaries(saved.get("summaries"))),
+            )
+        self.summaries = list(_read_summaries(data.get("summaries")))
+
+
+def _read_rows(saved: Any) -> Iterable[tuple[str, Decision]]:
+    for kind, keys in saved.items() if isinstance(saved, Mapping) else ():
+        if kind in _KINDS and isinstance(keys, list):
+            for key in keys:
+                yield str(key), kind
+
+
+def _read_summaries(saved: Any) -> Iterable[Summary]:
+    for item in saved if isinstance(saved, list) else ():
+        summary = _read_summary(item)
+        if summary is not None:
+            yield summary
+
+
+def _read_summary(item: Any) -> Summary | None:
+    if not isinstance(item, Mapping):
+        return None
+    text, keys = item.get("text"), item.get("keys")
+    if not isinstance(text, str) or not text or not isinstance(keys, list) or not keys:
+        return None
+    return Summary(
+        summary_id=str(item.get("id") or ""),
+        text=text,
+        keys=tuple(str(key) for key in keys),
+        instructions=str(item.get("instructions") or ""),
+        at=str(item.get("at") or ""),
+        role=str(item.get("role") or ""),
+    )

@@ -1,0 +1,168 @@
+"""A message with everything that measuring and planning ask of it, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from amplifier_tui.context.attribution import ATTRIBUTION, COMPACTION, calls_of, source_of
+from amplifier_tui.context.shorten import shortened
+from amplifier_tui.context.tokens import message_tokens
+
+Row = Mapping[str, Any]
+"""A kernel message: ``role``, ``content`` and what belongs to them (spec 000)."""
+
+Decision = Literal["truncate", "stub", "squeeze", "drop"]
+"""What compaction does to a row: cut a tool result short; cut an old message of the user short;
+cut to a length that still says something; leave out."""
+
+KEEP: Final[dict[Decision, int]] = {"truncate": 300, "stub": 200, "squeeze": 4_000}
+"""Characters that stay of a row that is cut."""
+
+_THINKING: Final = frozenset({"thinking", "redacted_thinking", "reasoning"})
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """One row of a ledger, or of a request in the making. Nothing changes it once it is made.
+
+    Attributes:
+        message: The message.
+        tokens: Estimate of its tokens.
+        key: Its name for sticky decisions; the same in every request.
+        role: "system", "user", "assistant" or "tool".
+        source: Who put it there.
+        calls: Ids of its tool calls.
+        answers: Ids of the calls whose results it holds.
+        own: Whether these are the user's own words.
+        thinks: Whether it is nothing but the assistant's reasoning.
+        provided: Whether a context provider added it for this turn.
+        turn: Number of the turn it belongs to.
+        seq: Its row in the ledger; -1 for what is not from there.
+        parts: For a system prompt, the tokens by source.
+    """
+
+    message: Row
+    tokens: int
+    key: str
+    role: str
+    source: str
+    calls: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    own: bool = False
+    thinks: bool = False
+    provided: bool = False
+    turn: int = 0
+    seq: int = -1
+    parts: tuple[tuple[str, int], ...] = ()
+    _cut: dict[Decision, int] = field(default_factory=dict, repr=False)
+
+    @property
+    def base(self) -> str:
+        """Key of the row it comes from, where it stands in the place of one."""
+        return str(self.seq) if self.seq >= 0 else self.key
+
+    def under(self, decision: Decision | None) -> Row:
+        """Return the message as a decision other than "drop" leaves it."""
+        return self.message if decision is None else shortened(self.message, KEEP[decision])
+
+    def tokens_under(self, decision: Decision | None) -> int:
+        """Return the tokens a decision leaves."""
+        if decision is None:
+            return self.tokens
+        if decision == "drop":
+            return 0
+        known = self._cut.get(decision)
+        if known is None:
+            known = self._cut[decision] = message_tokens(self.under(decision))
+        return known
+
+
+def read_entry(
+    message: Row,
+    key: str,
+    tool_names: MutableMapping[str, str],
+    *,
+    turn: int = 0,
+    seq: int = -1,
+    provided: bool = False,
+    source: str | None = None,
+) -> Entry:
+    """Read a message.
+
+    Args:
+        message: The message; it is kept as it is.
+        key: Its name for sticky decisions.
+        tool_names: Tool names by call id; the message's own calls are added.
+        turn: Number of its turn.
+        seq: Its row in the ledger; -1 for what is not from there.
+        provided: Whether a context provider added it for this turn.
+        source: Who put it there; None to ask the message.
+    """
+    role = str(message.get("role") or "")
+    content = message.get("content")
+    calls: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    inline = False
+    if role == "assistant":
+        named = dict(calls_of(message))
+        if named:
+            tool_names.update((call_id, name) for call_id, name in named.items() if name)
+            calls = tuple(named)
+    elif role in ("tool", "function"):
+        call_id = message.get("tool_call_id")
+        answers = (str(call_id),) if call_id is not None else inline_answers(content)
+        role = "tool"
+    elif isinstance(content, list):
+        answers = inline_answers(content)
+        inline = len(answers) == len(content) and bool(answers)
+    if source is None:
+        source = source_of(message, tool_names)
+    return Entry(
+        message=message,
+        tokens=message_tokens(message),
+        key=key,
+        role="system" if role == "developer" else role,
+        source=source,
+        calls=calls,
+        answers=answers,
+        own=role == "user" and not (provided or inline or _is_made(message)),
+        thinks=role == "assistant" and not calls and _only_thinks(content),
+        provided=provided,
+        turn=turn,
+        seq=seq,
+    )
+
+
+def inline_answers(content: Any) -> tuple[str, ...]:
+    """Return the ids of the calls whose results are blocks of a content."""
+    if not isinstance(content, list):
+        return ()
+    return tuple(
+        str(block.get("tool_call_id") or block.get("tool_use_id"))
+        for block in content
+        if isinstance(block, Mapping) and block.get("type") == "tool_result"
+    )
+
+
+def is_from_hook(message: Row) -> bool:
+    """Whether a hook put the message there."""
+    metadata = message.get("metadata")
+    return isinstance(metadata, Mapping) and metadata.get("source") == "hook"
+
+
+def _is_made(message: Row) -> bool:
+    """Whether a program put the message there: a hook, a provider, compaction."""
+    metadata = message.get("metadata")
+    return isinstance(metadata, Mapping) and (
+        metadata.get("source") in ("hook", COMPACTION) or ATTRIBUTION in metadata
+    )
+
+
+def _only_thinks(content: Any) -> bool:
+    return (
+        isinstance(content, list)
+        and bool(content)
+        and all(isinstance(block, Mapping) and block.get("type") in _THINKING for block in content)
+    )

@@ -1,0 +1,62 @@
+"""What can go wrong between a session and its context.
+
+ContextError
+├── ContextSourceError        a provider failed or took too long
+├── HistoryUnavailableError   a history store can't be reached; the ledger takes its place
+├── MemoryUnavailableError    the memory database can't be used now
+└── SummaryError              the model wrote no usable summary
+
+A request that can't fit is the kernel's ``ContextLengthError``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Phase = Literal["before_run", "after_run"]
+
+
+class ContextError(Exception):
+    """Something about the context went wrong; the message says what to do."""
+
+
+class ContextSourceError(ContextError):
+    """A context provider failed.
+
+    Args:
+        source_id: Which one.
+        phase: In which of its hooks.
+        cause: What it raised; a ``TimeoutError`` where it took too long.
+    """
+
+    def __init__(self, source_id: str, phase: Phase, cause: BaseException) -> None:
+        what = str(cause) or type(cause).__name__
+        if phase == "before_run":
+            remedy = "The model was not asked. Try again, or go on without this source."
+        else:
+            remedy = "The answer is kept; what this source wanted to remember of it may be lost."
+        super().__init__(f"Context source '{source_id}' failed: {what}. {remedy}")
+        self.source_id = source_id
+        self.phase = phase
+        self.__cause__ = cause
+
+
+class HistoryUnavailableError(ContextError):
+    """A history store can't be reached.
+
+    Args:
+        source_id: Whose store.
+        problem: What is wrong with it.
+    """
+
+    def __init__(self, source_id: str, problem: str) -> None:
+        super().__init__(f"History '{source_id}' is not available: {problem}")
+        self.source_id = source_id
+
+
+class MemoryUnavailableError(ContextError):
+    """The memory database can't be used now; nothing in it is lost."""
+
+
+class SummaryError(ContextError):
+    """The model wrote no usable summary; the conversation is as it was."""

@@ -1,0 +1,114 @@
+"""The context manager of spec 000: a facade before the ledger and the view of it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from amplifier_tui.context.budget import BudgetPolicy
+from amplifier_tui.context.context_events import ContextEvents
+from amplifier_tui.context.ledger import Ledger
+from amplifier_tui.context.system_prompt import SystemPromptFactory
+from amplifier_tui.context.view import ContextView, Planner
+
+
+class SessionContextManager:
+    """Keeps the conversation and shows the model as much of it as fits.
+
+    Args:
+        policy: What the configuration says about budgets.
+        hooks: Who is told of compactions; None for nobody.
+        tools: Returns the tools on offer by name, whose schemas take room, too.
+        planner: Who decides what to compact; None for the built-in plan.
+        name: Name of the module, for messages to the user.
+
+    Attributes:
+        ledger: Every message, never changed.
+        view: What the model sees of it.
+    """
+
+    def __init__(
+        self,
+        policy: BudgetPolicy | None = None,
+        hooks: Any | None = None,
+        tools: Callable[[], Mapping[str, Any]] | None = None,
+        planner: Planner | None = None,
+        name: str = "context",
+    ) -> None:
+        self.ledger = Ledger()
+        self.view = ContextView(
+            self.ledger, policy or BudgetPolicy(), ContextEvents(hooks, name), tools, planner
+        )
+        self._before_request: Callable[[], Awaitable[None]] | None = None
+        self._on_reset: Callable[[], None] | None = None
+
+    async def add_message(self, message: dict[str, Any]) -> None:
+        """Add a message.
+
+        Args:
+            message: A dict with at least ``role``; it is copied.
+
+        Raises:
+            ValueError: It has no role.
+        """
+        entry = self.ledger.append(message)
+        if entry.role == "assistant":
+            self.view.meter.settled()
+
+    async def get_messages_for_request(
+        self, token_budget: int | None = None, provider: Any | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the messages for the next request, compacted if they would not fit.
+
+        Args:
+            token_budget: Explicit limit in tokens; it wins.
+            provider: Whose window to fit otherwise.
+
+        Raises:
+            ContextLengthError: What can't be compacted does not fit the model.
+            ContextSourceError: A context provider failed; the model must not be asked.
+        """
+        if self._before_request is not None:
+            await self._before_request()
+        return await self.view.messages(token_budget, provider)
+
+    async def get_messages(self) -> list[dict[str, Any]]:
+        """Return the whole history, never compacted."""
+        return self.ledger.messages()
+
+    async def set_messages(self, messages: list[dict[str, Any]]) -> None:
+        """Replace the history, for resuming a session.
+
+        Raises:
+            ValueError: A message has no role; the history is as it was.
+        """
+        self.ledger.replace(messages)
+        self._reset()
+
+    async def clear(self) -> None:
+        """Forget everything but where the system prompt comes from."""
+        self.ledger.clear()
+        self._reset()
+
+    def set_system_prompt_factory(self, factory: SystemPromptFactory) -> None:
+        """Have the system prompt made anew for every request.
+
+        It takes the place of the stored system messages, but for those of hooks.
+
+        Args:
+            factory: Async or plain function without arguments; with a method ``parts()`` it says
+                who wrote what.
+        """
+        self.view.prompt.use(factory)
+
+    def _attach(
+        self, before_request: Callable[[], Awaitable[None]], on_reset: Callable[[], None]
+    ) -> None:
+        """Let a pipeline know of requests and of another history."""
+        self._before_request = before_request
+        self._on_reset = on_reset
+
+    def _reset(self) -> None:
+        self.view.forget()
+        if self._on_reset is not None:
+            self._on_reset()

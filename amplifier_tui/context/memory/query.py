@@ -1,0 +1,70 @@
+"""From words to a full-text query; writing without spaces is searched by pairs of characters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+_CJK: Final = (
+    "\u3040-\u30ff"  # Hiragana, Katakana
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
+    "\uac00-\ud7af"  # Hangul
+    "\U00020000-\U0002fa1f"
+)
+_RUN: Final = re.compile(f"[{_CJK}]+")
+_WORD: Final = re.compile(rf"[^\W{_CJK}]+")
+# fmt: off
+_COMMON: Final = frozenset({
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "can", "could", "do", "does", "for",
+    "from", "has", "have", "how", "if", "in", "into", "is", "it", "its", "me", "my", "no",
+    "not", "of", "on", "or", "please", "so", "some", "that", "the", "their", "them", "then",
+    "there", "they", "this", "to", "us", "was", "we", "what", "when", "where", "which", "who",
+    "why", "will", "with", "would", "you", "your",
+})
+# fmt: on
+_TERMS: Final = 16
+"""Terms a query has at most: each one costs."""
+
+_READ: Final = 4_000
+"""Characters of either end of a text that terms are taken from."""
+
+
+def bigrams(text: str) -> str:
+    """Return the pairs of neighbouring characters of a text's CJK runs, spaces between them.
+
+    SQLite's tokenizers take such a run for one word, and find nothing in it.
+    """
+    return " ".join(pair for run in _RUN.findall(text) for pair in _pairs(run))
+
+
+def match_expression(query: str) -> str:
+    """Return the FTS5 expression that finds what shares terms with a query.
+
+    Args:
+        query: What the user said.
+
+    Returns:
+        The expression; empty where the query has no terms.
+    """
+    if len(query) > 2 * _READ:
+        query = f"{query[:_READ]} {query[-_READ:]}"
+    words = [w for w in _WORD.findall(query.lower()) if len(w) > 1 and w not in _COMMON]
+    pairs = [pair for run in _RUN.findall(query) for pair in _pairs(run)]
+    # The longest words say most.
+    chosen = sorted(dict.fromkeys(words), key=len, reverse=True)[:_TERMS]
+    terms = [f"text : {_quoted(word)}" for word in chosen]
+    room = _TERMS if not terms else _TERMS - len(terms) // 2
+    for pair in list(dict.fromkeys(pairs))[:room]:
+        prefix = "*" if len(pair) == 1 else ""
+        terms.append(f"cjk : {_quoted(pair)}{prefix}")
+    return " OR ".join(terms)
+
+
+def _pairs(run: str) -> Iterable[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def _quoted(term: str) -> str:
+    doubled = term.replace('"', '""')
+    return f'"{doubled}"'

@@ -1,0 +1,225 @@
+"""Memories in one SQLite file with a full-text index: offline, and anybody can look into it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, TypeVar
+
+from amplifier_tui.context.errors import MemoryUnavailableError
+from amplifier_tui.context.memory.database import (
+    is_damaged,
+    open_database,
+    set_aside,
+    unavailable,
+)
+from amplifier_tui.context.memory.query import bigrams, match_expression
+from amplifier_tui.context.memory.retriever import Memory
+
+T = TypeVar("T")
+
+LONGEST: Final = 4_000
+"""Characters a memory may have."""
+
+_COLUMNS: Final = "m.id, m.text, m.scope, m.session_id, m.created"
+
+
+class MemoryStore:
+    """Memories in a file. Reading never makes the file; the first memory does.
+
+    Everything runs in threads and raises `MemoryUnavailableError` where the database can't be
+    used now.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+        self._lock = threading.Lock()
+        self._notices: list[str] = []
+
+    def take_notices(self) -> list[str]:
+        """Return what happened to the file since the last call, in words for the user."""
+        taken, self._notices = self._notices, []
+        return taken
+
+    async def remember(self, text: str, *, scope: str = "", session_id: str = "") -> Memory:
+        """Keep something.
+
+        Args:
+            text: What to keep; up to `LONGEST` characters.
+            scope: Where it holds; "" for everywhere.
+            session_id: The session it is from.
+
+        Returns:
+            The memory; the one there is, if the same is known for the scope already.
+
+        Raises:
+            ValueError: The text is empty or too long.
+            MemoryUnavailableError: See the class.
+        """
+        text = text.strip()
+        if not text:
+            raise ValueError("There is nothing to remember: the text is empty")
+        if len(text) > LONGEST:
+            raise ValueError(
+                f"A memory has at most {LONGEST:,} characters, this one has {len(text):,}: "
+                "remember what matters of it"
+            )
+        # What SQLite can't store, nobody could read either.
+        text = text.encode("utf-8", "replace").decode()
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+
+        def insert(connection: sqlite3.Connection) -> Memory:
+            connection.execute(
+                "INSERT OR IGNORE INTO memories (text, cjk, scope, session_id, created) "
+                "VALUES (?, ?, ?, ?, ?)",
+                (text, bigrams(text), scope, session_id, created),
+            )
+            found = connection.execute(
+                f"SELECT {_COLUMNS} FROM memories m WHERE scope = ? AND text = ?", (scope, text)
+            ).fetchone()
+            return Memory(*found)
+
+        return await self._run(insert, create=True)
+
+    async def forget(self, memory_id: int) -> bool:
+        """Delete a memory.
+
+        Args:
+            memory_id: Its number.
+
+        Returns:
+            Whether there was one.
+
+        Raises:
+            MemoryUnavailableError: See the class.
+        """
+
+        def delete(connection: sqlite3.Connection) -> bool:
+            cursor = connection.execute("DELETE FROM memories WHERE id = ?", (memory_id,))
+            return cursor.rowcount > 0
+
+        return await self._run(delete, default=False)
+
+    async def list(
+        self, *, scopes: Collection[str] | None = None, limit: int = 1_000
+    ) -> list[Memory]:
+        """Return memories, the newest first.
+
+        Args:
+            scopes: Only those that hold there; None for all.
+            limit: How many at most.
+
+        Raises:
+            MemoryUnavailableError: See the class.
+        """
+        condition, values = _in_scopes(scopes)
+
+        def select(connection: sqlite3.Connection) -> list[Memory]:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM memories m WHERE {condition} ORDER BY m.id DESC LIMIT ?",
+                (*values, limit),
+            )
+            return [Memory(*row) for row in rows]
+
+        return await self._run(select, default=[])
+
+    async def search(
+        self, query: str, k: int, *, scopes: Collection[str] | None = None
+    ) -> Sequence[Memory]:
+        """Return the memories that share most with a query, the best first.
+
+        Args:
+            query: What the user said.
+            k: How many at most.
+            scopes: Only those that hold there; None for all.
+
+        Raises:
+            MemoryUnavailableError: See the class.
+        """
+        expression = match_expression(query)
+        if not expression:
+            return []
+        condition, values = _in_scopes(scopes)
+
+        def select(connection: sqlite3.Connection) -> list[Memory]:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM memory_index JOIN memories m ON m.id = memory_index.rowid "
+                f"WHERE memory_index MATCH ? AND {condition} ORDER BY bm25(memory_index) LIMIT ?",
+                (expression, *values, k),
+            )
+            return [Memory(*row) for row in rows]
+
+        found: list[Memory] = await self._run(select, default=[])
+        return found
+
+    async def close(self) -> None:
+        """Close the file."""
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    async def _run(
+        self,
+        work: Callable[[sqlite3.Connection], T],
+        *,
+        default: T | None = None,
+        create: bool = False,
+    ) -> T:
+        return await asyncio.to_thread(self._locked, work, default, create)
+
+    def _locked(
+        self, work: Callable[[sqlite3.Connection], T], default: T | None, create: bool
+    ) -> T:
+        with self._lock:
+            if default is not None and not create and self._is_missing():
+                return default
+            try:
+                return work(self._open())
+            except sqlite3.DatabaseError as error:
+                if not is_damaged(error):
+                    raise unavailable(self.path, error) from error
+            self._start_over()
+            try:
+                return work(self._open())
+            except sqlite3.DatabaseError as error:
+                raise unavailable(self.path, error) from error
+
+    def _is_missing(self) -> bool:
+        return self._connection is None and not self.path.exists()
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection, notice = open_database(self.path)
+            if notice:
+                self._notices.append(notice)
+        return self._connection
+
+    def _start_over(self) -> None:
+        """The file broke while it was open."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        try:
+            self._notices.append(set_aside(self.path, "corrupt"))
+        except OSError as error:
+            raise MemoryUnavailableError(
+                f"The memories in {self.path} are damaged and can't be moved aside: {error}"
+            ) from error
+
+
+def _in_scopes(scopes: Collection[str] | None) -> tuple[str, tuple[str, ...]]:
+    if scopes is None:
+        return "1", ()
+    return f"m.scope IN ({', '.join('?' * len(scopes))})", tuple(scopes)

@@ -1,0 +1,142 @@
+"""Tool calls and their results, put right in the view; the ledger stays as it is.
+
+Every API refuses a call without its result and a result without its call. A session that was
+killed in mid-turn, or resumed from another program's transcript, has both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from amplifier_tui.context.attribution import ATTRIBUTION
+from amplifier_tui.context.entries import Entry, Row, read_entry
+
+_NO_RESULT: Final = (
+    "No result: the call was interrupted before it finished. "
+    "Call the tool again if the result is still needed."
+)
+
+
+def repaired(entries: Sequence[Entry], tool_names: Mapping[str, str]) -> Sequence[Entry]:
+    """Return the entries with every call followed by its results, and no other results.
+
+    A missing result is made up, a result that is somewhere else is moved behind its call, and a
+    result without a call is told as text.
+
+    Args:
+        entries: The conversation.
+        tool_names: Tool names by call id.
+
+    Returns:
+        The very same sequence where nothing is wrong.
+    """
+    if _is_paired(entries):
+        return entries
+    names = dict(tool_names)
+    single = [piece for entry in entries for piece in _split(entry, names)]
+    answered, orphans = _matches(single)
+    moved = set(answered.values())
+    fixed: list[Entry] = []
+    for index, entry in enumerate(single):
+        if index in orphans:
+            fixed.append(_told(entry, names))
+        elif index not in moved:
+            fixed.append(entry)
+            found = sorted({i for c in entry.calls if (i := answered.get((index, c))) is not None})
+            fixed += [single[i] for i in found]
+            fixed += [
+                _made_up(entry, call_id, names)
+                for call_id in entry.calls
+                if (index, call_id) not in answered
+            ]
+    return fixed
+
+
+def _is_paired(entries: Sequence[Entry]) -> bool:
+    pending: set[str] = set()
+    for entry in entries:
+        if entry.answers:
+            for call_id in entry.answers:
+                if call_id not in pending:
+                    return False
+                pending.discard(call_id)
+        elif pending:
+            return False
+        if entry.calls:
+            pending = set(entry.calls)
+    return not pending
+
+
+def _matches(entries: Sequence[Entry]) -> tuple[dict[tuple[int, str], int], set[int]]:
+    """Which entry answers which call of which entry; and the results that answer none."""
+    open_calls: dict[str, int] = {}
+    answered: dict[tuple[int, str], int] = {}
+    orphans: set[int] = set()
+    for index, entry in enumerate(entries):
+        for call_id in entry.answers:
+            caller = open_calls.pop(call_id, None)
+            if caller is None:
+                orphans.add(index)
+            else:
+                answered[caller, call_id] = index
+        for call_id in entry.calls:
+            # An id used again starts afresh: what was open under it stays without a result.
+            open_calls[call_id] = index
+    return answered, orphans
+
+
+def _split(entry: Entry, names: dict[str, str]) -> Iterator[Entry]:
+    """Results that are blocks of a message, as messages of their own, before its other blocks."""
+    content = entry.message.get("content")
+    if not entry.answers or "tool_call_id" in entry.message or not isinstance(content, list):
+        yield entry
+        return
+    others: list[Any] = []
+    for number, block in enumerate(content):
+        if not isinstance(block, Mapping) or block.get("type") != "tool_result":
+            others.append(block)
+            continue
+        row = {
+            "role": "tool",
+            "tool_call_id": str(block.get("tool_call_id") or block.get("tool_use_id")),
+            "content": block.get("output", block.get("content")),
+        }
+        if block.get("is_error") is True:
+            row["metadata"] = {"is_error": True}
+        yield _like(entry, row, f"{entry.key}.{number}", names)
+    if others:
+        yield _like(entry, {**entry.message, "content": others}, entry.key, names)
+
+
+def _told(entry: Entry, names: dict[str, str]) -> Entry:
+    content = entry.message.get("content")
+    label = f"[Result of an earlier tool call ({entry.source.removeprefix('tool:')})]"
+    said: Any
+    if isinstance(content, list):
+        said = [{"type": "text", "text": label}, *content]
+    else:
+        said = label if content is None else f"{label}\n{content}"
+    row = {
+        "role": "user",
+        "content": said,
+        "metadata": {ATTRIBUTION: {"source_id": entry.source}, "repaired": True},
+    }
+    return _like(entry, row, entry.key, names)
+
+
+def _made_up(entry: Entry, call_id: str, names: dict[str, str]) -> Entry:
+    row: dict[str, Any] = {
+        "role": "tool",
+        "tool_call_id": call_id,
+        "content": _NO_RESULT,
+        "metadata": {"is_error": True, "repaired": True},
+    }
+    if names.get(call_id):
+        row["name"] = names[call_id]
+    return _like(entry, row, f"{entry.key}+{call_id}", names)
+
+
+def _like(entry: Entry, row: Row, key: str, names: dict[str, str]) -> Entry:
+    """An entry for a row that stands in another one's place."""
+    return read_entry(row, key, names, turn=entry.turn, seq=entry.seq, provided=entry.provided)

@@ -1,0 +1,413 @@
+"""Context providers around the turns of a session, whatever orchestrator runs them.
+
+The providers' `before_run` comes with the first request of a turn, when the user's words are in
+the ledger: what goes wrong there leaves the orchestrator as an exception, before the model is
+asked. Their `after_run` comes when the turn ended well: at the end of `turn`, or, where nobody
+calls that, with the event ``execution:end``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from amplifier_tui.context.agent_tools import named_tools
+from amplifier_tui.context.context_events import ContextEvents
+from amplifier_tui.context.errors import ContextSourceError, HistoryUnavailableError
+from amplifier_tui.context.frame import LentTurn
+from amplifier_tui.context.history_provider import HistoryProvider
+from amplifier_tui.context.ledger_history import LedgerHistory
+from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.plan import Plan
+from amplifier_tui.context.provider import ContextProvider
+from amplifier_tui.context.provider_runs import (
+    ProviderRuns,
+    loading_histories,
+    runs_before,
+    source_error,
+    warn_of_histories,
+)
+from amplifier_tui.context.report import ContextReport
+from amplifier_tui.context.session import AgentSession
+from amplifier_tui.context.session_context import NOTICES, SessionContext
+from amplifier_tui.context.summary import summarize
+from amplifier_tui.context.turn import (
+    Turn,
+    answer_of,
+    context_entries,
+    first_unanswered,
+    input_messages,
+    turn_start,
+)
+from amplifier_tui.kernel import events
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_TIMEOUT: Final = 30.0
+STATE_KEY: Final = "context"
+"""Part of the session's state that is the context's own."""
+
+
+class ContextPipeline:
+    """The context providers of a session.
+
+    Args:
+        manager: The session's context manager.
+        providers: Who adds to the context, in this order. Without a history that loads, the
+            ledger is the history, before all others.
+        session: What they remember; a new one by default.
+        tools: The mounted tools by name, where tools of providers are added for a turn; None
+            where they can't be.
+        hooks: Who is told; None for nobody.
+        timeout: Seconds a provider's hook may take; None for as long as it takes.
+        name: Name of the module, for messages to the user.
+
+    Attributes:
+        manager: The session's context manager.
+        context_providers: Who adds to the context, in this order; may be changed between turns.
+        session: What they remember.
+        name: Name of the module.
+        id: Id under which the answers of the session are known to providers.
+    """
+
+    def __init__(
+        self,
+        manager: SessionContextManager,
+        providers: Sequence[ContextProvider] = (),
+        *,
+        session: AgentSession | None = None,
+        tools: Callable[[], dict[str, Any]] | None = None,
+        hooks: Any | None = None,
+        timeout: float | None = DEFAULT_TIMEOUT,
+        name: str = "context-pipeline",
+    ) -> None:
+        self.manager = manager
+        self.context_providers: list[ContextProvider] = list(providers)
+        self.session = session or AgentSession()
+        self.name = name
+        self.id = self.session.session_id
+        self._history = LedgerHistory(manager.ledger)
+        self._runs = ProviderRuns(self, timeout)
+        self._timeout = timeout
+        self._tools = tools
+        self._events = ContextEvents(hooks, name)
+        self._turn: Turn | None = None
+        self._hosted = False
+        self._announced = False
+        self._failed = False
+        self._marked = len(manager.ledger)
+        self._told_until = 0
+        self._skipped: set[str] = set()
+        self._gone: set[str] = set()
+        self._beginning = asyncio.Lock()
+        self._warned = False
+        manager._attach(self._before_request, self._forget)
+
+    # -- providers -------------------------------------------------------------------------------
+
+    def add(self, provider: ContextProvider) -> None:
+        """Let a provider take part from the next turn on.
+
+        Raises:
+            ValueError: There is one of that name.
+        """
+        if any(other.source_id == provider.source_id for other in self.context_providers):
+            raise ValueError(f"There is a context provider '{provider.source_id}' already")
+        self.context_providers.append(provider)
+
+    def remove(self, source_id: str) -> None:
+        """Let a provider take part no longer.
+
+        Raises:
+            ValueError: There is none of that name.
+        """
+        kept = [other for other in self.context_providers if other.source_id != source_id]
+        if len(kept) == len(self.context_providers):
+            raise ValueError(f"There is no context provider '{source_id}'")
+        self.context_providers[:] = kept
+
+    def skip(self, source_id: str) -> None:
+        """Go on without a source in the next turn; for the user's answer to an error of it."""
+        self._skipped.add(source_id)
+
+    # -- turns -----------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Say when a turn begins and ends; ``session.execute`` goes inside.
+
+        Raises:
+            ExceptionGroup: After a turn that ended well: `ContextSourceError` of providers that
+                failed after it. The answer is not affected.
+        """
+        self._announce()
+        self._hosted = True
+        try:
+            yield
+        except BaseException:
+            self._abandon()
+            raise
+        finally:
+            self._hosted = False
+        if self._failed:
+            self._abandon()
+            return
+        errors = await self._end()
+        if errors:
+            raise ExceptionGroup("Context sources failed after the turn", errors)
+
+    def register(self, hooks: Any) -> Callable[[], None]:
+        """Follow the turns of a session by its events, where nobody calls `turn`.
+
+        Args:
+            hooks: Its hook registry.
+
+        Returns:
+            A function that ends it.
+        """
+        ends = [
+            hooks.register(events.EXECUTION_START, self._on_start, name=self.name),
+            hooks.register(events.EXECUTION_END, self._on_end, priority=100, name=self.name),
+        ]
+
+        def end() -> None:
+            for stop in ends:
+                stop()
+
+        return end
+
+    async def _on_start(self, event: str, data: dict[str, Any]) -> None:
+        if not self._hosted:
+            self._announce()
+
+    async def _on_end(self, event: str, data: dict[str, Any]) -> None:
+        self._failed = data.get("status") not in (None, "completed")
+        if self._hosted:
+            return
+        if self._failed:
+            self._abandon()
+            return
+        errors = await self._end()
+        await self._events.notices([str(error) for error in errors])
+
+    async def _before_request(self) -> None:
+        async with self._beginning:
+            if self._turn is not None and not self._hosted and self._is_over(self._turn):
+                # An orchestrator that does not tell when it ends.
+                errors = await self._end(self._turn)
+                await self._events.notices([str(error) for error in errors])
+            if self._turn is None and (self._announced or self._unanswered()):
+                await self._begin()
+
+    def _announce(self) -> None:
+        self._abandon()
+        self._announced = True
+        self._failed = False
+
+    def _unanswered(self) -> bool:
+        """Whether the user said something nobody answered; else nobody started a turn."""
+        entries = self.manager.ledger.entries
+        start = first_unanswered(entries, min(self._marked, len(entries)))
+        return any(entry.own for entry in entries[start:])
+
+    def _is_over(self, turn: Turn) -> bool:
+        """Whether the user spoke again since somebody answered in full."""
+        answered = False
+        for entry in self.manager.ledger.entries[turn.answered_from :]:
+            if entry.own and answered:
+                return True
+            if entry.role == "assistant":
+                answered = not entry.calls
+        return False
+
+    async def _begin(self) -> None:
+        ledger = self.manager.ledger
+        entries = ledger.entries
+        start = turn_start(entries, self._marked)
+        said = input_messages(entries, start)
+        service = self.session.service_session_id is not None
+        context = SessionContext(
+            session_id=self.session.session_id,
+            service_session_id=self.session.service_session_id,
+            input_messages=said,
+        )
+        turn = Turn(start, start + _input_rows(entries[start:]), context)
+        self._history.until = start
+        self._choose_providers(turn, service=service)
+        for provider in list(turn.providers):
+            if runs_before(provider, service=service):
+                await self._run_before(provider, turn)
+        self._mount_tools(turn)
+        histories = [p for p in turn.providers if isinstance(p, HistoryProvider)]
+        loading = loading_histories(histories)
+        self.manager.view.lent = LentTurn(
+            start=start,
+            context=context_entries(context, self._history, [p.source_id for p in histories]),
+            instructions=context.attributed_instructions(),
+            history=loading[0].source_id if loading else self._history.source_id,
+            service=service,
+        )
+        self._history.forget()
+        self._turn = turn
+        self._skipped.clear()
+        await self._tell_notices(context)
+
+    def _choose_providers(self, turn: Turn, *, service: bool) -> None:
+        configured = [p for p in self.context_providers if p.source_id not in self._skipped]
+        loads = bool(loading_histories(configured))
+        if not self._warned:
+            self._warned = True
+            # The ledger is always there: a store that is only for the record is no mistake.
+            warn_of_histories(configured, default_history=True, service=not loads)
+        default = [] if loads or service else [self._history]
+        turn.providers = [*default, *configured]
+
+    async def _run_before(self, provider: ContextProvider, turn: Turn) -> None:
+        try:
+            await self._runs.before(provider, self.session, turn.context)
+            self._gone.discard(provider.source_id)
+        except HistoryUnavailableError as error:
+            self._tell_gone(error, turn.context)
+            turn.context.context_messages.pop(provider.source_id, None)
+            if self._history not in turn.providers:
+                turn.providers.insert(0, self._history)
+                await self._runs.before(self._history, self.session, turn.context)
+        except Exception as error:
+            await self._tell_notices(turn.context)
+            raise source_error(provider, "before_run", error, self._timeout) from error
+
+    def _tell_gone(self, error: HistoryUnavailableError, context: SessionContext) -> None:
+        """Tell the user that a store is gone, once until it is back."""
+        if error.source_id not in self._gone:
+            self._gone.add(error.source_id)
+            context.notify(f"{error} The session goes on from its own record.")
+
+    def _mount_tools(self, turn: Turn) -> None:
+        if not turn.context.tools or self._tools is None:
+            return
+        mounted = self._tools()
+        for name, tool in named_tools(turn.context.tools).items():
+            if name in mounted:
+                turn.context.notify(
+                    f"A context source offers a tool '{name}', but there is one already; the "
+                    "mounted one is used."
+                )
+                continue
+            mounted[name] = turn.tools[name] = tool
+
+    def _unmount_tools(self, turn: Turn) -> None:
+        mounted = self._tools() if self._tools is not None else {}
+        for name, tool in turn.tools.items():
+            if mounted.get(name) is tool:
+                del mounted[name]
+
+    async def _end(self, turn: Turn | None = None) -> list[ContextSourceError]:
+        """End the running turn well: its providers hear of it."""
+        turn = turn or self._turn
+        self._leave(turn)
+        if turn is None:
+            return []
+        if turn.start < self._told_until:
+            # It went on with a turn the providers heard of: what they know is not said twice.
+            turn.context.input_messages = []
+            turn.answered_from = max(turn.answered_from, self._told_until)
+        self._told_until = self._answered_until()
+        turn.context._response = answer_of(self.manager.ledger, turn, self.id)
+        errors = await self._runs.after(turn.providers, self.session, turn.context)
+        failed: list[ContextSourceError] = []
+        for error in errors:
+            if isinstance(error.__cause__, HistoryUnavailableError):
+                self._tell_gone(error.__cause__, turn.context)
+            else:
+                failed.append(error)
+        await self._tell_notices(turn.context)
+        return failed
+
+    def _abandon(self) -> None:
+        """End a turn that came to nothing; what was said in it is in the ledger."""
+        self._leave(self._turn)
+
+    def _leave(self, turn: Turn | None) -> None:
+        self._turn = None
+        self._announced = False
+        self._marked = len(self.manager.ledger)
+        if turn is not None:
+            self._unmount_tools(turn)
+
+    def _answered_until(self) -> int:
+        entries = self.manager.ledger.entries
+        return first_unanswered(entries, len(entries))
+
+    def _forget(self) -> None:
+        self._abandon()
+        self._told_until = self._answered_until()
+        self._history.forget()
+        self.manager.view.lent = None
+
+    async def _tell_notices(self, context: SessionContext) -> None:
+        notices = context.metadata.pop(NOTICES, [])
+        await self._events.notices([str(notice) for notice in notices])
+
+    # -- what the screen asks --------------------------------------------------------------------
+
+    async def report(self, provider: Any | None = None) -> ContextReport:
+        """Return the budget of the next request by source; see `ContextView.report`."""
+        return await self.manager.view.report(provider)
+
+    async def preview(self, provider: Any | None = None) -> Plan:
+        """Return what a compaction would do now; nothing changes."""
+        return await self.manager.view.preview(provider)
+
+    async def compact(self, provider: Any | None = None) -> Plan:
+        """Compact by rule now; the ledger stays as it is."""
+        return await self.manager.view.compact(provider)
+
+    async def summarize(self, provider: Any, instructions: str = "") -> Plan:
+        """Have the model summarize the earlier turns; see `summary.summarize`."""
+        return await summarize(self.manager.view, provider, instructions)
+
+    # -- saving ----------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the session's state: of the providers, and of the context itself."""
+        view = self.manager.view
+        self.session.state[STATE_KEY] = {
+            "decisions": view.decisions.to_dict(),
+            "turn": self.manager.ledger.turn,
+            "told": self._told_until,
+            "anchor": view.meter.to_dict(),
+        }
+        return self.session.to_dict()
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """Take over the state that `to_dict` returned, after ``set_messages``.
+
+        Args:
+            data: The state. Of another session, such as the one this was forked from, the ids are
+                not taken over.
+
+        Raises:
+            ValueError: A part of it can't be decoded; nothing was changed.
+        """
+        given = {"session_id": self.session.session_id, **data}
+        restored = AgentSession.from_dict(given)
+        self.session.state = restored.state
+        if restored.session_id == self.session.session_id:
+            self.session.service_session_id = restored.service_session_id
+        own = restored.state.get(STATE_KEY)
+        own = own if isinstance(own, dict) else {}
+        told = own.get("told")
+        if isinstance(told, int):
+            self._told_until = min(told, self._told_until)
+        self.manager.view.decisions.restore(own.get("decisions"))
+        self.manager.view.meter.restore(own.get("anchor"))
+
+
+def _input_rows(entries: Sequence[Any]) -> int:
+    """How many rows there are before anybody answers."""
+    return next(
+        (i for i, entry in enumerate(entries) if entry.role in ("assistant", "tool")), len(entries)
+    )

@@ -1,0 +1,162 @@
+"""Running the hooks of an agent's providers: before in order, after in reverse."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from amplifier_tui.context.errors import ContextSourceError, Phase
+from amplifier_tui.context.history_provider import HistoryProvider
+from amplifier_tui.context.provider import ContextProvider
+from amplifier_tui.context.session import AgentSession
+from amplifier_tui.context.session_context import SessionContext
+
+logger = logging.getLogger(__name__)
+
+_ARGUMENTS = ("agent", "session", "context", "state")
+
+
+class ProviderRuns:
+    """Runs the providers of an agent.
+
+    Args:
+        agent: Whose providers they are; handed to their hooks.
+        timeout: Seconds a hook may take; None for as long as it takes.
+    """
+
+    def __init__(self, agent: Any, timeout: float | None = None) -> None:
+        self._agent = agent
+        self._timeout = timeout
+
+    async def before(
+        self, provider: ContextProvider, session: AgentSession, context: SessionContext
+    ) -> None:
+        """Let one provider add to a run.
+
+        Raises:
+            Exception: What the provider raised.
+            TimeoutError: It took too long.
+        """
+        await self._call(provider.before_run, provider, session, context)
+
+    async def after(
+        self,
+        providers: Sequence[ContextProvider],
+        session: AgentSession,
+        context: SessionContext,
+    ) -> list[ContextSourceError]:
+        """Let all providers look at an answer, the last one first.
+
+        Returns:
+            What went wrong; the others ran all the same.
+        """
+        errors: list[ContextSourceError] = []
+        for provider in reversed(providers):
+            try:
+                await self._call(provider.after_run, provider, session, context)
+            except Exception as error:
+                errors.append(source_error(provider, "after_run", error, self._timeout))
+                logger.warning("%s", errors[-1], exc_info=error)
+        return errors
+
+    async def _call(
+        self,
+        hook: Callable[..., Any],
+        provider: ContextProvider,
+        session: AgentSession,
+        context: SessionContext,
+    ) -> None:
+        state = session.scoped_state(provider.source_id)
+        async with asyncio.timeout(self._timeout):
+            await call_hook(hook, self._agent, session, context, state)
+
+
+async def call_hook(
+    hook: Callable[..., Any],
+    agent: Any,
+    session: AgentSession,
+    context: SessionContext,
+    state: dict[str, Any],
+) -> None:
+    """Call a hook by keyword, or by position where its parameters have other names."""
+    given = (agent, session, context, state)
+    outcome = (
+        hook(**dict(zip(_ARGUMENTS, given, strict=True))) if _takes_keywords(hook) else hook(*given)
+    )
+    if inspect.isawaitable(outcome):
+        await outcome
+
+
+def source_error(
+    provider: ContextProvider, phase: Phase, error: Exception, timeout: float | None
+) -> ContextSourceError:
+    """Return a provider's error with its name; a bare timeout gets words."""
+    if isinstance(error, ContextSourceError):
+        return error
+    if isinstance(error, TimeoutError) and not str(error):
+        error = TimeoutError(f"no answer within {timeout:g} s" if timeout else "timed out")
+    return ContextSourceError(provider.source_id, phase, error)
+
+
+def loading_histories(providers: Iterable[ContextProvider]) -> list[HistoryProvider]:
+    """Return the histories that load."""
+    return [p for p in providers if isinstance(p, HistoryProvider) and p.load_messages]
+
+
+def runs_before(provider: ContextProvider, *, service: bool) -> bool:
+    """Whether a provider's `before_run` is called.
+
+    Args:
+        provider: The provider.
+        service: Whether the model's service keeps the history: loading one would send it twice.
+    """
+    if not isinstance(provider, HistoryProvider):
+        return True
+    return provider.load_messages and not service
+
+
+def warn_of_histories(
+    providers: Sequence[ContextProvider], *, default_history: bool, service: bool
+) -> None:
+    """Warn where several histories load, or where there are histories and none loads.
+
+    Args:
+        providers: The agent's providers.
+        default_history: Whether the agent remembers the conversation by itself.
+        service: Whether the model's service keeps the history.
+    """
+    histories = [p for p in providers if isinstance(p, HistoryProvider)]
+    loaders = loading_histories(histories)
+    if len(loaders) > 1:
+        warnings.warn(
+            "Multiple history providers configured to load messages: "
+            f"{[p.source_id for p in loaders]}. This may cause duplicate messages in context.",
+            UserWarning,
+            stacklevel=3,
+        )
+    elif histories and not loaders and not service:
+        rest = (
+            "The conversation is remembered in this session's state only."
+            if default_history
+            else "No conversation history will be loaded."
+        )
+        warnings.warn(
+            "History providers configured but none have load_messages=True: "
+            f"{[p.source_id for p in histories]}. {rest}",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _takes_keywords(hook: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(hook).parameters
+    except (TypeError, ValueError):
+        return True
+    names = {name for name, p in parameters.items() if p.kind is not p.POSITIONAL_ONLY}
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    return takes_all or names.issuperset(_ARGUMENTS)

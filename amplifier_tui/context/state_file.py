@@ -1,0 +1,78 @@
+"""A session's state in a file beside its transcript."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from amplifier_tui.context.ledger_file import move_aside, replace_file
+
+logger = logging.getLogger(__name__)
+
+
+def write_state(path: Path, data: Mapping[str, Any]) -> list[str]:
+    """Write a state, in one step.
+
+    A part that has no JSON form is left out, so that the rest can be saved.
+
+    Args:
+        path: The file.
+        data: What ``to_dict()`` of a pipeline or a session returned.
+
+    Returns:
+        What was left out, in words for the user.
+
+    Raises:
+        OSError: The file can't be written; it is as it was.
+    """
+    kept: dict[str, Any] = {}
+    problems: list[str] = []
+    state = data.get("state")
+    for name, part in state.items() if isinstance(state, Mapping) else ():
+        try:
+            _encode({str(name): part})
+        except (TypeError, ValueError, RecursionError) as error:
+            problems.append(f"What '{name}' remembers of this session can't be saved: {error}")
+            logger.warning("%s", problems[-1])
+        else:
+            kept[str(name)] = part
+    replace_file(path, _encode({**data, "state": kept}))
+    return problems
+
+
+def read_state(path: Path) -> tuple[dict[str, Any] | None, str]:
+    """Read a state.
+
+    Args:
+        path: The file. One that can't be read as a state is moved aside.
+
+    Returns:
+        The state, None where there is none; and what was wrong, in words for the user, or "".
+
+    Raises:
+        OSError: The file can't be read, or can't be moved aside.
+    """
+    try:
+        data = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None, ""
+    except (ValueError, RecursionError) as error:
+        return None, _spoiled(path, str(error))
+    if not isinstance(data, dict):
+        return None, _spoiled(path, "it is no object")
+    return data, ""
+
+
+def _spoiled(path: Path, why: str) -> str:
+    aside = move_aside(path, "corrupt")
+    problem = f"The session's state can't be read ({why}); it is now in {aside.name}."
+    logger.warning("%s", problem)
+    return problem
+
+
+def _encode(data: Any) -> bytes:
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace")

@@ -1,0 +1,158 @@
+"""The system prompt in parts, each with the id of who wrote it."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from amplifier_tui.context.entries import Entry
+from amplifier_tui.context.tokens import MESSAGE_TOKENS, text_tokens
+
+logger = logging.getLogger(__name__)
+
+SystemPromptFactory = Callable[[], Awaitable[str] | str]
+"""Makes the prompt. One with a method ``parts()`` says who wrote what of it: it returns, or is a
+coroutine function that returns, ``[(source_id, text), ...]``."""
+
+Part = tuple[str, str]
+
+SEPARATOR: Final = "\n\n---\n\n"
+"""Between the parts, but for files, which have only an empty line between them."""
+
+_FILE_BLOCK: Final = re.compile(
+    r'<context_file paths="([^"\n]*)">\n.*?\n</context_file>', re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A system prompt.
+
+    Attributes:
+        text: What the model gets.
+        parts: Who wrote what of it, in order.
+    """
+
+    text: str = ""
+    parts: tuple[Part, ...] = ()
+
+    def extended(self, parts: Iterable[Part]) -> Prompt:
+        """Return the prompt with instructions of context providers after it, a line each."""
+        added = tuple((source, text) for source, text in parts if text)
+        if not added:
+            return self
+        lines = "\n".join(text for _, text in added)
+        text = f"{self.text}\n\n{lines}" if self.text else lines
+        return Prompt(text, (*self.parts, *added))
+
+    def entry(self) -> Entry | None:
+        """Return the system message of a request; None where there is nothing to say."""
+        if not self.text:
+            return None
+        sizes: dict[str, int] = {}
+        for source, text in self.parts:
+            sizes[source] = sizes.get(source, 0) + text_tokens(text)
+        first = next(iter(sizes))
+        sizes[first] += MESSAGE_TOKENS
+        return Entry(
+            message={"role": "system", "content": self.text},
+            tokens=sum(sizes.values()),
+            key="system",
+            role="system",
+            source=first,
+            parts=tuple(sizes.items()),
+        )
+
+
+class SystemPrompt:
+    """Asks the factory for every request, and falls back on the last answer where it fails."""
+
+    def __init__(self) -> None:
+        self._factory: SystemPromptFactory | None = None
+        self._last: Prompt | None = None
+
+    def use(self, factory: SystemPromptFactory) -> None:
+        """Have the prompt made by a factory."""
+        self._factory = factory
+        self._last = None
+
+    async def known(self) -> Prompt:
+        """Return the prompt as it was made last; it is made where it never was.
+
+        Raises:
+            Exception: What the factory raised.
+        """
+        return self._last if self._last is not None else await self.make()
+
+    async def make(self) -> Prompt:
+        """Make the prompt anew; an empty one without a factory.
+
+        Raises:
+            Exception: What the factory raised, if it never worked before.
+        """
+        if self._factory is None:
+            return Prompt()
+        try:
+            self._last = await _ask(self._factory)
+        except Exception:
+            if self._last is None:
+                raise
+            logger.exception("The system prompt could not be made anew; the last one is used")
+        return self._last
+
+
+async def _ask(factory: SystemPromptFactory) -> Prompt:
+    ask_parts: Callable[[], Any] | None = getattr(factory, "parts", None)
+    if callable(ask_parts):
+        answer = ask_parts()
+        answer = await answer if inspect.isawaitable(answer) else answer
+        parts = tuple((str(source), str(text)) for source, text in answer if text)
+        return Prompt(join_parts(parts), parts)
+    made = factory()
+    text = str((await made if inspect.isawaitable(made) else made) or "")
+    return Prompt(text, tuple(split_prompt(text)))
+
+
+def split_prompt(prompt: str) -> list[Part]:
+    """Split a prompt on its ``<context_file paths="…">`` blocks.
+
+    Args:
+        prompt: The whole prompt.
+
+    Returns:
+        ``system`` with what is no file, ``file:<path or mention>`` with each block. The texts
+        joined by nothing are the prompt.
+    """
+    parts: list[Part] = []
+    end = 0
+    for block in _FILE_BLOCK.finditer(prompt):
+        if block.start() > end:
+            parts.append(("system", prompt[end : block.start()]))
+        parts.append((f"file:{_label(block.group(1))}", block.group()))
+        end = block.end()
+    if end < len(prompt):
+        parts.append(("system", prompt[end:]))
+    return parts
+
+
+def _label(paths: str) -> str:
+    """The name by which a block's file was asked for: the last mention, or its path."""
+    labels = [label.partition(" → ") for label in paths.split(", ")]
+    mentions = [mention for mention, arrow, _ in labels if arrow]
+    return mentions[-1] if mentions else labels[0][0]
+
+
+def join_parts(parts: Iterable[Part]) -> str:
+    """Return the prompt that parts of a factory make."""
+    joined, last = "", ""
+    for source, text in parts:
+        kind = "file" if source.startswith("file:") else "text"
+        if joined:
+            joined += "\n\n" if kind == last == "file" else SEPARATOR
+        joined += text
+        last = kind
+    return joined

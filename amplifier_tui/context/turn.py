@@ -1,0 +1,166 @@
+"""One turn of a session with providers: what they add before it, what they hear after it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from amplifier_tui.context.attribution import ATTRIBUTION
+from amplifier_tui.context.copies import copied_row
+from amplifier_tui.context.entries import Entry, read_entry
+from amplifier_tui.context.ledger import Ledger
+from amplifier_tui.context.ledger_history import LedgerHistory
+from amplifier_tui.context.message import Message
+from amplifier_tui.context.provider import ContextProvider
+from amplifier_tui.context.response import AgentResponse
+from amplifier_tui.context.session_context import SessionContext
+from amplifier_tui.context.shorten import shortened
+from amplifier_tui.context.tokens import text_tokens
+
+logger = logging.getLogger(__name__)
+
+MESSAGE_CAP: Final = 128 * 1024
+"""Characters a context provider's message may have; what is longer is cut on arrival."""
+
+_CAP_TOKENS: Final = text_tokens("x" * MESSAGE_CAP)
+
+
+@dataclass(slots=True)
+class Turn:
+    """A turn that began.
+
+    Attributes:
+        start: Ledger row it begins with.
+        answered_from: First ledger row after its input.
+        context: What the providers and the turn say to each other.
+        providers: Those that take part.
+        tools: Names of the tools that were mounted for it, and the tools.
+    """
+
+    start: int
+    answered_from: int
+    context: SessionContext
+    providers: list[ContextProvider] = field(default_factory=list)
+    tools: dict[str, Any] = field(default_factory=dict)
+
+
+def turn_start(entries: Sequence[Entry], marked: int) -> int:
+    """Return the row a turn begins with.
+
+    That is the first of the user's words nobody answered; or, where the user said nothing new and
+    the agent is to go on, the beginning of the turn that it goes on with.
+
+    Args:
+        entries: The ledger's rows.
+        marked: How many there were when the turn was announced.
+    """
+    start = first_unanswered(entries, min(marked, len(entries)))
+    if any(entry.own for entry in entries[start:]):
+        return start
+    last = next((i for i in range(start - 1, -1, -1) if entries[i].own), None)
+    return start if last is None else first_unanswered(entries, last)
+
+
+def first_unanswered(entries: Sequence[Entry], start: int) -> int:
+    """Return where the words of the user and of hooks right before a row begin."""
+    while start > 0 and entries[start - 1].role == "user":
+        start -= 1
+    return start
+
+
+def input_messages(entries: Sequence[Entry], start: int) -> list[Message]:
+    """Return what the user said in a turn before anybody answered."""
+    said: list[Message] = []
+    for entry in entries[start:]:
+        if entry.role in ("assistant", "tool"):
+            break
+        if entry.own:
+            said.append(Message.from_kernel(copied_row(entry.message)))
+    return said
+
+
+def answer_of(ledger: Ledger, turn: Turn, agent_id: str) -> AgentResponse:
+    """Return what was answered in a turn.
+
+    Args:
+        ledger: The session's rows.
+        turn: The turn.
+        agent_id: Who answered.
+    """
+    rows = ledger.entries[turn.answered_from :]
+    messages = [
+        Message.from_kernel(copied_row(entry.message))
+        for entry in rows
+        if entry.role in ("assistant", "tool")
+    ]
+    return AgentResponse(messages=messages, agent_id=agent_id)
+
+
+def context_entries(
+    context: SessionContext, ledger_history: LedgerHistory | None, histories: Iterable[str]
+) -> list[Entry]:
+    """Return what providers added as rows of a request, in their order.
+
+    Args:
+        context: The run.
+        ledger_history: Whose messages stand for ledger rows; None where it did not take part.
+        histories: Source ids of the histories: what they bring was said in this conversation.
+    """
+    known = frozenset(histories)
+    names: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    entries: list[Entry] = []
+    for source, messages in context.context_messages.items():
+        said_here = source in known
+        from_ledger = ledger_history is not None and source == ledger_history.source_id
+        for message in messages:
+            entry = (
+                ledger_history.entry_of(message)
+                if ledger_history is not None and from_ledger
+                else None
+            )
+            if entry is None:
+                row = _row(message, source, said_here=said_here)
+                key = _key(source, row, counts)
+                entry = read_entry(row, key, names, provided=not said_here)
+                if not said_here and entry.tokens > _CAP_TOKENS:
+                    entry = _capped(entry, names, context)
+            entries.append(entry)
+    return entries
+
+
+def _row(message: Message, source: str, *, said_here: bool) -> dict[str, Any]:
+    row = message.to_kernel()
+    metadata = dict(row.get("metadata") or {})
+    if said_here:
+        # A history brings back what others said: its own name is not theirs.
+        metadata.pop(ATTRIBUTION, None)
+    else:
+        metadata.setdefault(ATTRIBUTION, {"source_id": source})
+    if metadata:
+        row["metadata"] = metadata
+    else:
+        row.pop("metadata", None)
+    return row
+
+
+def _key(source: str, row: dict[str, Any], counts: dict[str, int]) -> str:
+    """A name that the message has in the next turn, too: by what it says, and how often."""
+    text = json.dumps([row.get("role"), row.get("content")], default=str, sort_keys=True)
+    digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    name = f"{source}#{digest}"
+    counts[name] = counts.get(name, 0) + 1
+    return name if counts[name] == 1 else f"{name}.{counts[name]}"
+
+
+def _capped(entry: Entry, names: dict[str, str], context: SessionContext) -> Entry:
+    context.notify(
+        f"Context source '{entry.source}' added a message of about {entry.tokens:,} tokens; it "
+        f"was cut to {_CAP_TOKENS:,}."
+    )
+    row = shortened(entry.message, MESSAGE_CAP)
+    return read_entry(row, entry.key, names, provided=True)

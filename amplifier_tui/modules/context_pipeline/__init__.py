@@ -1,0 +1,107 @@
+"""context-pipeline: one ledger, context providers around every turn, and an answer to who put what.
+
+The conversation is an append-only ledger. Before a turn, context providers add what they know;
+what the model then sees is assembled, measured, and compacted only where it would not fit.
+Compaction is a view: what is stored is never changed.
+
+Config:
+    window: The model's context window in tokens where the provider does not tell it; caps it
+        where it does.
+    max_tokens: Most tokens of a request; caps what the provider allows.
+    threshold: Part of the budget at which compaction starts. Default 0.85.
+    target: Part of the budget it goes down to. Default 0.5.
+    providers: Context providers in their order, each an id or a mapping with ``id`` and the
+        provider's settings; see `providers`. Default ``[memory]``.
+    provider_timeout: Seconds a provider may take before or after a turn. Default 30.
+    strategy: An ADR 0016 compaction strategy instead of the built-in plan: a mapping with ``id``
+        and the strategy's arguments; see `strategies`.
+
+Capabilities:
+    context.pipeline: The `ContextPipeline`: ``turn()``, ``report()``, ``preview()``,
+        ``compact()``, ``summarize()``, ``add()``, ``skip()``, ``to_dict()``, ``restore()``.
+    context.report: Async function that returns the `ContextReport` of the next request.
+    context.memory: The `MemoryStore`, where the provider ``memory`` is configured.
+
+Events: ``context:pre_compact``, ``context:post_compact`` and ``context:compaction`` when something
+new is compacted; ``context:budget`` when the budget is another one; ``user:notification``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.context.budget import read_policy
+from amplifier_tui.context.context_events import CONTEXT_EVENTS
+from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.memory.provider import SqliteMemoryProvider
+from amplifier_tui.context.pipeline import ContextPipeline
+from amplifier_tui.context.session import AgentSession
+from amplifier_tui.context.usage_watch import UsageWatch
+from amplifier_tui.modules.context_pipeline.providers import make_providers
+from amplifier_tui.modules.context_pipeline.settings import read_timeout
+from amplifier_tui.modules.context_pipeline.strategies import make_planner
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+__all__ = ["mount"]
+
+__amplifier_module_type__ = "context"
+
+NAME = "context-pipeline"
+
+
+async def mount(
+    coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
+) -> Callable[[], Awaitable[None]]:
+    """Mount the context manager and its pipeline.
+
+    Args:
+        coordinator: The session's coordinator.
+        config: See the module's docstring.
+
+    Returns:
+        A cleanup that closes what the providers opened.
+
+    Raises:
+        ValueError: A value makes no sense.
+    """
+    config = config or {}
+    hooks = coordinator.hooks
+
+    def tools() -> dict[str, Any]:
+        mounted: dict[str, Any] = coordinator.get("tools")
+        return mounted
+
+    manager = SessionContextManager(
+        read_policy(config, NAME), hooks, tools, make_planner(config.get("strategy")), NAME
+    )
+    providers = make_providers(config.get("providers"), coordinator)
+    pipeline = ContextPipeline(
+        manager,
+        providers,
+        session=AgentSession(session_id=coordinator.session_id or None),
+        tools=tools,
+        hooks=hooks,
+        timeout=read_timeout(config.get("provider_timeout")),
+        name=NAME,
+    )
+    ends = [pipeline.register(hooks), UsageWatch(manager.view).register(hooks, NAME)]
+    await coordinator.mount("context", manager)
+    coordinator.register_capability("context.pipeline", pipeline)
+    coordinator.register_capability("context.report", pipeline.report)
+    memory = next((p for p in providers if isinstance(p, SqliteMemoryProvider)), None)
+    if memory is not None:
+        coordinator.register_capability("context.memory", memory.store)
+    coordinator.register_contributor("observability.events", NAME, lambda: list(CONTEXT_EVENTS))
+
+    async def cleanup() -> None:
+        for end in ends:
+            end()
+        for provider in pipeline.context_providers:
+            close = getattr(provider, "aclose", None)
+            if close is not None:
+                await close()
+
+    return cleanup

@@ -1,0 +1,92 @@
+"""The context providers a bundle can name.
+
+``memory``: `SqliteMemoryProvider`. Settings: ``path`` (default ``memory.sqlite3`` in the Amplifier
+home), ``top_k``, ``max_tokens``, ``search_scopes`` (default: everywhere, and this project).
+``redis``: `RedisHistoryProvider`. ``file``: `FileHistoryProvider`, with ``storage_path``.
+``in-memory``: `InMemoryHistoryProvider`. They take the arguments of their classes; a history that
+loads takes the place of the ledger as the past.
+
+Any other provider comes from a module: it asks the capability ``context.pipeline`` and calls
+``add``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from amplifier_tui.context.file_history import FileHistoryProvider
+from amplifier_tui.context.in_memory_history import InMemoryHistoryProvider
+from amplifier_tui.context.memory.location import memory_path
+from amplifier_tui.context.memory.provider import SqliteMemoryProvider
+from amplifier_tui.context.memory.store import MemoryStore
+from amplifier_tui.context.provider import ContextProvider
+from amplifier_tui.context.redis_history import RedisHistoryProvider
+from amplifier_tui.modules.context_pipeline.settings import identified, made
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+DEFAULT: Final = ("memory",)
+
+_WORKING_DIR: Final = "session.working_dir"
+
+
+def make_providers(configured: Any, coordinator: ModuleCoordinator) -> list[ContextProvider]:
+    """Make the configured providers.
+
+    Args:
+        configured: The ``providers`` of the module's config; None for the default.
+        coordinator: The session's coordinator; its project is where memories are searched.
+
+    Raises:
+        ValueError: One is unknown, has settings it does not take, or the name of another one.
+    """
+    entries = DEFAULT if configured is None else configured
+    if not isinstance(entries, list | tuple):
+        raise ValueError(f"`providers` of context-pipeline must be a list, not {entries!r}")
+    providers: list[ContextProvider] = []
+    for entry in entries:
+        name, settings = identified(entry, "provider")
+        if name == "memory":
+            provider = made("provider", name, _memory(coordinator), settings)
+        elif name in _MAKERS:
+            provider = made("provider", name, _MAKERS[name], settings)
+        else:
+            known = ", ".join(("memory", *_MAKERS))
+            raise ValueError(
+                f"context-pipeline knows no provider '{name}'. It knows: {known}. Others come "
+                "from modules, which add them to the capability `context.pipeline`."
+            )
+        if any(other.source_id == provider.source_id for other in providers):
+            raise ValueError(
+                f"Two providers of context-pipeline are called '{provider.source_id}': give one "
+                "another `source_id`"
+            )
+        providers.append(provider)
+    return providers
+
+
+_MAKERS: Final[dict[str, Callable[..., ContextProvider]]] = {
+    "redis": RedisHistoryProvider,
+    "file": FileHistoryProvider,
+    "in-memory": InMemoryHistoryProvider,
+}
+
+
+def _memory(coordinator: ModuleCoordinator) -> Callable[..., SqliteMemoryProvider]:
+    def make(
+        *,
+        path: str | None = None,
+        search_scopes: list[str] | None = None,
+        **settings: Any,
+    ) -> SqliteMemoryProvider:
+        project = coordinator.get_capability(_WORKING_DIR)
+        scopes = ("", str(project)) if project else ("",)
+        return SqliteMemoryProvider(
+            MemoryStore(memory_path(path)),
+            search_scopes=scopes if search_scopes is None else search_scopes,
+            **settings,
+        )
+
+    return make

@@ -1,0 +1,58 @@
+"""tool-memory: lets the model remember, forget, search and list notes across sessions.
+
+It uses the memories of context-pipeline where that is mounted, and else a database of its own.
+What is remembered holds in this project, unless the model says it holds everywhere.
+
+Config:
+    path: The database, where context-pipeline offers none. Default ``memory.sqlite3`` in the
+        Amplifier home.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.context.memory.location import memory_path
+from amplifier_tui.context.memory.store import MemoryStore
+from amplifier_tui.modules.tool_memory.tool import MemoryTool
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+__all__ = ["MemoryTool", "mount"]
+
+__amplifier_module_type__ = "tool"
+
+
+async def mount(
+    coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
+) -> Callable[[], Awaitable[None]]:
+    """Mount the tool as ``memory``.
+
+    Args:
+        coordinator: The session's coordinator.
+        config: See the module's docstring.
+
+    Returns:
+        A cleanup that closes the module's own database.
+
+    Raises:
+        ValueError: ``path`` is no text.
+    """
+    path = (config or {}).get("path")
+    if path is not None and (not isinstance(path, str) or not path):
+        raise ValueError(f"`path` of tool-memory must be a text, not {path!r}")
+    own = MemoryStore(memory_path(path))
+
+    def store() -> MemoryStore:
+        shared = coordinator.get_capability("context.memory")
+        return shared if isinstance(shared, MemoryStore) else own
+
+    tool = MemoryTool(
+        store,
+        session_id=coordinator.session_id,
+        project=lambda: str(coordinator.get_capability("session.working_dir") or ""),
+    )
+    await coordinator.mount("tools", tool, name=tool.name)
+    return own.close
