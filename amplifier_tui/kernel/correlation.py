@@ -9,7 +9,7 @@ their own do not mix.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Final
 from uuid import uuid4
@@ -98,4 +98,6 @@ def tool_call(tool_call_id: str) -> Iterator[None]:
     try:
         yield
     finally:
-        _tool_call_id.reset(token)
+        # A call that was given up is closed by the collector, in whatever context that runs.
+        with suppress(ValueError):
+            _tool_call_id.reset(token)

@@ -65,9 +65,12 @@ class Driver:
             self._news.wait(left)
 
     def wait_for_file(self, path: Path, timeout: float = 10.0) -> None:
+        self.wait_until(path.exists, f"{path} never came", timeout)
+
+    def wait_until(self, holds: Callable[[], bool], otherwise: str, timeout: float = 10.0) -> None:
         deadline = time.monotonic() + timeout
-        while not path.exists():
-            assert time.monotonic() < deadline, f"{path} never came"
+        while not holds():
+            assert time.monotonic() < deadline, otherwise
             self._news.wait(0.01)
             self._news.clear()
             self.events += self.client.drain()

@@ -123,7 +123,7 @@ def test_an_immediate_stop_ends_the_processes_of_a_command(
     pid = int(pid_file.read_text())
     driver.client.interrupt(immediate=True)
     assert driver.wait(TurnEnded, timeout=5).status == "cancelled"
-    assert not _is_running(pid)
+    driver.wait_until(lambda: not _is_running(pid), f"process {pid} lives on")
     assert driver.of(ToolEnded)[-1].interrupted
 
 
@@ -160,7 +160,8 @@ def test_a_stubborn_tool_does_not_hold_the_stop_and_leaves_no_process(
     driver.client.interrupt(immediate=True)
     assert driver.wait(TurnEnded, timeout=5).status == "cancelled"
     assert any("stubborn did not stop" in e.text for e in driver.of(Notice))
-    assert not _is_running(int(pid_file.read_text()))
+    pid = int(pid_file.read_text())
+    driver.wait_until(lambda: not _is_running(pid), f"process {pid} lives on")
     until.touch()
     rows = project.rows(opened.session_id)
     assert rows[-1]["role"] == "tool" and "nterrupted" in rows[-1]["content"]

@@ -1,4 +1,5 @@
 import asyncio
+from contextvars import copy_context
 from typing import Any
 from uuid import UUID
 
@@ -133,4 +134,11 @@ async def test_a_tool_knows_which_call_it_runs_for_also_in_its_tasks() -> None:
         with tool_call("two"):
             assert await asyncio.create_task(inside()) == "two"
         assert await asyncio.to_thread(current_tool_call_id) == "one"
+    assert current_tool_call_id() is None
+
+
+def test_a_call_that_is_closed_in_another_context_ends_without_a_word() -> None:
+    call = tool_call("lost")
+    copy_context().run(call.__enter__)
+    call.__exit__(None, None, None)
     assert current_tool_call_id() is None
