@@ -8,6 +8,7 @@ from amplifier_tui import __version__
 from amplifier_tui.cli.launch import OPTIONS, LaunchOptions, launch
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "bundle": ("amplifier_tui.cli.bundle", "Look at bundles, choose one, add and update them."),
     "module": ("amplifier_tui.cli.module", "Validate a module, or list those there are."),
     "sessions": ("amplifier_tui.cli.sessions", "List the sessions of this directory."),
 }

@@ -1,6 +1,6 @@
 """Which bundles there are, and which one is meant (foundation reference g.3)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -147,6 +147,15 @@ class BundleCatalog:
             return uri
         path = Path(uri).expanduser()
         return str(path if path.is_absolute() else (self._project or Path.cwd()) / path)
+
+
+def named_bundles(folders: Iterable[Path]) -> dict[str, Path]:
+    """Return the bundles that lie in folders, by the names their files give them."""
+    found: dict[str, Path] = {}
+    for folder in folders:
+        for entry in _scan(folder, ""):
+            found.setdefault(entry.name, Path(entry.source))
+    return found
 
 
 def _name_of(path: Path) -> str:

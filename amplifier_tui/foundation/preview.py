@@ -1,7 +1,7 @@
 """What a bundle is and would do, before any of its code has run."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +12,7 @@ from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_
 from amplifier_tui.foundation.bundle.provenance import SkippedInclude
 from amplifier_tui.foundation.checking import Problem, check_bundle_file
 from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedError
+from amplifier_tui.foundation.key_guard import KeyDestination
 from amplifier_tui.foundation.paths.resolution import redact_uri
 from amplifier_tui.foundation.preview_modules import PreviewModule, preview_modules
 from amplifier_tui.foundation.settings.expand import missing_variables
@@ -82,6 +83,7 @@ class BundlePreview:
         skipped: Includes that are not part of it.
         unresolved_context: Context references whose namespace is unknown.
         to_fetch: What would be fetched before a session.
+        destinations: Servers that would get a key, and that would be asked about first.
         bundle: The effective bundle; None when it cannot be loaded.
     """
 
@@ -105,6 +107,7 @@ class BundlePreview:
     skipped: tuple[SkippedInclude, ...] = ()
     unresolved_context: tuple[str, ...] = ()
     to_fetch: tuple[PlannedFetch, ...] = ()
+    destinations: tuple[KeyDestination, ...] = ()
     bundle: Bundle | None = None
 
 
@@ -138,6 +141,7 @@ async def preview_bundle(
     sources: SimpleSourceResolver,
     environ: Mapping[str, str],
     working_dir: Path,
+    destinations: Iterable[KeyDestination] = (),
 ) -> BundlePreview:
     """Describe a bundle.
 
@@ -149,6 +153,7 @@ async def preview_bundle(
         sources: Used to look what is on this machine, so it should be offline.
         environ: The environment, with the keys of `keys.env` in it.
         working_dir: Where plain mentions start.
+        destinations: See `BundlePreview.destinations`.
     """
     bundle = replace(
         bundle, context=dict(bundle.context), _pending_context=dict(bundle._pending_context)
@@ -179,6 +184,7 @@ async def preview_bundle(
         skipped=tuple(bundle.skipped),
         unresolved_context=tuple(bundle._pending_context.values()),
         to_fetch=_to_fetch(bundle, modules),
+        destinations=tuple(destinations),
         bundle=bundle,
     )
     problem = await asyncio.to_thread(_first_error, bundle)

@@ -14,6 +14,13 @@ KNOWN_KEYS: dict[str, tuple[str, ...]] = {
 }
 """Variables in which the ecosystem's providers look for their key; any one will do."""
 
+VENDOR_HOSTS: dict[str, tuple[str, ...]] = {
+    "provider-anthropic": ("api.anthropic.com",),
+    "provider-gemini": ("generativelanguage.googleapis.com",),
+    "provider-openai": ("api.openai.com",),
+}
+"""Hosts, and those below them, of the vendors whose keys `KNOWN_KEYS` names."""
+
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "host.docker.internal")
 
 

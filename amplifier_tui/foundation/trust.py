@@ -15,7 +15,7 @@ from typing import Literal
 from amplifier_tui.foundation.exceptions import TrustRefusedError
 from amplifier_tui.foundation.paths.resolution import is_within, redact_uri
 
-TrustAction = Literal["fetch", "install", "execute"]
+TrustAction = Literal["fetch", "install", "execute", "connect"]
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -26,13 +26,14 @@ class TrustRequest:
 
     Attributes:
         action: `fetch` reaches for the network (or a repository), `install` runs a package
-            installer, `execute` imports code into this process.
+            installer, `execute` imports code into this process, `connect` sends a key there.
         uri: The source as written, credentials taken out.
         subject: What it is for: a bundle's or a module's name.
         included_by: Who asked for it: names from the outermost bundle inwards.
         commit: The commit, when it is known (always after a fetch from git); else empty.
         path: Where it is on this machine, once it is.
-        detail: What exactly would be done, e.g. the packages an install brings.
+        detail: What exactly would be done, e.g. the packages an install brings, or the keys that
+            would be sent.
     """
 
     action: TrustAction
@@ -77,12 +78,12 @@ class TrustGate:
 
     def __init__(self, callback: TrustCallback | None = None) -> None:
         self._callback = callback or shipped_only()
-        self._answers: dict[tuple[TrustAction, str, str, Path | None], bool] = {}
+        self._answers: dict[tuple[TrustAction, str, str, Path | None, str], bool] = {}
         self._lock = asyncio.Lock()
 
     async def allows(self, request: TrustRequest) -> bool:
         """Whether the request is granted."""
-        key = (request.action, request.uri, request.commit, request.path)
+        key = (request.action, request.uri, request.commit, request.path, request.detail)
         # Loads run concurrently, and the person who answers reads one question at a time.
         async with self._lock:
             if key not in self._answers:

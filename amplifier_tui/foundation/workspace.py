@@ -14,8 +14,13 @@ from amplifier_tui.foundation.bundle.model import Bundle
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.preparing import modules_with_source
 from amplifier_tui.foundation.bundle.provenance import SkippedInclude, origins_of, tag_origins
-from amplifier_tui.foundation.catalog import BundleCatalog, BundleEntry, Choice
-from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError
+from amplifier_tui.foundation.catalog import BundleCatalog, BundleEntry, Choice, named_bundles
+from amplifier_tui.foundation.exceptions import (
+    BundleError,
+    BundleNotFoundError,
+    TrustRefusedError,
+)
+from amplifier_tui.foundation.key_guard import KeyGuard
 from amplifier_tui.foundation.lockfile import LockFile
 from amplifier_tui.foundation.paths.resolution import get_amplifier_home, redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
@@ -30,6 +35,7 @@ from amplifier_tui.foundation.trust import TrustCallback, TrustGate, shipped_onl
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.preview import BundlePreview
+    from amplifier_tui.foundation.refreshing import SourceUpdate
 
 _APP = "settings: bundle.app"
 
@@ -151,12 +157,13 @@ class Workspace:
     ) -> PreparedBundle:
         """Load a bundle as it takes effect here and activate its modules.
 
-        In the result's mount plan every `${VAR}` is expanded; the bundle itself keeps them.
+        In the result's mount plan every `${VAR}` is expanded; the bundle itself keeps them. What
+        would send a key to a server nobody trusts is not in it; see `key_guard`.
 
         Args:
             name: Name, path or URI.
-            trust: Asked before anything is fetched, installed or executed; the default allows
-                only what is shipped.
+            trust: Asked before anything is fetched, installed or executed, or sent a key; the
+                default allows only what is shipped.
             progress: Told what goes on.
             install_deps: Install the modules' packages.
             strict: Raise when a module cannot be activated.
@@ -169,6 +176,7 @@ class Workspace:
         prepared = await bundle.prepare(
             install_deps=install_deps, progress_callback=progress, strict=strict, fetch=fetch
         )
+        prepared.refused = await self._key_guard(bundle).apply(prepared.mount_plan, fetch.gate)
         prepared.mount_plan = expand_plan(prepared.mount_plan, self.environ)
         return prepared
 
@@ -190,7 +198,8 @@ class Workspace:
         bundle = await self._load(await asyncio.to_thread(self._entry, name), fetch)
         if bundle.skipped:
             first = bundle.skipped[0]
-            raise BundleError(f"Cannot lock, {first.source} is missing: {first.reason}")
+            error = TrustRefusedError if first.kind == "refused" else BundleError
+            raise error(f"Cannot lock, {first.source} is missing: {first.reason}")
         sources = self._registry(fetch, persist=False).source_resolver
         for entry in modules_with_source(bundle):
             with requested_by(entry["module"], entry["included_by"]):
@@ -200,6 +209,38 @@ class Workspace:
         await asyncio.to_thread(lock.save)
         self.lock = lock
         return lock
+
+    async def update(
+        self,
+        name: str,
+        *,
+        check_only: bool = False,
+        trust: TrustCallback | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> "list[SourceUpdate]":
+        """Bring every source of a bundle up to date, and the project's lock with it.
+
+        Args:
+            name: Name, path or URI.
+            check_only: Only look.
+            trust: Asked before anything is contacted, fetched or installed; the default refuses.
+            progress: Told what goes on.
+
+        Raises:
+            BundleError: The bundle cannot be had.
+            OSError: The lock cannot be written.
+        """
+        from amplifier_tui.foundation.refreshing import Refresher
+
+        fetch = self._fetch(trust, progress)
+        lock, fetch.lock = self.lock, None
+        bundle = await self._load(await asyncio.to_thread(self._entry, name), fetch)
+        sources = self._registry(fetch, persist=False).source_resolver
+        rows = await Refresher(bundle, sources, fetch, lock).run(check_only=check_only)
+        if not check_only and lock is not None and lock.sources:
+            lock.replace({**lock.sources, **fetch.resolved})
+            await asyncio.to_thread(lock.save)
+        return rows
 
     def registry(
         self, *, trust: TrustCallback | None = None, progress: ProgressCallback | None = None
@@ -224,7 +265,12 @@ class Workspace:
             sources=registry.source_resolver,
             environ=self.environ,
             working_dir=self.project,
+            destinations=self._key_guard(bundle).destinations(),
         )
+
+    def _key_guard(self, bundle: Bundle) -> KeyGuard:
+        own = (*self.shipped, self.home / "bundles")
+        return KeyGuard(bundle, self.settings, self.environ, own)
 
     async def _load(
         self, entry: BundleEntry, fetch: FetchContext, *, persist: bool = True
@@ -278,6 +324,8 @@ class Workspace:
             include_source_resolver=self.settings.redirect_include,
             fetch=fetch,
             persist=persist,
+            known={name: str(path) for name, path in named_bundles(self.shipped).items()},
+            unlisted=self.shipped,
         )
         registry.register(self.settings.added_bundles)
         return registry

@@ -25,7 +25,9 @@ from amplifier_tui.host.events import (
     Failed,
     HostEvent,
     Level,
+    ModuleFailed,
     Notice,
+    TurnStatus,
     Usage,
 )
 from amplifier_tui.host.failures import no_provider_remedy
@@ -35,6 +37,7 @@ from amplifier_tui.host.module_facts import ModuleFacts, read_plan
 from amplifier_tui.host.normalize import Normalizer
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.sender import Sender
+from amplifier_tui.host.store.children import ChildStore
 from amplifier_tui.host.store.replay import TAIL
 from amplifier_tui.host.store.rows import StoredRows
 from amplifier_tui.host.store.session_store import SessionStore
@@ -46,6 +49,7 @@ from amplifier_tui.host.workspaces import (
     prune_workspaces,
     template_of,
 )
+from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.paths import sessions_dir, shipped_bundles_dir
 
@@ -123,7 +127,7 @@ class Opening:
             return await self._run()
         except BaseException:
             if self._store is not None:
-                self._store.close()
+                self._store.discard()
             raise
 
     async def _run(self) -> LiveSession:
@@ -153,6 +157,7 @@ class Opening:
         working_dir = await self._working_dir(prepared, store, cwd)
         self._fill_card(store, choice, cwd, working_dir)
         parts = self._parts(workspace, choice, prepared, working_dir, store, sender)
+        self._say_what_was_refused(prepared, parts)
         session = await self._create(prepared, parts)
         try:
             live = LiveSession(parts, session)
@@ -167,7 +172,7 @@ class Opening:
         if self._used:
             parts.normalizer.tell_usage()
         if not live.has_provider:
-            self._no_provider(parts)
+            self._no_provider(parts, prepared)
         live.measure_soon()
         asyncio.get_running_loop().run_in_executor(None, prune_workspaces, self.session_id)
         return live
@@ -325,7 +330,8 @@ class Opening:
             normalizer.on_declined = loader.declined
             normalizer.observe(coordinator.hooks)
             coordinator.register_capability("session.events_path", str(parts.store.events_path))
-            SessionSpawner(prepared, prepare=child).register(session)
+            records = ChildStore(parts.store.folder, parts.bundle, self.redactor)
+            SessionSpawner(prepared, records=records, prepare=child).register(session)
 
         async def child(
             session: AmplifierSession, parent: AmplifierSession, info: ChildInfo
@@ -341,14 +347,35 @@ class Opening:
             before_initialize=before_initialize,
         )
 
-    def _no_provider(self, parts: SessionParts) -> None:
+    def _say_what_was_refused(self, prepared: PreparedBundle, parts: SessionParts) -> None:
+        """Show the modules that are not mounted because a key would have gone astray."""
+        for refused in prepared.refused:
+            destination = refused.destination
+            agent = f"of agent {destination.agent}: " if destination.agent else ""
+            parts.sender.send(
+                ModuleFailed(
+                    **parts.sender.stamp(),
+                    module_id=destination.module_id,
+                    kind=destination.kind,
+                    error=f"{agent}{refused.reason}",
+                    remedy=refused.remedy,
+                    instance=destination.instance,
+                    origin=destination.included_by[-1],
+                    fatal=destination.kind in ("orchestrator", "context"),
+                )
+            )
+
+    def _no_provider(self, parts: SessionParts, prepared: PreparedBundle) -> None:
         missing = parts.facts.missing()
+        refused = next((each for each in prepared.refused if not each.destination.agent), None)
+        remedy = refused.remedy if refused is not None else no_provider_remedy(missing)
+        reason = f": {refused.reason}" if refused is not None else ""
         parts.sender.send(
             Failed(
                 **parts.sender.stamp(),
                 kind="no_provider",
-                message=f"The bundle {parts.bundle} has no provider that is ready",
-                remedy=no_provider_remedy(missing),
+                message=f"The bundle {parts.bundle} has no provider that is ready{reason}",
+                remedy=remedy,
                 missing=missing,
             )
         )
@@ -379,6 +406,7 @@ class Opening:
             )
 
 
+_LANE_STATUS: Final[dict[str, TurnStatus]] = {"failed": "error", "cancelled": "cancelled"}
 _NAMED: Final = frozenset({"shipped", "user", "project", "added"})
 """Origins whose bundles are found by name."""
 
@@ -410,12 +438,23 @@ async def _follow_child(
         info.instruction,
     )
     parts.normalizer.observe(child.coordinator.hooks, info.session_id)
+    # Its events are in the log of the session on the screen.
+    child.coordinator.register_capability("session.events_path", str(parts.store.events_path))
+    answer = ""
+
+    def listen(trace: HookTrace) -> None:
+        nonlocal answer
+        if trace.event == "execution:end":
+            answer = str(trace.data.get("response") or "")
+
+    stop = child.coordinator.hooks.observe(listen)
 
     def ended() -> None:
-        parts.normalizer.lanes.close(
-            info.session_id,
-            "error" if child.status.status == "failed" else "success",
-        )
+        stop()
+        status = _LANE_STATUS.get(child.status.status, "success")
+        if status == "success" and not answer and child.coordinator.cancellation.is_cancelled:
+            status = "cancelled"  # before it came to its turn
+        parts.normalizer.lanes.close(info.session_id, status, answer)
 
     child.coordinator.register_cleanup(ended)
     provider = ProviderApprovals(parts.desk, lane=info.session_id)

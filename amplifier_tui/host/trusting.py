@@ -23,6 +23,7 @@ _WORDS: Final = {
     "fetch": "fetch",
     "install": "install packages for",
     "execute": "run the code of",
+    "connect": "send your key with",
 }
 
 
@@ -113,8 +114,10 @@ def _question(request: TrustRequest, project: Path) -> Question:
 def _key(request: TrustRequest) -> str:
     """Return what an answer is remembered under.
 
-    A folder on this machine has no commit; its place stands for it, as it does for a person.
+    A folder on this machine has no commit; its place stands for it, as it does for a person. A
+    server gets the keys that were named, and no others.
     """
     where = request.commit or (str(request.path) if request.path is not None else "")
+    where = where or (request.detail if request.action == "connect" else "")
     text = "\0".join((request.action, request.uri, where))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

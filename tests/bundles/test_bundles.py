@@ -12,6 +12,7 @@ import yaml
 
 from amplifier_tui.foundation.registry.registry import load_bundle
 from amplifier_tui.foundation.validator import BundleValidator
+from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.kernel import AmplifierSession
 from amplifier_tui.modules.provider_mock.answers import answer
 from amplifier_tui.modules.provider_mock.provider import BUILT_IN
@@ -20,7 +21,7 @@ from amplifier_tui.modules.provider_mock.seen import Seen
 from amplifier_tui.paths import shipped_bundles_dir
 
 SHIPPED = shipped_bundles_dir()
-NAMES = ("coding", "demo", "local", "minimal")
+NAMES = ("coding", "demo", "local", "minimal", "research")
 PARTS = sorted(SHIPPED.glob("*/*.yaml"))
 
 
@@ -67,10 +68,23 @@ def test_a_part_says_what_it_is(part: Path):
     assert described["name"] and described["version"] and described["description"]
 
 
-def test_every_part_is_used_by_a_bundle():
+def test_every_part_is_used_by_a_bundle_or_offered_as_a_choice():
     texts = "".join((SHIPPED / f"{name}.md").read_text() for name in NAMES)
-    for part in PARTS:
-        assert f"./{part.relative_to(SHIPPED)}" in texts
+    unused = {part.stem for part in PARTS if f"./{part.relative_to(SHIPPED)}" not in texts}
+    assert unused == {"approval-careful", "approval-relaxed"}
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda path: path.stem)
+async def test_a_part_can_be_included_by_its_path_below_a_shipped_bundle(
+    part: Path, tmp_path: Path
+):
+    name = part.relative_to(SHIPPED).with_suffix("")
+    project = tmp_path / ".amplifier" / "bundles"
+    project.mkdir(parents=True)
+    (project / "mine.yaml").write_text(f"bundle: {{name: mine}}\nincludes: ['coding:{name}']\n")
+    bundle = await Workspace.open(tmp_path, shipped=(SHIPPED,)).load("mine")
+    assert bundle.skipped == []
+    assert bundle.to_mount_plan()
 
 
 def test_bundles_with_tools_have_approvals_too():
@@ -149,10 +163,3 @@ def test_the_script_in_the_readme_is_a_script():
     script = parse_script(yaml.safe_load("scenarios:" + example))
     said = answer(script, Seen(turn=1, prompt="x", tools=frozenset({"read_file"})))
     assert said.calls == (("read_file", {"file_path": "."}),)
-
-
-def test_the_bundle_in_the_readme_is_a_bundle(tmp_path: Path):
-    text = (SHIPPED / "README.md").read_text()
-    (tmp_path / "mine.md").write_text(text.split("```markdown\n")[1].split("```")[0])
-    bundle = asyncio.run(load_bundle(str(tmp_path / "mine.md"), strict=True))
-    assert BundleValidator().validate_completeness(bundle).errors == []

@@ -108,3 +108,27 @@ def test_a_child_plan_shares_nothing_with_its_parent(
 
 def test_an_overlay_adds_what_is_new() -> None:
     assert overlay({"a": {"b": 1}}, {"a": {"c": [1]}, "d": 2}) == {"a": {"b": 1, "c": [1]}, "d": 2}
+
+
+def test_a_list_in_a_modules_configuration_is_no_list_of_modules() -> None:
+    parent = {"tools": [{"module": "fs", "config": {"tools": ["read", "write"], "hooks": [1]}}]}
+    agent = {"tools": [{"module": "fs", "config": {"tools": ["read"]}}]}
+    plan = child_plan(parent, agent)
+    assert plan["tools"] == [{"module": "fs", "config": {"tools": ["read"], "hooks": [1]}}]
+
+
+def test_an_agents_own_policy_holds_for_every_call_and_leaves_what_it_declares() -> None:
+    parent = {
+        "tools": [{"module": "a"}, {"module": "b"}, {"module": "c"}],
+        "hooks": [{"module": "h"}, {"module": "i"}],
+    }
+    agent = {
+        "inherit_tools": ["a", "b"],
+        "exclude_hooks": ["h"],
+        "tools": [{"module": "own"}],
+    }
+    plan = child_plan(parent, agent, tool_inheritance={"exclude_tools": ["b"]})
+    assert [entry["module"] for entry in plan["tools"]] == ["a", "own"]
+    assert [entry["module"] for entry in plan["hooks"]] == ["i"]
+    nothing = child_plan(parent, {"inherit_tools": []})
+    assert nothing["tools"] == []

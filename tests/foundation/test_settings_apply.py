@@ -14,6 +14,7 @@ from amplifier_tui.foundation.settings import (
     apply_settings,
     expand_plan,
     expand_variables,
+    load_settings,
     missing_variables,
 )
 from tests.foundation.helpers import write
@@ -204,3 +205,16 @@ def test_settings_read_from_a_file_are_applied(tmp_path: Path, own_home: Path) -
     chosen = load_settings(SettingsFiles.for_project(tmp_path))
     result = apply_settings(bundle(tools=[{"module": "t", "config": {"a": 1}}]), chosen, environ={})
     assert result.tools == [{"module": "t", "config": {"a": 2}}]
+
+
+def test_every_scope_that_has_a_say_in_an_entry_is_named_with_its_file(tmp_path: Path) -> None:
+    files = SettingsFiles(tmp_path / "home", tmp_path / "project")
+    write(files.home / "settings.yaml", "overrides: {t: {config: {a: 1}}}\n")
+    local = tmp_path / "project" / ".amplifier" / "settings.local.yaml"
+    write(local, "overrides: {t: {config: {b: 2}}}\nmodules: {tools: [{module: t}]}\n")
+    bundle = Bundle(name="b", tools=[{"module": "t"}], hooks=[{"module": "h"}])
+    result = apply_settings(bundle, load_settings(files), environ={})
+    origins = result.origins["tool:t"]
+    assert [origin.bundle for origin in origins] == ["b", "settings (global)", "settings (local)"]
+    assert [origin.path for origin in origins] == [None, files.home / "settings.yaml", local]
+    assert [origin.bundle for origin in result.origins["hook:h"]] == ["b"]

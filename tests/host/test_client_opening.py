@@ -108,6 +108,19 @@ def test_a_broken_bundle_says_where_and_leaves_the_running_session_alone(
     assert ended.session_id == first.session_id and ended.status == "success"
 
 
+def test_a_switch_that_fails_leaves_no_copy_of_the_conversation(
+    project: Project, driver: Driver
+) -> None:
+    first = driver.open(project.bundle())
+    driver.turn("hello")
+    (project.bundles / "broken.md").write_text("---\nbundle:\n  name: [\n---\n")
+    driver.client.switch_bundle("broken")
+    driver.wait(Failed)
+    folder = project.folder_of(first.session_id)
+    assert list(folder.parent.glob("*")) == [folder]
+    assert len(project.rows(first.session_id)) == 2
+
+
 def test_an_unknown_bundle_is_refused_with_the_known_ones(project: Project, driver: Driver) -> None:
     project.bundle()
     driver.client.open(OpenRequest(cwd=project.folder, bundle="nowhere"))

@@ -10,6 +10,7 @@ from amplifier_tui.foundation.bundle.module_resolver import BundleModuleResolver
 from amplifier_tui.foundation.bundle.opening import SessionOpening
 
 if TYPE_CHECKING:
+    from amplifier_tui.foundation.key_guard import RefusedModule
     from amplifier_tui.foundation.spawn_utils import ProviderPreference
     from amplifier_tui.kernel import AmplifierSession
 
@@ -32,6 +33,8 @@ class PreparedBundle:
         activation_failures: Why a module could not be activated, by id. What is installed or
             built in under that id takes its place, if there is such a thing.
         notes: What else the user should know about the preparation.
+        refused: Modules that are not in the plan, because a key of the user's would have gone to a
+            server nobody trusts.
     """
 
     mount_plan: dict[str, Any]
@@ -42,6 +45,7 @@ class PreparedBundle:
     module_exports: dict[str, Any] = field(default_factory=dict)
     activation_failures: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    refused: "list[RefusedModule]" = field(default_factory=list)
 
     def create_session(
         self,

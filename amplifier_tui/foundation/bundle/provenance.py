@@ -1,7 +1,7 @@
 """Who contributed what: the answer to "where does this tool come from?"."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,10 +28,12 @@ class Origin:
         bundle: Name of the bundle whose file has the entry (its path when it is nameless).
         via_behavior: The include, as written, through which that bundle came; None for the
             bundle that was asked for.
+        path: The file that has the entry; None for what was made in memory. Not compared.
     """
 
     bundle: str
     via_behavior: str | None = None
+    path: Path | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ class SkippedInclude:
 def origins_of(bundle: "Bundle") -> Origins:
     """Return the origins of every entry; an entry nobody tagged is the bundle's own."""
     found: Origins = {}
-    own = Origin(bundle.name or str(bundle.source_file or bundle.base_path or ""))
+    name = bundle.name or str(bundle.source_file or bundle.base_path or "")
+    own = Origin(name, path=bundle.source_file)
     for key in _entry_keys(bundle):
         found[key] = list(bundle.origins.get(key) or [own])
     return found
@@ -70,7 +73,9 @@ def merge_origins(first: Origins, second: Origins) -> Origins:
     merged = {key: list(entries) for key, entries in first.items()}
     for key, entries in second.items():
         known = merged.setdefault(key, [])
-        known.extend(entry for entry in entries if entry not in known)
+        # With the file: a bundle that takes another one's name must not disappear behind it.
+        seen = {(entry, entry.path) for entry in known}
+        known.extend(entry for entry in entries if (entry, entry.path) not in seen)
     return merged
 
 

@@ -171,6 +171,8 @@ class BundleLoader:
         requested: bool,
     ) -> None:
         states = self._registry.states
+        if not self._registry.lists(source.active_path):
+            return
         if root is not None and root.bundle.name and root.bundle.name not in states:
             # In a clone the root is what the URI names without its subdirectory.
             fetched = parse_uri(uri).is_git and root.folder == source.source_root
@@ -245,7 +247,7 @@ class BundleLoader:
         return layers[0].compose(*layers[1:], bundle) if layers else bundle
 
     async def _resolve(self, include: Include, bundle: Bundle) -> str | None:
-        source, states = include.source, self._registry.states
+        source = include.source
         try:
             target = self._registry._resolve_include_source(source, bundle)
             if target is not None and source.startswith("file://"):
@@ -253,7 +255,7 @@ class BundleLoader:
         except BundleError as error:
             raise _UnusableInclude(error.message) from error
         namespace = namespace_of(source)
-        if target is None and namespace is not None and namespace in states:
+        if target is None and namespace is not None and self._registry.knows(namespace):
             message = f"the bundle {namespace!r} has no {source.partition(':')[2]!r}"
             raise await self._fatal(bundle, include, BundleDependencyError(message))
         return target

@@ -3,13 +3,18 @@
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import overload
 
 from amplifier_tui.foundation.bundle.model import Bundle
-from amplifier_tui.foundation.paths.resolution import get_amplifier_home, is_subdirectory_uri
+from amplifier_tui.foundation.paths.resolution import (
+    get_amplifier_home,
+    is_subdirectory_uri,
+    is_within,
+)
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.registry.includes import (
     is_path,
@@ -42,6 +47,8 @@ class BundleRegistry:
         progress: Told what goes on.
         fetch: How to fetch; replaces `trust` and `progress`.
         persist: Whether `registry.json` is written.
+        known: Sources by names that mean something without being registered; never written.
+        unlisted: Folders whose bundles are not entered into the registry.
     """
 
     def __init__(
@@ -54,6 +61,8 @@ class BundleRegistry:
         progress: ProgressCallback | None = None,
         fetch: FetchContext | None = None,
         persist: bool = True,
+        known: Mapping[str, str] | None = None,
+        unlisted: Sequence[Path] = (),
     ) -> None:
         self._home = get_amplifier_home() if home is None else home.expanduser().resolve()
         self.strict = strict
@@ -63,6 +72,11 @@ class BundleRegistry:
         self.failures: dict[str, Exception] = {}
         self._include_source_resolver = include_source_resolver
         self._persist = persist
+        self._known = {
+            name: BundleState(uri=source, name=name, local_path=source)
+            for name, source in (known or {}).items()
+        }
+        self._unlisted = tuple(unlisted)
         self._file = self._home / "registry.json"
         self._registry = read_states(self._file)
         self._loader = BundleLoader(self)
@@ -78,6 +92,14 @@ class BundleRegistry:
     def states(self) -> dict[str, BundleState]:
         """Every entry by name; the registry's own dict."""
         return self._registry
+
+    def knows(self, name: str) -> bool:
+        """Whether a name is registered, or means something without being."""
+        return name in self._registry or name in self._known
+
+    def lists(self, path: Path) -> bool:
+        """Whether a bundle in this place is entered into the registry."""
+        return not any(is_within(path, folder) for folder in self._unlisted)
 
     def set_include_source_resolver(self, resolver: IncludeSourceResolver | None) -> None:
         """Have includes redirected, or no longer."""
@@ -264,8 +286,8 @@ class BundleRegistry:
         if is_path(name_or_uri):
             return os.path.abspath(name_or_uri)
         if namespace_of(name_or_uri) is not None:
-            return resolve_namespace(name_or_uri, Bundle(name=""), self._registry) or name_or_uri
-        return name_or_uri
+            return resolve_namespace(name_or_uri, Bundle(name=""), self._names) or name_or_uri
+        return self._known[name_or_uri].uri if name_or_uri in self._known else name_or_uri
 
     def _resolve_include_source(self, source: str, includer: Bundle | None = None) -> str | None:
         """Return the absolute source of an include, or None when there is none."""
@@ -278,13 +300,21 @@ class BundleRegistry:
         if "://" in source or source.startswith("git+"):
             return source
         if namespace_of(source) is not None:
-            return resolve_namespace(source, includer, self._registry)
-        if source in self._registry:
-            return self._registry[source].uri
+            return resolve_namespace(source, includer, self._names)
+        state, known = self._registry.get(source), self._known.get(source)
+        # A bundle may extend the one whose name it takes.
+        if state is not None and (known is None or state.uri != includer._source_uri):
+            return state.uri
         found = resolve_path(source, includer)
+        if known is not None and (found is None or _is_own(found, includer)):
+            return known.uri
         if found is not None or is_path(source):
             return found
         return source
+
+    @property
+    def _names(self) -> Mapping[str, BundleState]:
+        return ChainMap(self._registry, self._known)
 
     def _forget_vanished(self) -> bool:
         vanished = [
@@ -295,6 +325,10 @@ class BundleRegistry:
         for state in vanished:
             state.local_path = None
         return bool(vanished)
+
+
+def _is_own(path: str, bundle: Bundle) -> bool:
+    return bundle.source_file is not None and Path(path).resolve() == bundle.source_file.resolve()
 
 
 async def load_bundle(

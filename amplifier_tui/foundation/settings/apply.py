@@ -42,6 +42,7 @@ def apply_settings(
         override = settings.overrides.get(str(entry.get("module")), {})
         if override.get("config"):
             entry["config"] = merge_settings(entry.get("config") or {}, override["config"])
+    _tag_overrides(result, settings)
     _add(result, "providers", settings.providers, settings, "config.providers")
     for section in _SECTIONS:
         _add(result, section, settings.modules(section), settings, f"modules.{section}")
@@ -71,18 +72,37 @@ def _add(
         return
     setattr(bundle, section, merge_entries(getattr(bundle, section), entries))
     for entry in entries:
-        scope = _scope_of_entry(settings, path, module_key(entry))
-        origin = Origin(f"settings ({scope})")
-        bundle.origins.setdefault(f"{_SECTIONS[section]}:{module_key(entry)}", []).append(origin)
+        key = module_key(entry)
+        for scope in settings.by_scope:
+            if any(module_key(found) == key for found in settings.entries(scope, path)):
+                _tag(bundle, settings, f"{_SECTIONS[section]}:{key}", scope)
 
 
-def _scope_of_entry(settings: Settings, path: str, key: str) -> Scope:
-    first, _, second = path.partition(".")
-    for scope in reversed(Scope):
-        section = (settings.by_scope.get(scope) or {}).get(first) or {}
-        if any(module_key(entry) == key for entry in section.get(second) or ()):
-            return scope
-    return Scope.GLOBAL
+def _tag_overrides(bundle: Bundle, settings: Settings) -> None:
+    """Note for every entry with an override which scopes have one."""
+    for scope, data in settings.by_scope.items():
+        overrides = data.get("overrides") or {}
+        for category, entries in (
+            *((name, getattr(bundle, section)) for section, name in _SECTIONS.items()),
+            ("session", [bundle.session.get(part) for part in ("orchestrator", "context")]),
+        ):
+            for entry in entries:
+                if isinstance(entry, dict) and overrides.get(entry.get("module")):
+                    _tag(bundle, settings, _origin_key(bundle, category, entry), scope)
+
+
+def _origin_key(bundle: Bundle, category: str, entry: dict[str, Any]) -> str:
+    if category != "session":
+        return f"{category}:{module_key(entry)}"
+    part = "orchestrator" if entry is bundle.session.get("orchestrator") else "context"
+    return f"session:{part}"
+
+
+def _tag(bundle: Bundle, settings: Settings, key: str, scope: Scope) -> None:
+    origin = Origin(f"settings ({scope})", path=settings.files.path(scope))
+    known = bundle.origins.setdefault(key, [])
+    if origin not in known:
+        known.append(origin)
 
 
 def _all_entries(bundle: Bundle) -> Iterator[dict[str, Any]]:

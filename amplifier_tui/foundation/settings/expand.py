@@ -43,6 +43,20 @@ def expand_plan(plan: dict[str, Any], environ: Mapping[str, str]) -> dict[str, A
     return result
 
 
+def variables(value: Any) -> list[str]:
+    """Return the variables that plain data refers to, each once."""
+    if isinstance(value, str):
+        return list(dict.fromkeys(match[1] for match in _VARIABLE.finditer(value)))
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return list(dict.fromkeys(name for item in items for name in variables(item)))
+
+
+def only_variable(text: str) -> str | None:
+    """Return the variable a text consists of, or None where there is more or something else."""
+    match = _VARIABLE.fullmatch(text.strip())
+    return None if match is None else match[1]
+
+
 def missing_variables(value: Any, environ: Mapping[str, str]) -> list[str]:
     """Return the variables in plain data that have neither value nor default, each once."""
     if isinstance(value, str):

@@ -6,6 +6,11 @@ from typing import Any
 _SECRET = re.compile(r"(^|_)(api_?key|key|token|secret|password)$", re.IGNORECASE)
 
 
+def is_secret_name(name: str) -> bool:
+    """Whether a field or variable of this name holds a secret, such as `OPENAI_API_KEY`."""
+    return _SECRET.search(name) is not None
+
+
 def without_secrets(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """Take the secrets out of a provider's entry.
 

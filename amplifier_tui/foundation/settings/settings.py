@@ -86,6 +86,10 @@ class Settings:
         """`config.providers`: module entries."""
         return list(self.get("config.providers") or [])
 
+    def entries(self, scope: Scope, path: str) -> list[dict[str, Any]]:
+        """Return the module entries that one scope's file has at a dotted path."""
+        return list(get_nested(self.by_scope.get(scope, {}), path, None) or [])
+
     def modules(self, section: str) -> list[dict[str, Any]]:
         """Return `modules.<section>`: module entries."""
         return list(self.get(f"modules.{section}") or [])

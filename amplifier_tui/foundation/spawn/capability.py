@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_INHERITED = ("mention_resolver", "mention_deduplicator", "session.routing")
+_INHERITED = (
+    "mention_resolver",
+    "mention_deduplicator",
+    "session.routing",
+    # What an agent changes can be undone with the turn that called it.
+    "checkpoint.store",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +139,7 @@ class SessionSpawner:
             tool_inheritance=tool_inheritance,
             hook_inheritance=hook_inheritance,
         )
-        if session_metadata:
-            session = dict(plan.get("session") or {})
-            session["metadata"] = {**(session.get("metadata") or {}), **session_metadata}
-            plan["session"] = session
+        plan = _with_metadata(plan, session_metadata)
         plan = with_orchestrator_config(plan, orchestrator_config)
         wishes = provider_preferences or (agent or {}).get("provider_preferences") or ()
         plan = await with_preferences(plan, _preferences(wishes), parent_session)
@@ -149,6 +152,7 @@ class SessionSpawner:
             messages=list(parent_messages or []),
             working_dir=str(child_folder(parent_session, self._prepared.bundle.base_path)),
             self_delegation_depth=self_delegation_depth,
+            metadata=dict(session_metadata or {}),
         )
         return await self._run(record, instruction, parent_session, is_resumed=False)
 
@@ -167,7 +171,17 @@ class SessionSpawner:
         record = await self._records.load(sub_session_id)
         if record is None:
             raise ValueError(f"No sub-session {sub_session_id!r} to resume")
+        if not record.plan:
+            record = self._planned(record, parent_session)
         return await self._run(record, instruction, parent_session, is_resumed=True)
+
+    def _planned(self, record: ChildRecord, parent: "AmplifierSession") -> ChildRecord:
+        """Return a record of an earlier run of the program with a plan as it would be now."""
+        known = _known_agents(parent, None)
+        agent = _agent(record.agent_name, known)
+        plan = _with_metadata(child_plan(parent.config, agent, agents=known), record.metadata)
+        folder = record.working_dir or str(child_folder(parent, self._prepared.bundle.base_path))
+        return replace(record, plan=plan, instruction=_instruction(agent), working_dir=folder)
 
     async def _run(
         self,
@@ -225,6 +239,14 @@ class SessionSpawner:
             value = parent.coordinator.get_capability(name)
             if value is not None:
                 child.coordinator.register_capability(name, value)
+
+
+def _with_metadata(plan: dict[str, Any], metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    if not metadata:
+        return plan
+    session = dict(plan.get("session") or {})
+    session["metadata"] = {**(session.get("metadata") or {}), **metadata}
+    return {**plan, "session": session}
 
 
 def _known_agents(

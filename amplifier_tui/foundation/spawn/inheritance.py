@@ -26,7 +26,9 @@ def child_plan(
 
     Args:
         parent: The parent's plan; not changed.
-        agent: The agent's definition; None for a child that is the parent again (`self`).
+        agent: The agent's definition; None for a child that is the parent again (`self`). Its
+            own `inherit_tools`, `exclude_tools`, `inherit_hooks` and `exclude_hooks` hold for
+            every call.
         agents: Further agents the child may know of, beside those in the plan.
         tool_inheritance: `exclude_tools` or `inherit_tools` of this call.
         hook_inheritance: `exclude_hooks` or `inherit_hooks` of this call.
@@ -39,6 +41,8 @@ def child_plan(
     _filter(plan, "tools", tool_inheritance)
     _filter(plan, "hooks", hook_inheritance)
     if agent is not None:
+        _filter(plan, "tools", agent)
+        _filter(plan, "hooks", agent)
         plan = overlay(plan, {key: agent[key] for key in _OWN if agent.get(key)})
     allowed = None if agent is None else agent.get("agents")
     known = {**copy_plain(dict(plan.get("agents") or {})), **copy_plain(dict(agents or {}))}
@@ -51,13 +55,20 @@ def overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
 
     Module lists merge by id or module, mappings merge deeply; other lists and values are replaced.
     """
+    result = _over(base, {key: value for key, value in top.items() if key not in _SECTIONS})
+    for section in _SECTIONS:
+        if section in top:
+            old = base.get(section)
+            result[section] = _overlay_modules(old if isinstance(old, list) else [], top[section])
+    return result
+
+
+def _over(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = dict(base)
     for key, value in top.items():
         old = result.get(key)
-        if key in _SECTIONS:
-            result[key] = _overlay_modules(old if isinstance(old, list) else [], value)
-        elif isinstance(old, dict) and isinstance(value, dict):
-            result[key] = overlay(old, value)
+        if isinstance(old, dict) and isinstance(value, dict):
+            result[key] = _over(old, value)
         else:
             result[key] = copy_plain(value)
     return result
@@ -67,7 +78,7 @@ def _overlay_modules(base: list[Any], top: Any) -> list[dict[str, Any]]:
     merged: dict[str, dict[str, Any]] = {module_key(entry): entry for entry in module_entries(base)}
     for entry in module_entries(top):
         key = module_key(entry)
-        merged[key] = overlay(merged.get(key, {}), entry)
+        merged[key] = _over(merged.get(key, {}), entry)
     merged.pop("", None)
     return list(merged.values())
 

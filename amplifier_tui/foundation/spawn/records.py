@@ -13,11 +13,12 @@ class ChildRecord:
         session_id: Of the child.
         parent_id: Of the session that spawned it.
         agent_name: Which agent it is; `self` for none.
-        plan: Its mount plan.
+        plan: Its mount plan; empty to have it made anew from the parent's.
         instruction: Its system prompt; None for the bundle's.
         messages: Its conversation.
         working_dir: Its folder.
         self_delegation_depth: How often an agent had delegated to itself.
+        metadata: What its `session.metadata` got from whoever called it.
     """
 
     session_id: str
@@ -28,6 +29,7 @@ class ChildRecord:
     messages: list[dict[str, Any]]
     working_dir: str
     self_delegation_depth: int = 0
+    metadata: dict[str, Any] = field(default_factory=dict)
 
 
 class RecordStore(Protocol):

@@ -161,6 +161,13 @@ class SessionStore:
         if self._is_new and not self._count:
             shutil.rmtree(self.folder, ignore_errors=True)
 
+    def discard(self) -> None:
+        """Close for a session that did not open: what it made goes, what was there before stays."""
+        if self._is_new:
+            # A conversation that was to come along is whole where it came from.
+            self._count = 0
+        self.close()
+
     # --- reading ---------------------------------------------------------------------------
 
     def stored(self) -> StoredRows:

@@ -30,7 +30,7 @@ _KINDS: Final[tuple[tuple[Kind, tuple[str, ...]], ...]] = (
     ("command", ("bash", "shell", "run_command")),
 )
 
-_PATHS: Final = ("file_path", "path", "url", "query", "pattern")
+_PATHS: Final = ("file_path", "path", "url", "query", "pattern", "text")
 
 
 def kind_of(tool: str, given: Mapping[str, Any]) -> Kind:
@@ -40,6 +40,9 @@ def kind_of(tool: str, given: Mapping[str, Any]) -> Kind:
         tool: Its name.
         given: The input of the call: whatever takes a command line runs it.
     """
+    if tool == "memory":
+        # Notes stay when the session ends, so making and removing them is writing.
+        return "read" if given.get("action") in ("search", "list") else "write"
     for kind, patterns in _KINDS:
         if any(fnmatchcase(tool, pattern) for pattern in patterns):
             return kind

@@ -4,6 +4,7 @@ The workspace is the capability ``session.working_dir``. What is outside is deni
 config allows it; links are followed before that is checked.
 
 Config:
+    tools: Which of the three to offer. Default all; an agent that only looks gets ``[read_file]``.
     allowed_read_paths: Files and folders that may be read beside the workspace.
     allowed_write_paths: Files and folders that may be written (and read) beside the workspace.
     denied_read_paths: Files and folders that may not be read, whatever else allows it.
@@ -35,7 +36,7 @@ __amplifier_module_type__ = "tool"
 
 
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
-    """Mount the three tools.
+    """Mount the tools.
 
     Args:
         coordinator: The session's coordinator.
@@ -51,4 +52,5 @@ async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = 
         WriteFileTool(workspace),
         EditFileTool(workspace),
     ):
-        await coordinator.mount("tools", tool, name=tool.name)
+        if tool.name in settings.tools:
+            await coordinator.mount("tools", tool, name=tool.name)

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 DEFAULT_MAX_READ_BYTES: Final = 256 * 1024
+TOOLS: Final = ("read_file", "write_file", "edit_file")
 
 
 @dataclass(frozen=True)
 class Settings:
     """The module's configuration; see the package's docstring."""
 
+    tools: tuple[str, ...] = TOOLS
     allowed_read_paths: tuple[str, ...] = ()
     allowed_write_paths: tuple[str, ...] = ()
     denied_read_paths: tuple[str, ...] = ()
@@ -41,6 +43,7 @@ def read_settings(config: Mapping[str, Any]) -> Settings:
         )
     folder = config.get("working_dir")
     return Settings(
+        tools=_tools(config.get("tools")),
         allowed_read_paths=_paths(config, "allowed_read_paths"),
         allowed_write_paths=_paths(config, "allowed_write_paths"),
         denied_read_paths=_paths(config, "denied_read_paths"),
@@ -50,6 +53,15 @@ def read_settings(config: Mapping[str, Any]) -> Settings:
         images=_flag(config, "images"),
         working_dir=None if folder is None else str(folder),
     )
+
+
+def _tools(value: Any) -> tuple[str, ...]:
+    if value is None:
+        return TOOLS
+    if not isinstance(value, list | tuple) or not all(name in TOOLS for name in value):
+        known = ", ".join(TOOLS)
+        raise ValueError(f"`tools` of tool-filesystem must be a list of {known}, not {value!r}")
+    return tuple(value)
 
 
 def _paths(config: Mapping[str, Any], name: str) -> tuple[str, ...]:

@@ -279,3 +279,15 @@ async def test_a_strange_call_asks_and_does_not_break(data: dict[str, Any]):
     coordinator = ModuleCoordinator()
     await hooks_approval.mount(coordinator, {})
     assert (await coordinator.hooks.emit("tool:pre", data)).action == "ask_user"
+
+
+@pytest.mark.parametrize(
+    ("action", "through"), [("search", True), ("list", True), ("remember", False), ("x", False)]
+)
+async def test_making_notes_that_stay_is_writing_and_looking_them_up_is_not(
+    action: str, through: bool
+):
+    result = await decide(("memory", {"action": action, "text": "Likes tea"}))
+    assert (result.action == "continue") == through
+    if not through:
+        assert result.approval_prompt == "memory wants to write Likes tea"

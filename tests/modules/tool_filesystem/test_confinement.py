@@ -172,3 +172,11 @@ def test_no_path_leads_out_of_the_workspace(path: str, absolute: bool):
             except FileProblem:
                 continue
             assert Path(os.path.realpath(found)).is_relative_to(root)
+
+
+async def test_only_some_of_the_tools_can_be_offered(tmp_path: Path):
+    files = await Files(tmp_path).mount(tools=["read_file"])
+    assert list(files.coordinator.get("tools")) == ["read_file"]
+    for tools in (["read"], "read_file", 3):
+        with pytest.raises(ValueError, match="tool-filesystem"):
+            await tool_filesystem.mount(Files(tmp_path).coordinator, {"tools": tools})

@@ -1,0 +1,117 @@
+"""What the `bundle` commands share: the project, JSON, errors, options."""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.workspace import Workspace
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FAILED = 1
+REFUSED = 3
+
+
+def json_option(command: F) -> F:
+    """Add `--json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def trust_option(command: F) -> F:
+    """Add `--trust`."""
+    text = "Fetch, install and run what the bundle names without a question."
+    return click.option("--trust", is_flag=True, help=text)(command)
+
+
+def open_workspace(context: click.Context) -> "Workspace":
+    """Open the project; what is wrong with its settings is said on stderr."""
+    from amplifier_tui.cli.logs import log_to_file
+    from amplifier_tui.foundation.workspace import Workspace
+    from amplifier_tui.paths import shipped_bundles_dir
+
+    # What is logged has names of bundles in it, and a terminal would take them for more.
+    log_to_file()
+    workspace = Workspace.open(_project(context), shipped=(shipped_bundles_dir(),))
+    for problem in workspace.problems:
+        complain("Warning", str(problem), "yellow")
+    return workspace
+
+
+def chosen(workspace: "Workspace", name: str | None) -> str:
+    """Return the bundle that is meant: the one that was named, else the one in use.
+
+    Raises:
+        BundleNotFoundError: There is no such bundle.
+    """
+    from amplifier_tui.host.opening import DEFAULT_BUNDLE
+
+    if name:
+        # What was requested is not there: it says so, and which ones are.
+        workspace.choose(requested=name)
+        return name
+    choice = workspace.choose(default=DEFAULT_BUNDLE)
+    if choice.notice:
+        complain("Warning", choice.notice, "yellow")
+    entry = choice.entry
+    found = workspace.catalog().find(entry.name)
+    return entry.name if found == entry else entry.source
+
+
+def _project(context: click.Context) -> Path:
+    return context.obj if isinstance(context.obj, Path) else Path.cwd()
+
+
+def complain(label: str, text: str, color: str) -> None:
+    """Say on stderr that something is wrong."""
+    from amplifier_tui.ui.sanitize import clean
+
+    click.echo(f"{style(label, fg=color)}: {clean(text)}", err=True)
+
+
+@contextlib.contextmanager
+def failures(context: click.Context) -> Iterator[None]:
+    """Turn what goes wrong with bundles into a message and an exit status."""
+    from amplifier_tui.foundation.exceptions import BundleError, TrustRefusedError
+
+    try:
+        yield
+    except BundleError as error:
+        complain("Error", str(error), "red")
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, TrustRefusedError):
+            cause = cause.__cause__
+        context.exit(FAILED if cause is None else REFUSED)
+    except OSError as error:
+        complain("Error", f"{error.filename or 'A file'}: {error.strerror or error}", "red")
+        context.exit(FAILED)
+
+
+def style(text: str, **attributes: Any) -> str:
+    """Style a text, unless `NO_COLOR` is set; where nobody looks, click takes it out again."""
+    import os
+
+    return text if os.environ.get("NO_COLOR") else click.style(text, **attributes)
+
+
+def print_json(data: Any) -> None:
+    """Print data as one line of JSON that no terminal takes for anything else."""
+    from amplifier_tui.ui.sanitize import clean
+
+    text = json.dumps(data, ensure_ascii=False, default=str)
+    if clean(text) != text:
+        # Control characters beyond those that JSON escapes, or such as turn the text around.
+        text = json.dumps(data, default=str)
+    click.echo(text)
+
+
+def progress(action: str, detail: str) -> None:
+    """Say on stderr what takes long."""
+    from amplifier_tui.ui.sanitize import one_line
+
+    if action in ("fetching", "installing", "installing_package"):
+        click.echo(f"{action.replace('_', ' ')} {one_line(detail, 200)}", err=True)

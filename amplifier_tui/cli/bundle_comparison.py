@@ -1,0 +1,115 @@
+"""What is different between two bundles."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.preview import BundlePreview
+
+Mark = Literal["-", "+", "~"]
+
+_SECTIONS = {"providers": "Providers", "tools": "Tools", "hooks": "Hooks"}
+_ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference.
+
+    Attributes:
+        section: What part of the bundles it is in.
+        mark: `-` only in the first, `+` only in the second, `~` in both.
+        name: What is different.
+        before: In the first, as text; empty where it is not there.
+        after: In the second.
+    """
+
+    section: str
+    mark: Mark
+    name: str
+    before: str = ""
+    after: str = ""
+
+    @property
+    def text(self) -> str:
+        """The difference on one line."""
+        if self.mark == "~":
+            return f"{self.name}: {self.before} → {self.after}"
+        value = self.before or self.after
+        return f"{self.name}: {value}" if value else self.name
+
+    def as_data(self) -> dict[str, str]:
+        """Return it as plain data."""
+        return asdict(self)
+
+
+def compare(first: "BundlePreview", second: "BundlePreview") -> list[Change]:
+    """Return the differences, in the order of a mount plan."""
+    from amplifier_tui.cli.bundle_description import plain_plan
+    from amplifier_tui.ui.state.formats import plural
+
+    a, b = plain_plan(first), plain_plan(second)
+    changes = list(_values("Session", a.get("session"), b.get("session")))
+    for section, title in _SECTIONS.items():
+        changes += _entries(title, a.get(section) or [], b.get(section) or [])
+    changes += _names("Agents", a.get("agents") or {}, b.get("agents") or {})
+    changes += _values("Spawn", a.get("spawn"), b.get("spawn"))
+    changes += _names(
+        "Context", dict.fromkeys(first.context_files), dict.fromkeys(second.context_files)
+    )
+    instructions = [
+        preview.bundle.instruction or "" if preview.bundle is not None else ""
+        for preview in (first, second)
+    ]
+    if instructions[0] != instructions[1]:
+        sizes = [plural(len(text.splitlines()), "line") for text in instructions]
+        changes.append(Change("Prompt", "~", "instruction", *sizes))
+    if first.base_tokens != second.base_tokens:
+        tokens = [f"about {preview.base_tokens}" for preview in (first, second)]
+        changes.append(Change("Prompt", "~", "tokens", *tokens))
+    return changes
+
+
+def _entries(title: str, a: list[Any], b: list[Any]) -> Iterator[Change]:
+    yield from _names(title, _by_key(a), _by_key(b))
+
+
+def _by_key(entries: list[Any]) -> dict[str, Any]:
+    return {
+        str(entry.get("id") or entry.get("module")): entry
+        for entry in entries
+        if isinstance(entry, Mapping)
+    }
+
+
+def _names(title: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+    for name in dict.fromkeys((*a, *b)):
+        if name not in b:
+            yield Change(title, "-", name)
+        elif name not in a:
+            yield Change(title, "+", name)
+        else:
+            yield from _values(title, a[name], b[name], name)
+
+
+def _values(title: str, a: Any, b: Any, name: str = "") -> Iterator[Change]:
+    if a == b:
+        return
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        for key in dict.fromkeys((*a, *b)):
+            inner = f"{name}.{key}" if name else str(key)
+            yield from _values(title, a.get(key, _ABSENT), b.get(key, _ABSENT), inner)
+    elif a is _ABSENT or a is None:
+        yield Change(title, "+", name or title.lower(), after=_shown(b))
+    elif b is _ABSENT or b is None:
+        yield Change(title, "-", name or title.lower(), before=_shown(a))
+    else:
+        yield Change(title, "~", name or title.lower(), _shown(a), _shown(b))
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = " ".join(text.split())
+    return text if len(text) <= 200 else f"{text[:199]}…"

@@ -1,0 +1,255 @@
+"""A bundle in words and as data."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.cli.bundle_common import style
+from amplifier_tui.cli.bundle_layout import paragraph, table, table_rows
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.bundle.provenance import Origin
+    from amplifier_tui.foundation.preview import BundlePreview
+    from amplifier_tui.foundation.preview_modules import PreviewModule
+
+_KINDS = {
+    "orchestrator": "Session",
+    "context": "Session",
+    "provider": "Providers",
+    "tool": "Tools",
+    "hook": "Hooks",
+}
+_STATES = {
+    "ready": "ready",
+    "needs_key": "needs a key",
+    "not_fetched": "not fetched yet",
+    "invalid": "not valid",
+}
+
+
+def plain_plan(preview: "BundlePreview") -> dict[str, Any]:
+    """Return the mount plan without secrets and without the agents' instructions."""
+    from amplifier_tui.host.redaction import Redactor
+
+    # A reference such as ${NAME} is no secret, and says where the value comes from.
+    plan: dict[str, Any] = _keep_references(preview.plan, Redactor().fields(preview.plan))
+    agents = plan.get("agents")
+    if isinstance(agents, dict):
+        plan["agents"] = {
+            name: {key: value for key, value in agent.items() if key != "instruction"}
+            for name, agent in agents.items()
+            if isinstance(agent, dict)
+        }
+    return plan
+
+
+def as_data(preview: "BundlePreview") -> dict[str, Any]:
+    """Return everything there is to know about a bundle as plain data."""
+    origins = preview.bundle.origins if preview.bundle is not None else {}
+    return {
+        "name": preview.name,
+        "version": preview.version,
+        "description": preview.description,
+        "source": preview.source,
+        "from": preview.origin,
+        "state": preview.state,
+        "error": preview.error,
+        "error_path": None if preview.error_path is None else str(preview.error_path),
+        "error_line": preview.error_line,
+        "plan": plain_plan(preview),
+        "modules": [_module_data(module) for module in preview.modules],
+        "origins": {key: [_origin(each) for each in listed] for key, listed in origins.items()},
+        "agents": [asdict(agent) for agent in preview.agents],
+        "context_files": list(preview.context_files),
+        "prompt": [asdict(part) for part in preview.prompt],
+        "base_tokens": preview.base_tokens,
+        "missing_keys": list(preview.missing_keys),
+        "missing_variables": list(preview.missing_variables),
+        "skipped": [
+            {
+                "source": each.source,
+                "included_by": each.included_by,
+                "reason": each.reason,
+                "kind": each.kind,
+                "path": None if each.path is None else str(each.path),
+                "line": each.line,
+            }
+            for each in preview.skipped
+        ],
+        "unresolved_context": list(preview.unresolved_context),
+        "to_fetch": [asdict(each) for each in preview.to_fetch],
+        "would_send_keys": [asdict(each) for each in preview.destinations],
+    }
+
+
+def as_lines(preview: "BundlePreview") -> Iterator[str]:
+    """Yield the description of a bundle in readable lines."""
+    version = f" {preview.version}" if preview.version else ""
+    origin = f" · {preview.origin}" if preview.origin else ""
+    yield from paragraph(f"{preview.name}{version}{origin} · {_STATES[preview.state]}")
+    if preview.description:
+        yield from paragraph(preview.description)
+    yield from paragraph(preview.source)
+    if preview.state in ("invalid", "not_fetched"):
+        yield ""
+        for line in preview.error.splitlines():
+            yield from paragraph(line)
+    yield from _modules(preview)
+    yield from _agents(preview)
+    files = [
+        (file, _contributors(_origins(preview, f"context:{file.removeprefix('@')}")))
+        for file in preview.context_files
+    ]
+    yield from _section("Context files", table(files, indent=2))
+    if preview.bundle is not None:
+        parts = [(f"{part.tokens}", part.source_id) for part in preview.prompt]
+        head = f"Prompt: about {preview.base_tokens} tokens, before the tools' schemas"
+        yield from _section(head, table(parts, indent=2))
+    yield from _wants(preview)
+
+
+def _modules(preview: "BundlePreview") -> Iterator[str]:
+    plan = plain_plan(preview)
+    for title in dict.fromkeys(_KINDS.values()):
+        modules = [module for module in preview.modules if _KINDS[module.kind] == title]
+        heads = table_rows(
+            [(_named(module), _contributors(module.origins)) for module in modules], indent=2
+        )
+        lines: list[str] = []
+        for module, head in zip(modules, heads, strict=True):
+            lines += [*head, *_details(module, _config_of(plan, module))]
+        if title == "Session":
+            lines += _session_rest(preview, plan)
+        yield from _section(title, lines)
+
+
+def _session_rest(preview: "BundlePreview", plan: Mapping[str, Any]) -> Iterator[str]:
+    """What a session says beside its modules, and the policy for agents."""
+    session = plan.get("session") or {}
+    rest = {key: value for key, value in session.items() if key not in ("orchestrator", "context")}
+    parts = [("session", key, value) for key, value in rest.items()]
+    parts += [("spawn", key, value) for key, value in (plan.get("spawn") or {}).items()]
+    heads = table_rows(
+        [(key, _contributors(_origins(preview, f"{part}:{key}"))) for part, key, _ in parts],
+        indent=2,
+    )
+    for head, (_, _, value) in zip(heads, parts, strict=True):
+        yield from head
+        yield from paragraph(_short(value), indent=6)
+
+
+def _agents(preview: "BundlePreview") -> Iterator[str]:
+    heads = table_rows(
+        [
+            (agent.name, _contributors(_origins(preview, f"agent:{agent.name}")))
+            for agent in preview.agents
+        ],
+        indent=2,
+    )
+    lines: list[str] = []
+    for agent, head in zip(preview.agents, heads, strict=True):
+        lines += [*head, *(paragraph(agent.description, indent=6) if agent.description else ())]
+    yield from _section("Agents", lines)
+
+
+def _named(module: "PreviewModule") -> str:
+    return f"{module.module_id} ({module.instance})" if module.instance else module.module_id
+
+
+def _origins(preview: "BundlePreview", key: str) -> "list[Origin]":
+    return preview.bundle.origins.get(key, []) if preview.bundle is not None else []
+
+
+def _details(module: "PreviewModule", config: Mapping[str, Any]) -> Iterator[str]:
+    if module.source:
+        yield from paragraph(f"from {module.source}", indent=6)
+    for key, value in config.items():
+        yield from paragraph(f"{key}: {_short(value)}", indent=6)
+    if module.missing_keys:
+        yield from paragraph(f"needs {' or '.join(module.missing_keys)}", indent=6)
+    if module.state != "ready":
+        fallback = "; the one that is installed is used" if module.replaced else ""
+        yield from paragraph(f"! {module.problem}{fallback}", indent=6)
+
+
+def _wants(preview: "BundlePreview") -> Iterator[str]:
+    missing = (*preview.missing_keys, *preview.missing_variables)
+    keys = [line for name in missing for line in paragraph(name, indent=2)]
+    yield from _section("Not set", keys)
+    fetched = [
+        (each.uri, f"{each.kind} {each.subject}{_by(each.included_by)}")
+        for each in preview.to_fetch
+    ]
+    yield from _section("Would be fetched", table(fetched, indent=2))
+    servers = [
+        (each.url, f"gets {' and '.join(each.keys)} from {each.module_id}{_by(each.included_by)}")
+        for each in preview.destinations
+    ]
+    yield from _section("Would get a key, if you allow it", table(servers, indent=2))
+    skipped = [(each.source, f"{each.reason} (in {each.included_by})") for each in preview.skipped]
+    yield from _section("Left out", table(skipped, indent=2))
+    context = [line for each in preview.unresolved_context for line in paragraph(each, indent=2)]
+    yield from _section("Context whose namespace is unknown", context)
+
+
+def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
+    listed = list(lines)
+    if listed:
+        yield ""
+        yield style(title, bold=True)
+        yield from listed
+
+
+def _contributors(origins: "Iterable[Origin]") -> str:
+    return ", ".join(
+        f"{each.bundle} ({each.via_behavior})" if each.via_behavior else each.bundle
+        for each in origins
+    )
+
+
+def _by(names: Iterable[str]) -> str:
+    listed = " → ".join(names)
+    return f", asked for by {listed}" if listed else ""
+
+
+def _config_of(plan: Mapping[str, Any], module: "PreviewModule") -> Mapping[str, Any]:
+    if module.kind in ("orchestrator", "context"):
+        entries = [plan.get("session", {}).get(module.kind)]
+    else:
+        entries = plan.get(f"{module.kind}s") or []
+    for entry in entries:
+        if not isinstance(entry, Mapping) or entry.get("module") != module.module_id:
+            continue
+        if str(entry.get("id") or "") == module.instance:
+            config = entry.get("config")
+            return config if isinstance(config, Mapping) else {}
+    return {}
+
+
+def _short(value: Any) -> str:
+    import json
+
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 300 else f"{text[:300]}…"
+
+
+def _module_data(module: "PreviewModule") -> dict[str, Any]:
+    return {**asdict(module), "origins": [_origin(each) for each in module.origins]}
+
+
+def _origin(origin: "Origin") -> dict[str, Any]:
+    return {
+        "bundle": origin.bundle,
+        "via": origin.via_behavior,
+        "path": None if origin.path is None else str(origin.path),
+    }
+
+
+def _keep_references(value: Any, redacted: Any) -> Any:
+    if isinstance(value, str) and value.startswith("${") and value.endswith("}"):
+        return value
+    if isinstance(value, dict) and isinstance(redacted, dict):
+        return {key: _keep_references(value[key], redacted[key]) for key in value}
+    if isinstance(value, list) and isinstance(redacted, list):
+        return [_keep_references(*pair) for pair in zip(value, redacted, strict=True)]
+    return redacted

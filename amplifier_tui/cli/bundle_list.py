@@ -1,0 +1,72 @@
+"""`amplifier-tui bundle list`."""
+
+import click
+
+from amplifier_tui.cli.bundle_common import (
+    complain,
+    json_option,
+    open_workspace,
+    print_json,
+    style,
+)
+
+_STATES = {
+    "ready": ("ready", "green"),
+    "needs_key": ("needs key", "yellow"),
+    "not_fetched": ("not fetched", "yellow"),
+    "invalid": ("invalid", "red"),
+}
+
+
+@click.command("list", short_help="List the bundles that can be opened here.")
+@json_option
+@click.pass_context
+def list_bundles(context: click.Context, as_json: bool) -> None:
+    """List the bundles that can be opened here, each with its state; `*` is the one in use.
+
+    Nothing is fetched and nothing of a bundle is run. With --json there is one object per line.
+    """
+    import asyncio
+
+    from amplifier_tui.cli.bundle_layout import paragraph, table
+    from amplifier_tui.foundation.exceptions import BundleError
+    from amplifier_tui.host.opening import DEFAULT_BUNDLE
+
+    workspace = open_workspace(context)
+    found = asyncio.run(workspace.previews())
+    try:
+        active = workspace.choose(default=DEFAULT_BUNDLE).entry
+    except BundleError as error:
+        complain("Warning", str(error), "yellow")
+        active = None
+    if as_json:
+        for each in found:
+            print_json(
+                {
+                    "name": each.name,
+                    "version": each.version,
+                    "description": each.description,
+                    "source": each.source,
+                    "from": each.origin,
+                    "state": each.state,
+                    "error": each.error,
+                    "missing_keys": each.missing_keys,
+                    "active": active is not None and each.name == active.name,
+                }
+            )
+        return
+    rows = [("", "NAME", "STATE", "FROM", "DESCRIPTION")]
+    for each in found:
+        mark = "*" if active is not None and each.name == active.name else ""
+        about = each.description if each.state in ("ready", "needs_key") else each.error
+        rows.append((mark, each.name, _STATES[each.state][0], each.origin, about))
+    for line in table(rows, paint={2: _coloured}):
+        click.echo(line)
+    if active is not None and all(active.name != each.name for each in found):
+        for line in paragraph(f"In use: {active.name} ({active.origin})"):
+            click.echo(line)
+
+
+def _coloured(word: str) -> str:
+    color = next((color for state, color in _STATES.values() if state == word), None)
+    return word if color is None else style(word, fg=color)

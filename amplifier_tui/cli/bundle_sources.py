@@ -1,0 +1,127 @@
+"""`amplifier-tui bundle add` and `remove`."""
+
+import re
+from typing import TYPE_CHECKING
+
+import click
+
+from amplifier_tui.cli.bundle_common import (
+    FAILED,
+    complain,
+    failures,
+    json_option,
+    open_workspace,
+    print_json,
+    progress,
+    trust_option,
+)
+from amplifier_tui.cli.bundle_use import SCOPES
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.bundle.model import Bundle
+    from amplifier_tui.foundation.settings.scopes import Scope
+    from amplifier_tui.foundation.workspace import Workspace
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@click.command(short_help="Add a bundle by its path or URI.")
+@click.argument("uri")
+@click.option("--name", help="What to call it; default its own name.")
+@click.option("--scope", type=click.Choice(SCOPES), default="global", show_default=True)
+@trust_option
+@json_option
+@click.pass_context
+def add(
+    context: click.Context, uri: str, name: str | None, scope: str, trust: bool, as_json: bool
+) -> None:
+    """Add the bundle at URI (a path, git+https, https, zip+https) to the settings.
+
+    It is fetched, with what it includes, after a question; headless that needs --trust, or an
+    answer given before. Its modules are neither installed nor run.
+    """
+    import asyncio
+
+    from amplifier_tui.cli.bundle_trust import trust_callback
+    from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError
+    from amplifier_tui.foundation.settings.scopes import Scope
+    from amplifier_tui.ui.sanitize import one_line
+
+    workspace = open_workspace(context)
+    with failures(context):
+        entry = workspace.catalog().find(uri)
+        if entry is None:
+            raise BundleNotFoundError(
+                f"There is nothing at {uri!r}", remedy="Give a path, or a URI such as git+https://…"
+            )
+        callback = trust_callback(trust)
+        found = asyncio.run(workspace.load(entry.source, trust=callback, progress=progress))
+        known = name or found.name
+        if not _NAME.fullmatch(known):
+            raise BundleError(
+                f"{known!r} can't be used as a name",
+                remedy="Give one with --name: letters, digits, -",
+            )
+        file = _write(workspace, Scope(scope), known, entry.source)
+    if as_json:
+        print_json({"name": known, "uri": entry.source, "scope": scope, "file": str(file)})
+    else:
+        click.echo(f"Added {known}: {one_line(found.description or entry.source, 200)}")
+        click.echo(f"Choose it with: amplifier-tui bundle use {known}")
+    _report_skipped(found)
+
+
+def _report_skipped(found: "Bundle") -> None:
+    for skipped in found.skipped:
+        complain("Warning", f"Left out {skipped.source}: {skipped.reason}", "yellow")
+
+
+def _write(workspace: "Workspace", scope: "Scope", name: str, source: str) -> object:
+    from amplifier_tui.foundation.settings.writing import write_setting
+
+    # Not by a dotted path: a name may have dots.
+    added = dict(
+        (workspace.settings.by_scope.get(scope, {}).get("bundle") or {}).get("added") or {}
+    )
+    return write_setting(workspace.settings.files, scope, "bundle.added", {**added, name: source})
+
+
+@click.command(short_help="Remove a bundle that was added.")
+@click.argument("name")
+@json_option
+@click.pass_context
+def remove(context: click.Context, name: str, as_json: bool) -> None:
+    """Remove a bundle that was added, from all settings here and from the registry.
+
+    What was fetched stays in the cache. Bundles that are files are removed by deleting the file.
+    """
+    from amplifier_tui.foundation.settings.writing import write_setting
+    from amplifier_tui.ui.sanitize import one_line
+
+    workspace = open_workspace(context)
+    removed: list[str] = []
+    with failures(context):
+        for scope, data in workspace.settings.by_scope.items():
+            added = (data.get("bundle") or {}).get("added") or {}
+            if name in added:
+                left = {key: uri for key, uri in added.items() if key != name}
+                path = "bundle.added"
+                write_setting(workspace.settings.files, scope, path, left or None)
+                removed.append(f"{scope} settings")
+        registry = workspace.registry()
+        state = registry.get_state(name)
+        if state is not None and (state.explicitly_requested or removed):
+            registry.unregister(name)
+            registry.save()
+            removed.append("registry")
+    if not removed:
+        entry = workspace.catalog().find(name)
+        why = f"it is {entry.origin}: {entry.source}" if entry is not None else "nobody knows it"
+        complain("Error", f"{name} was not added, so it can't be removed; {why}", "red")
+        context.exit(FAILED)
+    if as_json:
+        print_json({"name": name, "removed_from": removed})
+    else:
+        click.echo(f"Removed {one_line(name, 100)} from {' and '.join(removed)}.")
+    if workspace.settings.active_bundle == name:
+        complain("Note", f"{name} is still chosen; choose another with `bundle use`.", "yellow")

@@ -1,0 +1,108 @@
+"""`amplifier-tui bundle update` and `lock`."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from amplifier_tui.cli.bundle_common import (
+    FAILED,
+    REFUSED,
+    chosen,
+    failures,
+    json_option,
+    open_workspace,
+    print_json,
+    progress,
+    style,
+    trust_option,
+)
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.refreshing import SourceUpdate
+
+_COLORS = {"updated": "green", "available": "yellow", "failed": "red", "refused": "red"}
+
+
+@click.command(short_help="Fetch what is newer, of a bundle and all it uses.")
+@click.argument("name", required=False)
+@click.option("--check", is_flag=True, help="Only look.")
+@trust_option
+@json_option
+@click.pass_context
+def update(
+    context: click.Context, name: str | None, check: bool, trust: bool, as_json: bool
+) -> None:
+    """Fetch what is newer: of a bundle, of what it includes, and of its modules.
+
+    A project that has a lock file gets the new versions into it. Fetching and installing is asked
+    about; headless that needs --trust, or an answer given before. The exit status is 1 when a
+    source can't be had, and 3 when it may not be fetched.
+    """
+    import asyncio
+
+    from amplifier_tui.cli.bundle_layout import table
+    from amplifier_tui.cli.bundle_trust import trust_callback
+
+    workspace = open_workspace(context)
+    with failures(context):
+        wanted = chosen(workspace, name)
+        callback = trust_callback(trust)
+        rows = asyncio.run(
+            workspace.update(wanted, check_only=check, trust=callback, progress=progress)
+        )
+    if as_json:
+        print_json({"bundle": wanted, "sources": [_data(row) for row in rows]})
+    elif not rows:
+        click.echo("It has no sources that could be newer.")
+    else:
+        cells = [(row.state, row.uri, row.detail) for row in rows]
+        for line in table(cells, paint={0: _coloured}):
+            click.echo(line)
+    states = {row.state for row in rows}
+    if states & {"failed", "refused"}:
+        context.exit(FAILED if "failed" in states else REFUSED)
+
+
+def _coloured(state: str) -> str:
+    return style(state, fg=_COLORS[state]) if state in _COLORS else state
+
+
+def _data(row: "SourceUpdate") -> dict[str, str]:
+    import dataclasses
+
+    return dataclasses.asdict(row)
+
+
+@click.command(short_help="Write down which versions a bundle uses here.")
+@click.argument("name", required=False)
+@trust_option
+@json_option
+@click.pass_context
+def lock(context: click.Context, name: str | None, trust: bool, as_json: bool) -> None:
+    """Write what every source of a bundle is now into the project's .amplifier/bundle.lock.
+
+    From then on a branch means that commit here, until `bundle update`. Commit the file, and
+    everybody has the same. What is not on this machine yet is fetched, after a question; headless
+    that needs --trust, or an answer given before.
+    """
+    import asyncio
+
+    from amplifier_tui.cli.bundle_layout import table
+    from amplifier_tui.cli.bundle_trust import trust_callback
+    from amplifier_tui.ui.sanitize import one_line
+    from amplifier_tui.ui.state.formats import plural
+
+    workspace = open_workspace(context)
+    with failures(context):
+        wanted = chosen(workspace, name)
+        callback = trust_callback(trust)
+        written = asyncio.run(workspace.write_lock(wanted, trust=callback, progress=progress))
+    sources = {
+        uri: entry.commit or f"sha256:{entry.sha256}" for uri, entry in written.sources.items()
+    }
+    if as_json:
+        print_json({"bundle": wanted, "file": str(written.path), "sources": sources})
+        return
+    for line in table([(commit[:19], uri) for uri, commit in sources.items()]):
+        click.echo(line)
+    click.echo(f"Locked {plural(len(sources), 'source')} in {one_line(str(written.path), 500)}")

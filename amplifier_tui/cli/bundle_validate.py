@@ -1,0 +1,95 @@
+"""`amplifier-tui bundle validate`."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from amplifier_tui.cli.bundle_common import (
+    FAILED,
+    chosen,
+    failures,
+    json_option,
+    open_workspace,
+    print_json,
+    style,
+)
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.checking import Problem
+    from amplifier_tui.foundation.workspace import Workspace
+
+
+@click.command(short_help="Check a bundle, and say where a mistake is.")
+@click.argument("name", required=False)
+@click.option("--strict", is_flag=True, help="Count warnings as errors.")
+@json_option
+@click.pass_context
+def validate(context: click.Context, name: str | None, strict: bool, as_json: bool) -> None:
+    """Check a bundle: its file, what it includes, and whether a session could be made of it.
+
+    Every finding has its file and line where they are known. Nothing is fetched and nothing of the
+    bundle is run. The exit status is 1 when there is an error.
+    """
+    import asyncio
+
+    workspace = open_workspace(context)
+    with failures(context):
+        wanted = chosen(workspace, name)
+        problems = asyncio.run(_check(workspace, wanted, strict))
+    errors = [problem for problem in problems if problem.severity == "error" or strict]
+    if as_json:
+        findings = [_data(problem) for problem in problems]
+        print_json({"bundle": wanted, "valid": not errors, "findings": findings})
+    else:
+        _print(problems, wanted, valid=not errors)
+    if errors:
+        context.exit(FAILED)
+
+
+async def _check(workspace: "Workspace", name: str, strict: bool) -> "list[Problem]":
+    import asyncio
+    from pathlib import Path
+
+    from amplifier_tui.foundation.bundle_findings import preview_findings
+    from amplifier_tui.foundation.checking import check_bundle_file
+
+    def check_file() -> "list[Problem]":
+        entry = workspace.catalog().find(name)
+        if entry is None or not Path(entry.source).exists():
+            return []
+        return check_bundle_file(Path(entry.source), strict=strict)
+
+    problems = await asyncio.to_thread(check_file)
+    found = preview_findings(await workspace.preview(name))
+    known = {(problem.path, problem.message) for problem in problems}
+    return problems + [each for each in found if (each.path, each.message) not in known]
+
+
+def _print(problems: "list[Problem]", name: str, *, valid: bool) -> None:
+    from amplifier_tui.cli.bundle_layout import paragraph
+
+    for problem in problems:
+        label = (
+            style("error", fg="red")
+            if problem.severity == "error"
+            else style("warning", fg="yellow")
+        )
+        first, *more = paragraph(str(problem))
+        click.echo(f"{label}: {first}")
+        for line in more:
+            click.echo(line)
+        if problem.remedy:
+            for line in paragraph(f"→ {problem.remedy}", indent=2):
+                click.echo(line)
+    for line in paragraph(f"{name} is {'valid' if valid else 'not valid'}."):
+        click.echo(line)
+
+
+def _data(problem: "Problem") -> dict[str, Any]:
+    return {
+        "severity": problem.severity,
+        "message": problem.message,
+        "path": None if problem.path is None else str(problem.path),
+        "line": problem.line,
+        "remedy": problem.remedy,
+    }

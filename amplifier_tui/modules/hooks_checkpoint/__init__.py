@@ -1,0 +1,80 @@
+"""hooks-checkpoint: keeps a copy of every file before a tool changes it, so that it can go back.
+
+Before a file of the workspace is written, edited, patched or deleted by a file tool, its content is
+copied once per turn into the folder ``checkpoints`` of the session. What commands change is not
+seen. Links are followed to see where a file is, and what is outside of the workspace is left alone.
+
+Capabilities:
+    ``checkpoint.list``: async function without arguments; returns a list of dicts, oldest first,
+        one for each turn in which files changed: ``id``, ``turn`` (counted from 1), ``prompt``
+        (its beginning), ``at`` (ISO time) and ``files``: dicts with ``path`` (relative to the
+        workspace), ``action`` (``changed`` or ``created``), ``size`` (bytes of the copy) and
+        ``skipped`` (why there is no copy; empty when there is one).
+    ``checkpoint.restore``: async function ``(id, paths=None, force=False)``; puts files back to
+        what they were when that turn began, undoing later turns too. Returns a dict of lists of
+        paths: ``restored``, ``removed`` (they did not exist), ``unchanged``, ``conflicts`` (they
+        were changed since by somebody else; ``force`` restores them all the same) and ``failed``
+        (a mapping of path to reason). Raises ``KeyError`` for an unknown id.
+
+Config:
+    tools: More tools that change files, a mapping of name (``*`` allowed) to the name of the
+        argument with the path.
+    max_file_bytes: Larger files are not copied. Default 5000000.
+    max_binary_bytes: The same for files that are no text. Default 1000000.
+    max_total_bytes: Most that is kept for a session. Default 200000000.
+    folder: Where the copies are kept; default the session's folder.
+    priority: Of the handler. Default 95, after the hooks that ask for approval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.kernel import events
+from amplifier_tui.modules.hooks_checkpoint.checkpoints import STORE_CAPABILITY, Checkpoints
+from amplifier_tui.modules.hooks_checkpoint.settings import read_settings
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+__all__ = ["Checkpoints", "mount"]
+
+__amplifier_module_type__ = "hook"
+
+_NAME = "hooks-checkpoint"
+
+
+async def mount(
+    coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
+) -> Callable[[], None]:
+    """Register the handlers and the capabilities.
+
+    Args:
+        coordinator: The session's coordinator.
+        config: See the module's docstring.
+
+    Returns:
+        A cleanup that unregisters the handlers.
+
+    Raises:
+        ValueError: A value makes no sense.
+    """
+    settings = read_settings(config or {})
+    checkpoints = Checkpoints(coordinator, settings)
+    hooks = coordinator.hooks
+    registered = [
+        hooks.register(events.EXECUTION_START, checkpoints.turn_begins, name=_NAME),
+        hooks.register(events.TOOL_PRE, checkpoints.before, priority=settings.priority, name=_NAME),
+        hooks.register(events.TOOL_POST, checkpoints.after, name=_NAME),
+        hooks.register(events.TOOL_ERROR, checkpoints.after, name=_NAME),
+    ]
+    coordinator.register_capability(STORE_CAPABILITY, checkpoints)
+    coordinator.register_capability("checkpoint.list", checkpoints.listed)
+    coordinator.register_capability("checkpoint.restore", checkpoints.restore)
+
+    def cleanup() -> None:
+        for unregister in registered:
+            unregister()
+
+    return cleanup

@@ -1,0 +1,190 @@
+"""The handlers: which file, when."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.kernel.models import HookResult
+from amplifier_tui.modules.hooks_checkpoint.location import checkpoint_folder, inside, workspace
+from amplifier_tui.modules.hooks_checkpoint.restoring import restore, shown_path
+from amplifier_tui.modules.hooks_checkpoint.settings import Settings
+from amplifier_tui.modules.hooks_checkpoint.store import Store, Turn
+
+logger = logging.getLogger(__name__)
+
+STORE_CAPABILITY: Final = "checkpoint.store"
+_CONTINUE: Final = HookResult(action="continue")
+_PROMPT: Final = 200
+
+
+class Checkpoints:
+    """The checkpoints of a session.
+
+    Args:
+        coordinator: The session's.
+        settings: What to keep.
+    """
+
+    def __init__(self, coordinator: Any, settings: Settings) -> None:
+        self._coordinator = coordinator
+        self._settings = settings
+        self._lock = asyncio.Lock()
+        self._store: Store | None = None
+        self._turn: Turn | None = None
+        self._number = 0
+        self._prompt = ""
+        self._told = False
+
+    # --- handlers --------------------------------------------------------------------------
+
+    async def turn_begins(self, event: str, data: dict[str, Any]) -> HookResult:
+        """`execution:start`: a turn begins; it is noted with the first file that changes."""
+        if self._owner is self:
+            self._turn = None
+            self._number = await self._count_prompts() + 1
+            self._prompt = " ".join(str(data.get("prompt") or "").split())[:_PROMPT]
+        return _CONTINUE
+
+    async def before(self, event: str, data: dict[str, Any]) -> HookResult:
+        """`tool:pre`: copy the files the call would change."""
+        await self._owner._copy(self._files(data))
+        return _CONTINUE
+
+    async def after(self, event: str, data: dict[str, Any]) -> HookResult:
+        """`tool:post` and `tool:error`: note what became of them."""
+        await self._owner._note(self._files(data))
+        return _CONTINUE
+
+    @property
+    def _owner(self) -> Checkpoints:
+        """Whose turn it is: a sub-agent works in the turn of the session that called it."""
+        owner = self._coordinator.get_capability(STORE_CAPABILITY)
+        return owner if isinstance(owner, Checkpoints) else self
+
+    def _files(self, data: Mapping[str, Any]) -> list[Path]:
+        given = data.get("tool_input")
+        paths = self._settings.paths(
+            str(data.get("tool_name") or ""), given if isinstance(given, Mapping) else {}
+        )
+        if not paths:
+            return []
+        root = workspace(self._coordinator)
+        return [path for text in paths if (path := inside(text, root)) is not None]
+
+    async def _copy(self, files: list[Path]) -> None:
+        if not files:
+            return
+        settings = self._settings
+        async with self._lock:
+            for file in files:
+                try:
+                    store = await self._opened()
+                    if self._turn is None:
+                        self._turn = await asyncio.to_thread(
+                            store.begin, self._number, self._prompt
+                        )
+                    if str(file) not in self._turn.files:
+                        await asyncio.to_thread(
+                            store.add,
+                            self._turn,
+                            file,
+                            largest=settings.max_file_bytes,
+                            largest_binary=settings.max_binary_bytes,
+                            room=settings.max_total_bytes,
+                        )
+                except OSError as error:
+                    await self._trouble(file, error)
+
+    async def _note(self, files: list[Path]) -> None:
+        async with self._lock:
+            if self._turn is None or self._store is None:
+                return
+            for file in files:
+                try:
+                    await asyncio.to_thread(self._store.note_after, self._turn, file)
+                except OSError as error:
+                    logger.warning("What became of %s is not noted: %s", file, error)
+
+    async def _trouble(self, file: Path, error: OSError) -> None:
+        logger.warning("No checkpoint of %s: %s", file, error)
+        if self._told:
+            return
+        self._told = True
+        reason = error.strerror or str(error)
+        await self._coordinator.hooks.emit(
+            "user:notification",
+            {
+                "message": f"There is no checkpoint of {file.name}, it can't be undone: {reason}",
+                "level": "warning",
+                "source": "hooks-checkpoint",
+            },
+        )
+
+    async def _opened(self) -> Store:
+        if self._store is None:
+            folder = checkpoint_folder(self._coordinator, self._settings.folder)
+            self._store = await asyncio.to_thread(Store, folder)
+        return self._store
+
+    async def _count_prompts(self) -> int:
+        context = self._coordinator.get("context")
+        if context is None:
+            return 0
+        messages = context.get_messages()
+        messages = await messages if inspect.isawaitable(messages) else messages
+        return sum(map(_is_prompt, messages))
+
+    # --- capabilities ----------------------------------------------------------------------
+
+    async def listed(self) -> list[dict[str, Any]]:
+        """Return the checkpoints; see the package's docstring."""
+        root = workspace(self._coordinator)
+        async with self._lock:
+            store = await self._opened()
+            described = [_described(turn, root) for turn in store.turns]
+        return [turn for turn in described if turn["files"]]
+
+    async def restore(
+        self, id: str, paths: Collection[str] | None = None, force: bool = False
+    ) -> dict[str, Any]:
+        """Put files back; see the package's docstring.
+
+        Raises:
+            KeyError: There is no such checkpoint.
+        """
+        root = workspace(self._coordinator)
+        async with self._lock:
+            store = await self._opened()
+            outcome = await asyncio.to_thread(restore, store, root, id, paths, force)
+        return outcome.as_dict()
+
+
+def _is_prompt(message: Any) -> bool:
+    if not isinstance(message, Mapping) or message.get("role") != "user":
+        return False
+    metadata = message.get("metadata")
+    return not (isinstance(metadata, Mapping) and metadata.get("source") == "hook")
+
+
+def _described(turn: Turn, root: Path) -> dict[str, Any]:
+    return {
+        "id": turn.id,
+        "turn": turn.number,
+        "prompt": turn.prompt,
+        "at": turn.at,
+        "files": [
+            {
+                "path": shown_path(entry.path, root),
+                "action": "changed" if entry.existed else "created",
+                "size": entry.size,
+                "skipped": entry.skipped,
+            }
+            for entry in turn.files.values()
+            if entry.differs
+        ],
+    }

@@ -1,0 +1,267 @@
+"""Copies of files, and the index of what they are copies of.
+
+``index.jsonl`` has one line for each turn in which a file changed (``turn``), for each file before
+its first change in that turn (``file``) and for what a tool made of it (``after``). The contents
+are in ``objects/``, each once, named by their SHA-256. Everything is readable by its owner only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import stat
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+logger = logging.getLogger(__name__)
+
+INDEX: Final = "index.jsonl"
+OBJECTS: Final = "objects"
+_HEAD: Final = 8_192
+
+
+@dataclass
+class FileEntry:
+    """A file before a turn changed it.
+
+    Attributes:
+        path: Absolute, without links.
+        copy: SHA-256 of its content; None when it did not exist, or was not copied.
+        existed: Whether it existed.
+        size: Bytes of its content.
+        mode: Its permissions.
+        skipped: Why it was not copied; empty when it was.
+        after: SHA-256 of what the last tool left, None where it left nothing; empty while unknown.
+    """
+
+    path: Path
+    copy: str | None = None
+    existed: bool = False
+    size: int = 0
+    mode: int = 0o644
+    skipped: str = ""
+    after: str | None = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the file is another one since: the call was not denied, nor its work undone."""
+        return bool(self.skipped) or self.after != self.copy
+
+
+@dataclass
+class Turn:
+    """A turn in which files changed; `files` by their absolute path."""
+
+    id: str
+    number: int
+    prompt: str
+    at: str
+    files: dict[str, FileEntry] = field(default_factory=dict)
+
+
+class Store:
+    """The copies of one session. Everything here blocks: call it in a thread.
+
+    Args:
+        folder: Where they are; made with the first copy.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.turns: list[Turn] = []
+        self.size = 0
+        self._read()
+
+    def begin(self, number: int, prompt: str) -> Turn:
+        """Note a turn.
+
+        Raises:
+            OSError: The disk does not take it.
+        """
+        turn = Turn(f"{len(self.turns) + 1:04d}", number, prompt, datetime.now(UTC).isoformat())
+        self._write(
+            {"kind": "turn", "id": turn.id, "turn": number, "prompt": prompt, "at": turn.at}
+        )
+        self.turns.append(turn)
+        return turn
+
+    def add(self, turn: Turn, path: Path, *, largest: int, largest_binary: int, room: int) -> None:
+        """Copy a file that is about to be changed.
+
+        Args:
+            turn: The turn in which it happens.
+            path: The file.
+            largest: Most bytes of a text.
+            largest_binary: Most bytes of anything else.
+            room: Most bytes of all copies.
+
+        Raises:
+            OSError: The file can't be read, or the disk does not take the copy.
+        """
+        entry = FileEntry(path)
+        data = b""
+        found = _stat(path)
+        if found is not None:
+            entry.existed, entry.size = True, found.st_size
+            entry.mode = stat.S_IMODE(found.st_mode)
+            if not stat.S_ISREG(found.st_mode):
+                entry.skipped = "it is no file"
+            elif found.st_size > largest:
+                entry.skipped = f"it is larger than {largest} bytes"
+            else:
+                data = _content(path)
+                entry.size = len(data)
+                if b"\0" in data[:_HEAD] and len(data) > largest_binary:
+                    entry.skipped = f"it is no text and larger than {largest_binary} bytes"
+                elif self.size + len(data) > room:
+                    entry.skipped = f"the copies of this session have {room} bytes already"
+                else:
+                    entry.copy = self._keep(data)
+        self._write(
+            {
+                "kind": "file",
+                "id": turn.id,
+                "path": str(path),
+                "copy": entry.copy,
+                "existed": entry.existed,
+                "size": entry.size,
+                "mode": entry.mode,
+                "skipped": entry.skipped,
+            }
+        )
+        turn.files[str(path)] = entry
+
+    def note_after(self, turn: Turn, path: Path) -> None:
+        """Note what a tool made of a file, so that a later change by somebody else is seen.
+
+        Raises:
+            OSError: The disk does not take it.
+        """
+        entry = turn.files.get(str(path))
+        if entry is None or entry.skipped:
+            return
+        entry.after = digest(path)
+        self._write({"kind": "after", "id": turn.id, "path": str(path), "after": entry.after})
+
+    def read(self, copy: str) -> bytes:
+        """Return a copy.
+
+        Raises:
+            OSError: It is gone, or is not what was copied.
+        """
+        data = (self.folder / OBJECTS / copy).read_bytes()
+        if hashlib.sha256(data).hexdigest() != copy:
+            raise OSError("the copy is damaged")
+        return data
+
+    def _keep(self, data: bytes) -> str:
+        name = hashlib.sha256(data).hexdigest()
+        path = self.folder / OBJECTS / name
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_file(path, data, 0o600)
+            self.size += len(data)
+        return name
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        handle = os.open(self.folder / INDEX, flags, 0o600)
+        with os.fdopen(handle, "ab") as file:
+            text = json.dumps(line, ensure_ascii=False)
+            file.write(f"{text}\n".encode("utf-8", "backslashreplace"))
+
+    def _read(self) -> None:
+        try:
+            lines = (self.folder / INDEX).read_text("utf-8", "replace").splitlines()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            logger.warning("The checkpoints in %s can't be read: %s", self.folder, error)
+            return
+        turns: dict[str, Turn] = {}
+        for line in lines:
+            try:
+                self._take(json.loads(line), turns)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                # Such as a line that a killed program did not finish.
+                logger.warning("A line of %s is ignored: %s", self.folder / INDEX, error)
+        self.turns = list(turns.values())
+        with suppress(OSError), os.scandir(self.folder / OBJECTS) as found:
+            self.size = sum(entry.stat().st_size for entry in found)
+
+    def _take(self, line: dict[str, Any], turns: dict[str, Turn]) -> None:
+        match line["kind"]:
+            case "turn":
+                name = str(line["id"])
+                turns[name] = Turn(name, int(line["turn"]), str(line["prompt"]), str(line["at"]))
+            case "file":
+                copy = line["copy"]
+                turns[line["id"]].files[str(line["path"])] = FileEntry(
+                    path=Path(line["path"]),
+                    copy=None if copy is None else _checked(copy),
+                    existed=bool(line["existed"]),
+                    size=int(line["size"]),
+                    mode=int(line["mode"]) & 0o777,
+                    skipped=str(line["skipped"]),
+                )
+            case "after":
+                turns[line["id"]].files[str(line["path"])].after = line["after"]
+
+
+def digest(path: Path) -> str | None:
+    """Return the SHA-256 of a file's content, None when there is no such file.
+
+    Raises:
+        OSError: It can't be read.
+    """
+    try:
+        return hashlib.sha256(_content(path)).hexdigest()
+    except FileNotFoundError:
+        return None
+
+
+def write_file(path: Path, data: bytes, mode: int) -> None:
+    """Replace a file atomically; what is at its place, a link even, is not followed.
+
+    Raises:
+        OSError: It can't be written.
+    """
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(name, mode)
+        os.replace(name, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _content(path: Path) -> bytes:
+    # A link put there since it was looked at is not followed.
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    with os.fdopen(handle, "rb") as file:
+        return file.read()
+
+
+def _checked(copy: Any) -> str:
+    text = str(copy)
+    if len(text) != 64 or not all(character in "0123456789abcdef" for character in text):
+        raise ValueError("a copy is named by a SHA-256")
+    return text

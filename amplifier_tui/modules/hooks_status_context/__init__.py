@@ -1,0 +1,66 @@
+"""hooks-status-context: tells the model where it is: the folder, the state of git, the date.
+
+It answers ``provider:request`` with a text for that one request, which is never stored. Git is
+asked again when a tool has run since, without taking locks and without running what a repository's
+own configuration names.
+
+Config:
+    git: Whether to tell the branch. Default true.
+    git_status: Whether to tell changed files. Default true.
+    max_files: Changed files that are listed. Default 20.
+    commits: Latest commits that are listed. Default 0.
+    date: Whether to tell date and time. Default true.
+    timeout: Seconds git may take, else its part is left out. Default 2.
+    priority: Of the handler. Default 5.
+    working_dir: The folder where no capability ``session.working_dir`` tells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.kernel import events
+from amplifier_tui.modules.hooks_status_context.settings import read_settings
+from amplifier_tui.modules.hooks_status_context.status import StatusContext
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+__all__ = ["StatusContext", "mount"]
+
+__amplifier_module_type__ = "hook"
+
+_NAME = "hooks-status-context"
+
+
+async def mount(
+    coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
+) -> Callable[[], None]:
+    """Register the handlers.
+
+    Args:
+        coordinator: The session's coordinator.
+        config: See the module's docstring.
+
+    Returns:
+        A cleanup that unregisters them.
+
+    Raises:
+        ValueError: A value makes no sense.
+    """
+    settings = read_settings(config or {})
+    status = StatusContext(coordinator, settings)
+    hooks = coordinator.hooks
+    registered = [
+        hooks.register(events.PROVIDER_REQUEST, status, priority=settings.priority, name=_NAME),
+        hooks.register(events.PROMPT_SUBMIT, status.note_change, name=_NAME),
+        hooks.register(events.TOOL_POST, status.note_change, name=_NAME),
+        hooks.register(events.TOOL_ERROR, status.note_change, name=_NAME),
+    ]
+
+    def cleanup() -> None:
+        for unregister in registered:
+            unregister()
+
+    return cleanup

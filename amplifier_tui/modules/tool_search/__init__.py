@@ -1,0 +1,52 @@
+"""tool-search: ``grep`` and ``glob`` over the workspace.
+
+A search runs in a small process of its own, which ends with the call: neither a slow pattern nor a
+huge folder holds up the session. What ``.gitignore`` and ``.ignore`` files leave out, and folders
+such as ``node_modules``, are left out unless the call says otherwise; ``.git`` always is. Links are
+not followed.
+
+Config:
+    allowed_read_paths: Folders that may be searched beside the workspace.
+    denied_read_paths: Files and folders that are never searched.
+    timeout: Seconds a search may take. Default 20.
+    max_results: Most lines or files one call returns. Default 200.
+    max_file_bytes: Files beyond this size are skipped by ``grep``. Default 5000000.
+    working_dir: The workspace where no capability ``session.working_dir`` tells it.
+
+Relative paths in the config start in the workspace; ``~`` is the home folder.
+"""
+
+# The searching process imports this package too: nothing heavy here.
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+__all__ = ["mount"]
+
+__amplifier_module_type__ = "tool"
+
+
+async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
+    """Mount the two tools.
+
+    Args:
+        coordinator: The session's coordinator.
+        config: See the module's docstring.
+
+    Raises:
+        ValueError: A value makes no sense.
+    """
+    from amplifier_tui.modules.tool_search.glob_tool import GlobTool
+    from amplifier_tui.modules.tool_search.grep_tool import GrepTool
+    from amplifier_tui.modules.tool_search.places import Places
+    from amplifier_tui.modules.tool_search.search import Searcher
+    from amplifier_tui.modules.tool_search.settings import read_settings
+
+    settings = read_settings(config or {})
+    places = Places(settings, coordinator)
+    searcher = Searcher(settings.timeout)
+    for tool in (GrepTool(places, searcher, settings), GlobTool(places, searcher, settings)):
+        await coordinator.mount("tools", tool, name=tool.name)

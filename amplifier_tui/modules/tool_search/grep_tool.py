@@ -1,0 +1,188 @@
+"""``grep``."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules.tool_search import arguments
+from amplifier_tui.modules.tool_search.globs import compile_globs
+from amplifier_tui.modules.tool_search.grep_output import report
+from amplifier_tui.modules.tool_search.places import Places
+from amplifier_tui.modules.tool_search.problems import SearchProblem, failed
+from amplifier_tui.modules.tool_search.search import Searcher
+from amplifier_tui.modules.tool_search.settings import Settings
+
+_MODES: Final = ("files_with_matches", "content", "count")
+_TYPES: Final[dict[str, str]] = {
+    "c": "*.{c,h}",
+    "cpp": "*.{cpp,cc,cxx,hpp,hh,hxx,h}",
+    "cs": "*.cs",
+    "css": "*.{css,scss,sass,less}",
+    "go": "*.go",
+    "html": "*.{html,htm}",
+    "java": "*.java",
+    "js": "*.{js,jsx,mjs,cjs}",
+    "json": "*.{json,jsonl}",
+    "kotlin": "*.{kt,kts}",
+    "md": "*.{md,markdown}",
+    "php": "*.php",
+    "py": "*.{py,pyi}",
+    "ruby": "*.rb",
+    "rust": "*.rs",
+    "sh": "*.{sh,bash,zsh}",
+    "sql": "*.sql",
+    "swift": "*.swift",
+    "toml": "*.toml",
+    "ts": "*.{ts,tsx,mts,cts}",
+    "yaml": "*.{yaml,yml}",
+}
+_MOST_CONTEXT: Final = 50
+
+
+class GrepTool:
+    """Searches the text of files.
+
+    Args:
+        places: What may be searched.
+        searcher: Runs the search.
+        settings: Its limits.
+    """
+
+    name = "grep"
+
+    def __init__(self, places: Places, searcher: Searcher, settings: Settings) -> None:
+        self._places = places
+        self._searcher = searcher
+        self._settings = settings
+
+    @property
+    def description(self) -> str:
+        """What it does, for the model."""
+        return (
+            "Search the text of files with a regular expression (Python's). Returns the files that "
+            "match, or with output_mode `content` the lines, with their numbers. What .gitignore "
+            "leaves out is left out. Faster and safer than grep or rg in a shell."
+        )
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON schema of the input."""
+        return {
+            "type": "object",
+            "properties": {
+                "pattern": {"type": "string", "description": "Regular expression."},
+                "path": {
+                    "type": "string",
+                    "description": "File or folder to search. Default: the workspace.",
+                },
+                "glob": {
+                    "type": "string",
+                    "description": "Only files like this: *.py, src/**/*.{ts,tsx}.",
+                },
+                "type": {
+                    "type": "string",
+                    "description": f"Only files of this kind: {', '.join(_TYPES)}.",
+                },
+                "output_mode": {"type": "string", "enum": list(_MODES)},
+                "-i": {"type": "boolean", "description": "Ignore case."},
+                "-B": {"type": "integer", "description": "Lines to show before each match."},
+                "-A": {"type": "integer", "description": "Lines to show after each match."},
+                "-C": {"type": "integer", "description": "Lines to show before and after."},
+                "multiline": {
+                    "type": "boolean",
+                    "description": "Let `.` match line ends, and a match span lines.",
+                },
+                "head_limit": {
+                    "type": "integer",
+                    "description": f"Most results. Default {self._settings.max_results}.",
+                },
+                "offset": {"type": "integer", "description": "Results to skip, to read on."},
+                "include_ignored": {
+                    "type": "boolean",
+                    "description": "Search what .gitignore leaves out, too.",
+                },
+            },
+            "required": ["pattern"],
+        }
+
+    async def execute(self, input: dict[str, Any]) -> ToolResult:
+        """Search.
+
+        Args:
+            input: See :attr:`input_schema`.
+
+        Raises:
+            asyncio.CancelledError: The call was cancelled; the search has ended.
+        """
+        try:
+            base = await asyncio.to_thread(self._places.resolve, input.get("path"))
+            request = self._request(input, base)
+            findings = await self._searcher.run(request)
+            text, found = report(
+                findings,
+                request,
+                lambda path: self._places.shown(base, path),
+                self._searcher.timeout,
+            )
+        except SearchProblem as problem:
+            return failed(problem)
+        if not found and findings.timed_out:
+            return failed(SearchProblem(text, "timeout"))
+        return ToolResult(output=text)
+
+    def _request(self, input: dict[str, Any], base: Path) -> dict[str, Any]:
+        multiline = arguments.flag(input, "multiline")
+        flags = re.IGNORECASE if arguments.flag(input, "-i", "case_insensitive") else 0
+        flags |= re.DOTALL | re.MULTILINE if multiline else 0
+        mode = arguments.choice(input, "output_mode", _MODES)
+        around = arguments.number(input, ("-C", "context"), 0, _MOST_CONTEXT)
+        most = self._settings.max_results
+        wanted = arguments.number(input, ("head_limit", "max_results"), most, most)
+        return {
+            "kind": "grep",
+            "start": str(base),
+            "denied": self._places.denied,
+            "everything": arguments.flag(input, "include_ignored"),
+            "pattern": _checked(arguments.pattern(input), flags),
+            "flags": int(flags),
+            "multiline": multiline,
+            "globs": _globs(input),
+            "mode": "files" if mode == _MODES[0] else mode,
+            "before": arguments.number(input, ("-B",), around, _MOST_CONTEXT),
+            "after": arguments.number(input, ("-A",), around, _MOST_CONTEXT),
+            "skip": arguments.number(input, ("offset",), 0, 1_000_000),
+            "most": wanted or most,
+            "largest": self._settings.max_file_bytes,
+        }
+
+
+def _checked(pattern: str, flags: int) -> str:
+    try:
+        re.compile(pattern, flags)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise SearchProblem(
+            f"{pattern!r} is no regular expression: {error}. Escape what is meant literally.",
+            "invalid_pattern",
+        ) from error
+    return pattern
+
+
+def _globs(input: dict[str, Any]) -> list[str]:
+    patterns = arguments.globs(input, "glob", "include")
+    kind = input.get("type")
+    if kind:
+        known = _TYPES.get(str(kind))
+        if known is None:
+            raise SearchProblem(
+                f"`type` {kind!r} is not known; use `glob`, such as *.{kind}.", "invalid_arguments"
+            )
+        patterns.append(known)
+    try:
+        compile_globs(patterns)
+    except ValueError as error:
+        raise SearchProblem(f"`glob`: {error}.", "invalid_arguments") from error
+    return patterns

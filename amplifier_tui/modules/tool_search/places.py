@@ -1,0 +1,95 @@
+"""Where may be searched."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from amplifier_tui.modules.tool_search.problems import SearchProblem
+from amplifier_tui.modules.tool_search.settings import Settings
+
+WORKING_DIR_CAPABILITY = "session.working_dir"
+
+
+class Places:
+    """Turns the paths of calls into places that may be searched, or refuses them.
+
+    Args:
+        settings: What is allowed and denied.
+        coordinator: Says where the workspace is; None for nobody.
+    """
+
+    def __init__(self, settings: Settings, coordinator: Any | None = None) -> None:
+        self._settings = settings
+        self._coordinator = coordinator
+
+    @property
+    def root(self) -> Path:
+        """The workspace, without links."""
+        folder = None
+        if self._coordinator is not None:
+            folder = self._coordinator.get_capability(WORKING_DIR_CAPABILITY)
+        return _resolved(str(folder or self._settings.working_dir or os.getcwd()), Path())
+
+    @property
+    def denied(self) -> list[str]:
+        """What is never searched, without links."""
+        root = self.root
+        return [str(_resolved(path, root)) for path in self._settings.denied_read_paths]
+
+    def resolve(self, given: Any) -> Path:
+        """Return the file or folder a call means, with every link followed.
+
+        Args:
+            given: As the model wrote it: relative to the workspace or absolute; empty for it.
+
+        Raises:
+            SearchProblem: It is no path, is not there, or may not be searched.
+        """
+        root = self.root
+        if given is None or given == "":
+            given = "."
+        if not isinstance(given, str):
+            raise SearchProblem(f"`path` must be a text, not {given!r}.", "invalid_path")
+        path = _resolved(given, root)
+        for place in map(Path, self.denied):
+            if path.is_relative_to(place):
+                raise SearchProblem(
+                    f"Denied: {path} is in {place}, which this session may not read "
+                    "(`denied_read_paths`). Search elsewhere, or ask the user.",
+                    "denied_path",
+                )
+        allowed = (_resolved(each, root) for each in self._settings.allowed_read_paths)
+        if not any(path.is_relative_to(place) for place in (root, *allowed)):
+            raise SearchProblem(
+                f"Denied: {path} is outside of the workspace {root}. Use a path inside it, or ask "
+                "the user to add the folder to `allowed_read_paths` of tool-search.",
+                "outside_workspace",
+            )
+        if not path.exists():
+            raise SearchProblem(f"There is no file or folder {given}.", "not_found")
+        return path
+
+    def shown(self, base: Path, path: str) -> str:
+        """Return a found path as a call may write it: relative inside the workspace.
+
+        Args:
+            base: Where the search started.
+            path: Relative to it.
+        """
+        whole = base if base.is_file() else base / path
+        root = self.root
+        text = str(whole.relative_to(root)) if whole.is_relative_to(root) else str(whole)
+        text = f"{text}/" if path.endswith("/") else text
+        # A name is data: it may hold line ends or characters that can't be encoded.
+        text = text.encode("utf-8", "replace").decode()
+        return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def _resolved(path: str, root: Path) -> Path:
+    try:
+        return (root / Path(path).expanduser()).resolve()
+    except (ValueError, RuntimeError, OSError) as error:
+        # NUL, characters the file system can't encode, an unknown user's home, circular links.
+        raise SearchProblem(f"{path!r} is not a usable path: {error}.", "invalid_path") from error

@@ -1,0 +1,175 @@
+"""The searching process: a request as JSON on its input, findings as lines of JSON on its output.
+
+Standard library only. It is ended from outside when it takes too long, so it says at once what it
+finds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any, Final, TypeVar
+
+from amplifier_tui.modules.tool_search.globs import compile_globs
+from amplifier_tui.modules.tool_search.matching import (
+    TooSlowError,
+    matching_lines,
+    read_text,
+    shown_lines,
+    time_limit,
+)
+from amplifier_tui.modules.tool_search.walking import Walk
+
+_SLOW_S: Final = 2.0
+"""Seconds a pattern may take on one file."""
+_MOST_SLOW: Final = 3
+"""Files it may be too slow on before the search ends."""
+_MOST_PATHS: Final = 50_000
+
+
+T = TypeVar("T")
+
+
+def main() -> None:
+    """Carry out the request."""
+    request = json.loads(sys.stdin.buffer.read())
+    _REQUESTS[request["kind"]](request)
+
+
+def say(**finding: Any) -> None:
+    """Write one finding, at once: whoever ends this process keeps what it has said by then."""
+    sys.stdout.write(json.dumps(finding) + "\n")
+    sys.stdout.flush()
+
+
+def glob(request: dict[str, Any]) -> None:
+    """Find files and folders by a pattern of their paths."""
+    walk = Walk(request["start"], tuple(request["denied"]), request["everything"])
+    wanted = compile_globs([request["pattern"]])
+    kind, found = request["type"], 0
+    for path, entry in walk.entries(folders=kind != "file"):
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if (kind == "dir") > is_folder or wanted.fullmatch(path) is None:
+            continue
+        if found == _MOST_PATHS:
+            say(note=f"Only the first {_MOST_PATHS} were looked at.")
+            break
+        found += 1
+        say(path=f"{path}/" if is_folder else path, changed=_changed(entry))
+    say(end=True, unreadable=walk.unreadable)
+
+
+def _changed(entry: os.DirEntry[str]) -> float:
+    try:
+        return entry.stat(follow_symlinks=False).st_mtime
+    except OSError:
+        return 0.0
+
+
+def grep(request: dict[str, Any]) -> None:
+    """Find files and lines by a pattern of their text."""
+    Grep(request).run()
+
+
+class Grep:
+    """One search for text.
+
+    Args:
+        request: `start` (a folder or file), `denied`, `everything`, `pattern`, `flags`,
+            `multiline`, `globs` (of paths or names), `mode` (`files`, `content` or `count`),
+            `before`, `after`, `skip` and `most` (results), `largest` (bytes of a file).
+    """
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self._request = request
+        self._pattern = re.compile(request["pattern"], request["flags"])
+        globs = request["globs"]
+        self._wanted = compile_globs([_anywhere(text) for text in globs]) if globs else None
+        self._to_skip: int = request["skip"]
+        self._room: int = request["most"]
+        self._matches = self._files = self._searched = self._skipped = 0
+        self._slow: list[str] = []
+
+    def run(self) -> None:
+        """Search."""
+        request, start = self._request, self._request["start"]
+        walk = Walk(start, tuple(request["denied"]), request["everything"])
+        whole = all(self._search(file, path) for file, path in self._candidates(walk))
+        say(
+            end=True,
+            more=not whole,
+            matches=self._matches,
+            files=self._files,
+            searched=self._searched,
+            skipped=self._skipped,
+            unreadable=walk.unreadable,
+            slow=self._slow,
+        )
+
+    def _candidates(self, walk: Walk) -> Iterator[tuple[str, str]]:
+        if os.path.isfile(walk.start):
+            yield walk.start, os.path.basename(walk.start)
+            return
+        for path, entry in walk.entries():
+            if self._wanted is None or self._wanted.fullmatch(path) is not None:
+                yield entry.path, path
+
+    def _search(self, file: str, path: str) -> bool:
+        """Search one file; False when nothing more is wanted."""
+        request = self._request
+        try:
+            text = read_text(file, request["largest"])
+        except OSError:
+            text = None
+        if text is None:
+            self._skipped += 1
+            return True
+        self._searched += 1
+        try:
+            with time_limit(_SLOW_S):
+                numbers = matching_lines(text, self._pattern, multiline=request["multiline"])
+                if not numbers:
+                    return True
+                if request["mode"] == "content":
+                    return self._show(text, path, numbers)
+        except TooSlowError:
+            self._slow.append(path)
+            return len(self._slow) < _MOST_SLOW
+        shown, whole = self._page([path])
+        for each in shown:
+            self._count(len(numbers))
+            say(path=each, count=len(numbers))
+        return whole
+
+    def _show(self, text: str, path: str, numbers: list[int]) -> bool:
+        request = self._request
+        shown, whole = self._page(numbers)
+        if shown:
+            self._count(len(shown))
+        lines = shown_lines(text, shown, self._pattern, request["before"], request["after"])
+        for line in lines:
+            say(path=path, n=line.number, text=line.text, hit=line.matches, gap=line.gap)
+        return whole
+
+    def _count(self, matches: int) -> None:
+        self._files += 1
+        self._matches += matches
+
+    def _page(self, results: list[T]) -> tuple[list[T], bool]:
+        """Return what of these results is on the page, and whether they end on it."""
+        skipped = min(self._to_skip, len(results))
+        self._to_skip -= skipped
+        shown = results[skipped : skipped + self._room]
+        self._room -= len(shown)
+        return shown, skipped + len(shown) == len(results)
+
+
+def _anywhere(pattern: str) -> str:
+    """A pattern without a slash is about the name, wherever the file is."""
+    return pattern.removeprefix("/") if "/" in pattern else f"**/{pattern}"
+
+
+_REQUESTS: Final = {"glob": glob, "grep": grep}

@@ -1,0 +1,41 @@
+"""tool-todo: the model's plan as a list of ``{content, status, activeForm}``.
+
+The list belongs to the session. In a resumed session it is read from the conversation. Other
+modules get it through the capability ``todo.items``, an async function without arguments that
+returns the items as dicts.
+
+Config:
+    max_items: Most items of a list. Default 100.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.modules.tool_todo.tool import CAPABILITY, MAX_ITEMS, TodoTool
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+__all__ = ["CAPABILITY", "TodoTool", "mount"]
+
+__amplifier_module_type__ = "tool"
+
+
+async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
+    """Mount the tool as ``todo``.
+
+    Args:
+        coordinator: The session's coordinator.
+        config: See the module's docstring.
+
+    Raises:
+        ValueError: A value makes no sense.
+    """
+    most = (config or {}).get("max_items")
+    most = MAX_ITEMS if most is None else most
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise ValueError(f"`max_items` of tool-todo must be a number from 1 up, not {most!r}")
+    tool = TodoTool(coordinator, most)
+    await coordinator.mount("tools", tool, name=tool.name)
+    coordinator.register_capability(CAPABILITY, tool.items)

@@ -1,0 +1,259 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.bundle_support import Bundles, data, in_terminal, rows
+from tests.foundation.helpers import GitRepo
+
+Capture = pytest.CaptureFixture[str]
+COMPLETE = (
+    "session: {orchestrator: {module: loop-streaming}, context: {module: context-simple}}\n"
+    "providers: [{module: provider-mock}]\n"
+)
+FAR = "---\nbundle: {name: far, version: 1.0.0, description: From afar}\n" + COMPLETE + "---\nHi.\n"
+
+
+@pytest.fixture
+def bundles(tmp_path: Path) -> Bundles:
+    return Bundles(tmp_path / "project")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepo:
+    return GitRepo.create(tmp_path / "repo", {"bundle.md": FAR})
+
+
+def settings(folder: Path, name: str = "settings.yaml") -> dict[str, object]:
+    path = folder / ".amplifier" / name
+    return yaml.safe_load(path.read_text()) if path.exists() else {}
+
+
+@pytest.mark.parametrize(
+    ("scope", "file"),
+    [("global", None), ("project", "settings.yaml"), ("local", "settings.local.yaml")],
+)
+def test_use_writes_the_choice_into_the_scope_and_new_sessions_take_it(
+    bundles: Bundles, own_home: Path, capsys: Capture, scope: str, file: str | None
+) -> None:
+    assert bundles.run("use", "minimal", "--scope", scope) == 0
+    assert "New sessions use minimal" in capsys.readouterr().out
+    folder, name = (own_home, "settings.yaml") if file is None else (bundles.folder, file)
+    assert settings(folder, name) == {"bundle": {"active": "minimal"}}
+    assert bundles.run("list", "--json") == 0
+    active = [row["name"] for row in rows(capsys.readouterr().out) if row["active"]]
+    assert active == ["minimal"]
+    assert bundles.run("use", "--reset", "--scope", scope, "--json") == 0
+    assert data(capsys.readouterr().out)["active"] is None
+    assert bundles.run("show", "--json") == 0
+    assert data(capsys.readouterr().out)["name"] == "coding"
+
+
+def test_use_keeps_comments_and_says_which_settings_are_stronger(
+    bundles: Bundles, own_home: Path, capsys: Capture
+) -> None:
+    path = own_home / ".amplifier" / "settings.yaml"
+    path.parent.mkdir()
+    path.write_text("# mine\nbundle:\n  active: demo  # for now\n")
+    assert bundles.run("use", "local", "--scope", "local") == 0
+    assert bundles.run("use", "minimal") == 0
+    assert path.read_text() == "# mine\nbundle:\n  active: minimal  # for now\n"
+    assert "The local settings say local" in capsys.readouterr().err
+
+
+def test_use_refuses_what_is_not_there_or_not_valid_and_writes_nothing(
+    bundles: Bundles, own_home: Path, capsys: Capture
+) -> None:
+    bundles.write("broken", "tools: oops\n")
+    assert bundles.run("use", "nope") == 1
+    assert "Known are: broken, coding" in capsys.readouterr().err
+    assert bundles.run("use", "broken") == 1
+    assert "broken.md:3" in capsys.readouterr().err
+    assert settings(own_home) == {}
+    assert bundles.run("use") == 2
+    assert bundles.run("use", "coding", "--reset") == 2
+
+
+def test_use_writes_a_path_so_that_it_holds_everywhere(
+    bundles: Bundles, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = bundles.write("mine", COMPLETE)
+    monkeypatch.chdir(path.parent)
+    bundles.folder = path.parent
+    assert bundles.run("use", "./mine.md") == 0
+    assert settings(own_home) == {"bundle": {"active": str(path)}}
+
+
+def test_add_asks_for_trust_first_and_headless_needs_the_flag(
+    bundles: Bundles, repo: GitRepo, own_home: Path, capsys: Capture
+) -> None:
+    assert bundles.run("add", repo.uri()) == 3
+    captured = capsys.readouterr()
+    assert "Not allowed to fetch" in captured.err and "--trust" in captured.err
+    assert settings(own_home) == {} and not (own_home / ".amplifier" / "cache").exists()
+    assert bundles.run("add", repo.uri(), "--trust", "--json") == 0
+    captured = capsys.readouterr()
+    assert data(captured.out)["name"] == "far"
+    assert f"fetching git+file://{repo.path}" in captured.err
+    assert settings(own_home) == {"bundle": {"added": {"far": repo.uri()}}}
+    assert bundles.run("list", "--json") == 0
+    found = {row["name"]: row for row in rows(capsys.readouterr().out)}
+    assert (found["far"]["from"], found["far"]["state"]) == ("added", "ready")
+
+
+def test_an_answer_given_at_the_terminal_is_remembered_for_headless_runs(
+    bundles: Bundles, repo: GitRepo, capsys: Capture, own_home: Path
+) -> None:
+    status, shown = in_terminal(bundles.folder, "add", repo.uri(), keys="n\n")
+    assert status == 3 and "Fetch " in shown and str(repo.path) in shown
+    assert "Allow it? [y/N]" in shown
+    assert bundles.run("add", repo.uri()) == 3
+    status, shown = in_terminal(bundles.folder, "add", repo.uri(), keys="y\n")
+    assert status == 0 and "Added far: From afar" in shown
+    assert bundles.run("remove", "far") == 0
+    subprocess.run(["rm", "-rf", str(own_home / ".amplifier" / "cache")], check=True)
+    assert bundles.run("add", repo.uri()) == 0
+
+
+def test_what_is_asked_is_shown_as_it_is(bundles: Bundles, capsys: Capture) -> None:
+    evil = "git+https://h.invalid/\u202etxt.\x1b[2Jx"
+    status, shown = in_terminal(bundles.folder, "add", evil, keys="n\n")
+    assert status == 3
+    assert "‹U+202E›" in shown and "‹U+001B›" in shown
+    assert "\u202e" not in shown and "\x1b[2J" not in shown
+
+
+def test_add_takes_a_path_and_a_name_of_ones_own(
+    bundles: Bundles, tmp_path: Path, own_home: Path, capsys: Capture
+) -> None:
+    path = tmp_path / "their" / "bundle.md"
+    path.parent.mkdir()
+    path.write_text(FAR)
+    assert bundles.run("add", str(path.parent), "--name", "a.b", "--scope", "project") == 0
+    assert settings(bundles.folder) == {"bundle": {"added": {"a.b": str(path.parent)}}}
+    assert bundles.run("use", "a.b") == 0
+    assert bundles.run("add", str(path), "--name", "../x") == 1
+    assert bundles.run("add", str(path), "--name", "a b") == 1
+    assert bundles.run("add", str(tmp_path / "nowhere")) == 1
+    assert "nowhere" in capsys.readouterr().err
+
+
+def test_a_bundle_that_cannot_be_loaded_is_not_added(
+    bundles: Bundles, tmp_path: Path, own_home: Path
+) -> None:
+    (tmp_path / "bad.md").write_text("---\ntools: x\n---\n")
+    assert bundles.run("add", str(tmp_path / "bad.md")) == 1
+    (tmp_path / "nameless.md").write_text(f"---\n{COMPLETE}---\n")
+    assert bundles.run("add", str(tmp_path / "nameless.md")) == 1
+    assert settings(own_home) == {}
+
+
+def test_remove_takes_it_out_of_settings_and_registry(
+    bundles: Bundles, repo: GitRepo, own_home: Path, capsys: Capture
+) -> None:
+    assert bundles.run("add", repo.uri(), "--trust") == 0
+    assert bundles.run("use", "far") == 0
+    capsys.readouterr()
+    assert bundles.run("remove", "far", "--json") == 0
+    captured = capsys.readouterr()
+    assert data(captured.out)["removed_from"] == ["global settings", "registry"]
+    assert "far is still chosen" in captured.err
+    assert settings(own_home) == {"bundle": {"active": "far"}}
+    registry = json.loads((own_home / ".amplifier" / "registry.json").read_text())
+    assert "far" not in registry["bundles"]
+    assert bundles.run("remove", "far") == 1
+    assert bundles.run("remove", "coding") == 1
+    assert "it is shipped" in capsys.readouterr().err
+
+
+def test_lock_and_update_go_together(
+    bundles: Bundles, repo: GitRepo, tmp_path: Path, capsys: Capture
+) -> None:
+    part = GitRepo.create(tmp_path / "part", {"bundle.md": "---\nbundle: {name: part}\n---\n"})
+    old = part.git("rev-parse", "HEAD")
+    bundles.write("mine", f"includes: ['{repo.uri()}', '{part.uri()}']\n{COMPLETE}")
+    assert bundles.run("lock", "mine") == 3
+    assert not (bundles.folder / ".amplifier" / "bundle.lock").exists()
+    capsys.readouterr()
+    assert bundles.run("lock", "mine", "--trust", "--json") == 0
+    assert data(capsys.readouterr().out)["sources"][part.uri()] == old
+    new = part.commit({"extra.txt": "new"})
+    assert bundles.run("update", "mine", "--check", "--trust", "--json") == 0
+    states = {row["uri"]: row for row in data(capsys.readouterr().out)["sources"]}
+    assert states[part.uri()]["state"] == "available"
+    assert (states[part.uri()]["before"], states[part.uri()]["after"]) == (old, new)
+    assert states[repo.uri()]["state"] == "current"
+    lock = bundles.folder / ".amplifier" / "bundle.lock"
+    assert old in lock.read_text()
+    assert bundles.run("update", "mine", "--trust") == 0
+    text = capsys.readouterr().out
+    assert f"updated  {part.uri()}  {old[:8]} → {new[:8]}" in text
+    assert new in lock.read_text() and old not in lock.read_text()
+    assert bundles.run("update", "mine", "--trust", "--json") == 0
+    found = data(capsys.readouterr().out)["sources"]
+    assert {row["state"] for row in found} == {"current"}
+
+
+def test_update_brings_modules_along_and_names_what_fails(
+    bundles: Bundles, tmp_path: Path, capsys: Capture
+) -> None:
+    module = GitRepo.create(
+        tmp_path / "tool", {"amplifier_module_tool_x/__init__.py": "one = 1\n", "setup.cfg": ""}
+    )
+    gone = GitRepo.create(tmp_path / "gone", {"setup.cfg": ""})
+    bundles.write(
+        "mine",
+        f"tools: [{{module: tool-x, source: '{module.uri()}'}},"
+        f" {{module: tool-y, source: '{gone.uri()}'}}]\n{COMPLETE}",
+    )
+    assert bundles.run("update", "mine", "--trust") == 0
+    new = module.commit({"amplifier_module_tool_x/__init__.py": "two = 2\n"})
+    gone.path.rename(tmp_path / "moved")
+    capsys.readouterr()
+    assert bundles.run("update", "mine", "--trust", "--json") == 0
+    states = {row["uri"]: row for row in data(capsys.readouterr().out)["sources"]}
+    assert states[module.uri()]["state"] == "updated" and states[module.uri()]["after"] == new
+    assert states[gone.uri()]["state"] == "unknown"
+    subprocess.run(["rm", "-rf", str(Path(os.environ["AMPLIFIER_HOME"]) / "cache")], check=True)
+    assert bundles.run("update", "mine", "--trust", "--json") == 1
+    states = {row["uri"]: row for row in data(capsys.readouterr().out)["sources"]}
+    assert states[gone.uri()]["state"] == "failed"
+
+
+def test_update_is_headless_only_with_consent(
+    bundles: Bundles, repo: GitRepo, capsys: Capture
+) -> None:
+    bundles.write("mine", f"includes: ['{repo.uri()}']\n{COMPLETE}")
+    assert bundles.run("update", "mine", "--json") == 3
+    (row,) = data(capsys.readouterr().out)["sources"]
+    assert row["state"] == "refused" and "Not allowed to fetch" in row["detail"]
+
+
+def test_a_bundle_without_sources_has_nothing_to_update(bundles: Bundles, capsys: Capture) -> None:
+    assert bundles.run("update", "coding") == 0
+    assert "no sources" in capsys.readouterr().out
+    assert bundles.run("lock", "coding") == 0
+    assert "Locked 0 sources" in capsys.readouterr().out
+
+
+def test_a_disk_that_does_not_take_it_is_an_error_and_no_traceback(
+    bundles: Bundles, capsys: Capture
+) -> None:
+    (bundles.folder / ".amplifier").write_text("a file")
+    assert bundles.run("use", "minimal", "--scope", "project") == 1
+    assert "Error:" in capsys.readouterr().err
+
+
+def test_starting_a_command_imports_no_screen(bundles: Bundles) -> None:
+    code = (
+        "import sys; from amplifier_tui.cli.group import run;"
+        f"status = run(['bundle', '--cwd', {str(bundles.folder)!r}, 'show', 'demo']);"
+        "bad = {'textual', 'anthropic', 'openai'} & set(sys.modules);"
+        "sys.exit(str(bad) if bad else status)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

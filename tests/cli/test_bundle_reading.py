@@ -1,0 +1,320 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from amplifier_tui.cli.bundle_cells import cells, cut, wrapped
+from amplifier_tui.ui.sanitize import clean
+from tests.cli.bundle_support import Bundles, data, in_terminal, rows
+from tests.foundation.helpers import GitRepo
+
+Capture = pytest.CaptureFixture[str]
+
+MOCK = "providers: [{module: provider-mock}]\n"
+COMPLETE = (
+    "session: {orchestrator: {module: loop-streaming}, context: {module: context-simple}}\n" + MOCK
+)
+EVIL = '"\\e]0;pwned\\a\\e[31mred [bold]x[/] \\u202egnp.exe \\u009b2J"'
+
+
+@pytest.fixture
+def bundles(tmp_path: Path) -> Bundles:
+    return Bundles(tmp_path / "project")
+
+
+def test_every_bundle_is_listed_with_where_it_is_from_and_its_state(
+    bundles: Bundles, capsys: Capture
+) -> None:
+    bundles.write("mine", COMPLETE)
+    bundles.write("broken", "tools: oops\n")
+    assert bundles.run("list", "--json") == 0
+    found = {row["name"]: row for row in rows(capsys.readouterr().out)}
+    assert {"coding", "demo", "local", "minimal", "research"} <= set(found)
+    assert found["mine"]["state"] == "ready" and found["mine"]["from"] == "project"
+    assert found["coding"]["state"] == "needs_key" and found["coding"]["from"] == "shipped"
+    assert "ANTHROPIC_API_KEY" in found["coding"]["missing_keys"]
+    assert found["broken"]["state"] == "invalid" and "broken.md:3" in found["broken"]["error"]
+    assert [name for name, row in found.items() if row["active"]] == ["coding"]
+    assert bundles.run("list") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["NAME", "STATE", "FROM", "DESCRIPTION"]
+    assert [line.split()[1] for line in lines if line.startswith("*")] == ["coding"]
+
+
+def test_what_is_in_a_pipe_is_plain_and_whole(bundles: Bundles) -> None:
+    bundles.write("mine", f"  # {'x' * 300}\n{COMPLETE}")
+    command = [sys.executable, "-m", "amplifier_tui", "bundle", "--cwd", str(bundles.folder)]
+    done = subprocess.run([*command, "list"], capture_output=True, text=True, check=True)
+    assert "\x1b" not in done.stdout and "…" not in done.stdout
+    names = [line.removeprefix("*").split()[0] for line in done.stdout.splitlines()]
+    assert names == ["NAME", "coding", "demo", "local", "mine", "minimal", "research"]
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["show", "coding"], ["diff", "coding", "local"]])
+def test_eighty_columns_are_enough(bundles: Bundles, arguments: list[str]) -> None:
+    bundles.write("a-bundle-with-a-very-long-name-" + "x" * 60, COMPLETE)
+    bundles.write("wide", COMPLETE.replace("\n", "\n# 漢字\n"), "漢字 " * 30)
+    status, shown = in_terminal(bundles.folder, *arguments)
+    assert status == 0
+    assert "\x1b[" in shown, "a terminal gets colours"
+    for line in clean(shown).splitlines():
+        assert cell_len(line) <= 80, line
+
+
+def test_no_color_is_respected(bundles: Bundles, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    status, shown = in_terminal(bundles.folder, "list")
+    assert status == 0 and "\x1b[" not in shown
+
+
+def test_texts_of_a_bundle_cannot_do_anything_to_a_terminal(
+    bundles: Bundles, capsys: Capture
+) -> None:
+    path = bundles.folder / ".amplifier" / "bundles" / "bad\x1b[31m.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        f"bundle: {{name: {EVIL}, description: {EVIL}}}\n"
+        f"includes: [{EVIL}, 'git+https://h.invalid/\\e[2Jx']\n"
+        f"agents: {{{EVIL}: {{description: {EVIL}}}}}\n"
+        f"tools: [{{module: {EVIL}, config: {{{EVIL}: {EVIL}}}}}]\n"
+        f"context: {{include: [{EVIL}]}}\n"
+    )
+    name = "bad\x1b[31m"
+    for arguments in (
+        ["list"],
+        ["list", "--json"],
+        ["show", name],
+        ["show", name, "--json"],
+        ["show", name, "--plan"],
+        ["validate", name],
+        ["validate", name, "--json"],
+        ["diff", name, "coding"],
+        ["diff", name, "coding", "--json"],
+        ["use", name],
+        ["show", "\x1b]0;x\x07"],
+        ["remove", "\x1b]0;x\x07"],
+    ):
+        bundles.run(*arguments)
+        captured = capsys.readouterr()
+        for text in (captured.out, captured.err):
+            assert clean(text) == text, (arguments, text)
+
+
+def test_show_prints_the_plan_with_the_origin_of_each_entry(
+    bundles: Bundles, capsys: Capture
+) -> None:
+    bundles.write("base", "tools: [{module: tool-bash, config: {timeout: 7}}]\n")
+    bundles.write(
+        "mine",
+        "includes: [./base.md]\ntools: [{module: tool-bash, config: {max_timeout: 9}}]\n"
+        "agents: {include: [scout]}\ncontext: {include: [notes.md]}\n" + COMPLETE,
+        "Use @more.md too.",
+    )
+    folder = bundles.folder / ".amplifier" / "bundles"
+    (folder / "agents").mkdir()
+    (folder / "agents" / "scout.md").write_text(
+        "---\nmeta: {name: scout, description: Looks ahead}\n---\nLook.\n"
+    )
+    (folder / "notes.md").write_text("Notes. " * 40)
+    (folder / "more.md").write_text("More. " * 20)
+    assert bundles.run("show", "mine") == 0
+    text = capsys.readouterr().out
+    assert "  tool-bash  base (./base.md), mine\n      timeout: 7\n      max_timeout: 9\n" in text
+    assert "  scout  mine\n      Looks ahead\n" in text
+    assert "@mine:notes.md  mine" in text
+    assert bundles.run("show", "mine", "--json") == 0
+    found = data(capsys.readouterr().out)
+    assert found["plan"]["tools"] == [
+        {"module": "tool-bash", "config": {"timeout": 7, "max_timeout": 9}}
+    ]
+    origins = [(each["bundle"], each["via"]) for each in found["origins"]["tool:tool-bash"]]
+    assert origins == [("base", "./base.md"), ("mine", None)]
+    assert found["agents"] == [
+        {"name": "scout", "description": "Looks ahead", "has_instruction": True}
+    ]
+    assert found["base_tokens"] == sum(part["tokens"] for part in found["prompt"]) > 80
+    assert found["context_files"] == ["@mine:notes.md", "@more.md"]
+    assert bundles.run("show", "mine", "--plan") == 0
+    assert "max_timeout: 9" in capsys.readouterr().out
+
+
+def test_show_tells_what_is_missing_and_what_would_be_fetched_and_runs_nothing(
+    bundles: Bundles, tmp_path: Path, capsys: Capture, own_home: Path
+) -> None:
+    repo = GitRepo.create(tmp_path / "repo", {"bundle.md": "---\nbundle: {name: far}\n---\n"})
+    module = tmp_path / "amplifier-module-tool-mine"
+    package = module / "amplifier_module_tool_mine"
+    package.mkdir(parents=True)
+    mark = tmp_path / "ran"
+    (package / "__init__.py").write_text(f"open({str(mark)!r}, 'w')\n")
+    bundles.write(
+        "mine",
+        f"includes: ['{repo.uri()}']\n"
+        f"tools: [{{module: tool-mine, source: '{module}'}},"
+        " {module: tool-far, source: 'git+https://h.invalid/t@main'}]\n"
+        "hooks: [{module: hooks-logging, config: {level: '${NO_SUCH_LEVEL}'}}]\n"
+        "providers: [{module: provider-anthropic}]\n",
+    )
+    assert bundles.run("show", "mine", "--json") == 0
+    found = data(capsys.readouterr().out)
+    assert found["missing_keys"] == ["ANTHROPIC_API_KEY"]
+    assert found["missing_variables"] == ["NO_SUCH_LEVEL"]
+    assert {(each["uri"], each["kind"]) for each in found["to_fetch"]} == {
+        (repo.uri(), "bundle"),
+        ("git+https://h.invalid/t@main", "module"),
+    }
+    assert not mark.exists()
+    assert not (own_home / ".amplifier" / "cache").exists()
+    assert bundles.run("show", "mine") == 0
+    text = capsys.readouterr().out
+    for word in ("Not set", "NO_SUCH_LEVEL", "Would be fetched", "h.invalid/t", "Left out"):
+        assert word in text
+
+
+def test_show_tells_which_server_would_get_a_key(
+    bundles: Bundles, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-0123456789abcdef")
+    config = "{base_url: 'https://gate.example/v1', organization: sk-secret-0123456789abcdef}"
+    bundles.write("mine", f"providers: [{{module: provider-openai, config: {config}}}]\n")
+    for more in ([], ["--json"], ["--plan"]):
+        assert bundles.run("show", "mine", *more) == 0
+        text = capsys.readouterr().out
+        assert "sk-secret" not in text
+        assert "https://gate.example" in text and ("OPENAI_API_KEY" in text or more == ["--plan"])
+
+
+def test_secrets_of_the_settings_are_not_shown(
+    bundles: Bundles, capsys: Capture, own_home: Path
+) -> None:
+    settings = own_home / ".amplifier" / "settings.yaml"
+    settings.parent.mkdir(exist_ok=True)
+    entry = "{module: provider-openai, config: {api_key: hunter2-hunter2, organization: '${ORG}'}}"
+    settings.write_text(f"config:\n  providers: [{entry}]\n")
+    for more in ([], ["--json"], ["--plan"]):
+        assert bundles.run("show", "minimal", *more) == 0
+        text = capsys.readouterr().out
+        assert "hunter2" not in text and "${ORG}" in text
+        assert "settings (global)" in text or more == ["--plan"]
+
+
+def test_a_bundle_that_is_not_there_is_an_error_that_names_those_that_are(
+    bundles: Bundles, capsys: Capture
+) -> None:
+    for arguments in (["show", "nope"], ["validate", "nope"], ["diff", "coding", "nope"]):
+        assert bundles.run(*arguments) == 1
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert "no bundle 'nope'" in captured.err and "coding" in captured.err
+
+
+def test_validate_says_file_line_and_remedy(bundles: Bundles, capsys: Capture) -> None:
+    path = bundles.write("mine", "toolz: []\ntools:\n  - source: ./x\nincludes: [./nope.md]\n")
+    assert bundles.run("validate", "mine") == 1
+    text = capsys.readouterr().out
+    assert f"error: {path}:5: tools[0]: Missing required 'module' field" in text
+    assert f"warning: {path}:3: 'toolz' is not a section of a bundle and is ignored" in text
+    assert "→ Did you mean 'tools'?" in text
+    assert f"{path}:6: ./nope.md is left out" in text
+    assert text.endswith("mine is not valid.\n")
+    assert bundles.run("validate", "mine", "--json") == 1
+    found = data(capsys.readouterr().out)
+    assert not found["valid"]
+    assert {(each["line"], each["severity"]) for each in found["findings"]} >= {
+        (3, "warning"),
+        (5, "error"),
+        (6, "warning"),
+    }
+
+
+def test_validate_takes_a_file_and_warnings_count_only_when_strict(
+    bundles: Bundles, capsys: Capture
+) -> None:
+    path = bundles.write("mine", "agents: {include: [ghost]}\n" + COMPLETE)
+    assert bundles.run("validate", str(path)) == 0
+    assert "agents/ghost.md" in capsys.readouterr().out
+    assert bundles.run("validate", str(path), "--strict") == 1
+    bundles.write("part", "tools: [{module: tool-bash}]\n")
+    assert bundles.run("validate", "part") == 0
+    assert "As a part of another bundle it needs none." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["coding", "demo", "local", "minimal", "research"])
+def test_every_shipped_bundle_is_valid_without_a_warning(
+    bundles: Bundles, capsys: Capture, name: str
+) -> None:
+    assert bundles.run("validate", name, "--strict") == 0
+    assert capsys.readouterr().out == f"{name} is valid.\n"
+
+
+def test_broken_yaml_is_told_with_its_line(bundles: Bundles, capsys: Capture) -> None:
+    path = bundles.folder / ".amplifier" / "bundles" / "mine.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("bundle:\n  name: [\n")
+    for command in ("validate", "show"):
+        assert bundles.run(command, "mine") == 1
+        assert f"{path}:" in capsys.readouterr().out
+
+
+def test_diff_tells_what_is_only_in_one_and_what_is_different(
+    bundles: Bundles, capsys: Capture
+) -> None:
+    bundles.write("a", COMPLETE + "tools: [{module: tool-bash, config: {timeout: 1}}]\n")
+    bundles.write(
+        "b",
+        COMPLETE
+        + "tools: [{module: tool-bash, config: {timeout: 2}}, {module: tool-search}]\n"
+        + "hooks: [{module: hooks-logging}]\n",
+        "Hello.\nYou.",
+    )
+    assert bundles.run("diff", "a", "b") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "  ~ tool-bash.config.timeout: 1 → 2" in lines
+    assert "  + tool-search" in lines and "  + hooks-logging" in lines
+    assert "  ~ instruction: 1 line → 2 lines" in lines
+    assert bundles.run("diff", "a", "b", "--json") == 0
+    changes = data(capsys.readouterr().out)["changes"]
+    assert {
+        "section": "Tools",
+        "mark": "~",
+        "name": "tool-bash.config.timeout",
+        "before": "1",
+        "after": "2",
+    } in changes
+    assert bundles.run("diff", "a", "a") == 0
+    assert "the same" in capsys.readouterr().out
+
+
+def test_settings_that_are_broken_are_told_and_not_fatal(
+    bundles: Bundles, capsys: Capture, own_home: Path
+) -> None:
+    settings = own_home / ".amplifier" / "settings.yaml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text("bundle: [\n")
+    assert bundles.run("list") == 0
+    captured = capsys.readouterr()
+    assert f"{settings}:" in captured.err and "coding" in captured.out
+
+
+def test_a_directory_that_is_not_there_is_a_usage_error(tmp_path: Path, capsys: Capture) -> None:
+    bundles = Bundles(tmp_path)
+    bundles.folder = tmp_path / "nope"
+    assert bundles.run("list") == 2
+
+
+def test_help_does_not_read_anything(bundles: Bundles, capsys: Capture) -> None:
+    assert bundles.run("--help") == 0
+    text = capsys.readouterr().out
+    for name in ("list", "show", "validate", "use", "add", "remove", "update", "lock", "diff"):
+        assert f"  {name} " in text
+        assert bundles.run(name, "--help") == 0
+        assert "--json" in capsys.readouterr().out
+
+
+def test_a_line_is_broken_by_columns_and_not_by_characters() -> None:
+    assert wrapped("漢字漢字 ab", 4) == ["漢字", "漢字", "ab"]
+    assert wrapped("", 10) == [""]
+    assert cut("漢字漢字", 5) == "漢字…" and cells("漢字…") == 5
+    assert cut("abc", 3) == "abc"

@@ -1,0 +1,181 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.events import BlockEnded, ModuleFailed, Notice, ToolEnded, TurnStarted
+from tests.host.driving import Driver, Project, calling, saying
+
+SESSION = "0f3c9a1e-1111-4222-8333-944445555666"
+CHILD = "0000000000000000-0123456789abcdef_zen-architect"
+
+# The rows and the card as the Amplifier CLI writes them: messages cleaned for JSON, the system's
+# left out, the reasoning as a text, calls with `tool`.
+ROWS: list[dict[str, Any]] = [
+    {"role": "user", "content": "What is in here?", "timestamp": "2026-03-01T09:00:00.000+00:00"},
+    {
+        "role": "assistant",
+        "content": [{"type": "text", "text": "I look."}],
+        "thinking_text": "The user wants to know.",
+        "tool_calls": [{"id": "toolu_1", "tool": "echo", "arguments": {"text": "README.md"}}],
+        "timestamp": "2026-03-01T09:00:02.000+00:00",
+    },
+    {
+        "role": "tool",
+        "tool_call_id": "toolu_1",
+        "name": "echo",
+        "content": "README.md",
+        "timestamp": "2026-03-01T09:00:02.500+00:00",
+    },
+    {
+        "role": "assistant",
+        "content": "Only a README — nothing else. ✓",
+        "metadata": {"provider": "anthropic"},
+        "timestamp": "2026-03-01T09:00:04.000+00:00",
+    },
+    {"role": "user", "content": [{"type": "text", "text": "Thanks"}]},
+    {"role": "assistant", "content": [{"type": "text", "text": "You are welcome."}]},
+]
+CARD = {
+    "session_id": SESSION,
+    "created": "2026-03-01T09:00:00.000000+00:00",
+    "bundle": "bundle:test",
+    "model": "claude-sonnet-4-5",
+    "turn_count": 2,
+    "name": "Looking around",
+    "description": "The user looked around.",
+    "name_generated_at": "2026-03-01T09:00:09.000000+00:00",
+    "config": {"session": {"orchestrator": {"module": "loop-streaming"}}},
+}
+LOG = {
+    "ts": "2026-03-01T09:00:00.000+00:00",
+    "lvl": "INFO",
+    "schema": {"name": "amplifier.log", "ver": "1.0.0"},
+    "event": "session:start",
+    "session_id": SESSION,
+    "data": {"parent_id": None},
+}
+
+
+def slug(folder: Path) -> str:
+    return str(folder.resolve()).replace("/", "-")
+
+
+def lines(*rows: dict[str, Any]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+@pytest.fixture
+def stored(project: Project, own_home: Path) -> Path:
+    """A session of the Amplifier CLI, with one of a sub-agent beside it."""
+    sessions = own_home / ".amplifier" / "projects" / slug(project.folder) / "sessions"
+    folder = sessions / SESSION
+    folder.mkdir(parents=True)
+    (folder / "transcript.jsonl").write_text(lines(*ROWS))
+    (folder / "metadata.json").write_text(json.dumps(CARD, indent=2))
+    (folder / "events.jsonl").write_text(lines(LOG))
+    (sessions / CHILD).mkdir()
+    (sessions / CHILD / "transcript.jsonl").write_text(lines(ROWS[0]))
+    (sessions / CHILD / "metadata.json").write_text(
+        json.dumps({"session_id": CHILD, "parent_id": SESSION, "agent_name": "zen-architect"})
+    )
+    return folder
+
+
+def test_a_session_of_the_amplifier_cli_is_listed(
+    project: Project, driver: Driver, stored: Path
+) -> None:
+    driver.open(project.bundle())
+    (card,) = driver.client.sessions().result(10)
+    assert (card.session_id, card.title, card.bundle) == (SESSION, "Looking around", "test")
+    assert (card.first_prompt, card.turns) == ("What is in here?", 2)
+
+
+def test_it_is_resumed_with_its_bundle_and_shown_as_it_was(
+    project: Project, driver: Driver, stored: Path
+) -> None:
+    project.bundle()
+    opened = driver.open(resume=SESSION[:8])
+    assert (opened.session_id, opened.bundle) == (SESSION, "test")
+    assert (opened.title, opened.resumed) == ("Looking around", True)
+    prompts = [e.prompt for e in driver.of(TurnStarted) if e.replayed]
+    assert prompts == ["What is in here?", "Thanks"]
+    (call,) = [e for e in driver.of(ToolEnded) if e.replayed]
+    assert (call.tool, call.ok, call.output) == ("echo", True, "README.md")
+    texts = [e.text for e in driver.of(BlockEnded) if e.kind == "text"]
+    assert texts == ["I look.", "Only a README — nothing else. ✓", "You are welcome."]
+    assert not driver.of(ModuleFailed) and not [n for n in driver.of(Notice) if n.level != "info"]
+
+
+def test_going_on_leaves_what_was_there_as_it_was(
+    project: Project, driver: Driver, stored: Path, tmp_path: Path
+) -> None:
+    before = (stored / "transcript.jsonl").read_bytes()
+    dump = tmp_path / "messages.json"
+    name = project.bundle(loop="loop-test", loop_config={"dump": str(dump)})
+    driver.open(name, resume="last")
+    assert driver.turn("And now?").turn == 3
+    driver.close()
+    sent = [row for row in json.loads(dump.read_text()) if row["role"] != "system"]
+    assert [row["role"] for row in sent] == [row["role"] for row in ROWS] + ["user"]
+    calls = sent[1]["tool_calls"]
+    assert (calls[0]["id"], calls[0].get("name") or calls[0].get("tool")) == ("toolu_1", "echo")
+    assert (stored / "transcript.jsonl").read_bytes().startswith(before)
+    card = json.loads((stored / "metadata.json").read_text())
+    assert (card["turn_count"], card["name"]) == (3, "Looking around")
+    kept = ("created", "description", "name_generated_at", "config")
+    assert {key: card[key] for key in kept} == {key: CARD[key] for key in kept}
+    log = [json.loads(line) for line in (stored / "events.jsonl").read_text().splitlines()]
+    assert log[0] == LOG and len(log) > 1
+
+
+def test_a_session_of_ours_has_the_layout_the_amplifier_cli_reads(
+    project: Project, drive: Callable[..., Driver], own_home: Path
+) -> None:
+    driver = drive()
+    script = calling({"echo": {"text": "x"}}, say="I look.", then="Done.")
+    opened = driver.open(project.bundle(script=script))
+    driver.turn("What is in here?")
+    driver.client.rename("A title")
+    driver.close()
+    home = own_home / ".amplifier"
+    folder = home / "projects" / slug(project.folder) / "sessions" / opened.session_id
+    rows = [json.loads(line) for line in (folder / "transcript.jsonl").read_text().splitlines()]
+    assert [row["role"] for row in rows] == ["user", "assistant", "tool", "assistant"]
+    assert all(isinstance(row["timestamp"], str) for row in rows)
+    (call,) = rows[1]["tool_calls"]
+    assert (call["tool"], call["arguments"]) == ("echo", {"text": "x"})
+    assert (rows[2]["tool_call_id"], rows[2]["content"]) == (call["id"], "x")
+    card = json.loads((folder / "metadata.json").read_text())
+    assert card["session_id"] == opened.session_id
+    assert (card["bundle"], card["name"], card["turn_count"]) == ("test", "A title", 1)
+    assert card["created"] and card["model"] and card["working_dir"] == str(project.folder)
+    for line in (folder / "events.jsonl").read_text().splitlines():
+        entry = json.loads(line)
+        assert {"ts", "lvl", "event", "session_id", "data"} <= set(entry)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"metadata.json": "{"},
+        {"metadata.json": "[]"},
+        {"metadata.json": '{"turn_count": "two", "name": 7, "bundle": null}'},
+        {"transcript.jsonl": lines(*ROWS) + '{"role": "user", "con'},
+        {"transcript.jsonl": lines(*ROWS).replace("\n", "\r\n")},
+        {"transcript.jsonl": lines({"content": "no role"}, {"role": 7}, *ROWS)},
+    ],
+    ids=["card torn", "card a list", "card of wrong types", "row torn", "crlf", "strange rows"],
+)
+def test_what_another_program_left_damaged_is_resumed_as_far_as_it_goes(
+    project: Project, driver: Driver, stored: Path, damage: dict[str, str]
+) -> None:
+    for name, text in damage.items():
+        (stored / name).write_text(text, newline="")
+    name = project.bundle(script=saying("Still here."))
+    driver.open(name, resume=SESSION)
+    assert driver.turn("And now?").status == "success"
+    assert "Still here." in driver.answers()
+    assert "Thanks" in [e.prompt for e in driver.of(TurnStarted) if e.replayed]
