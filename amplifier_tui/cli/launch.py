@@ -107,15 +107,17 @@ def launch(options: LaunchOptions) -> int:
             return _refuse(f"--cwd {options.cwd}: {error.strerror}")
     if not _has_terminal():
         return _refuse("amplifier-tui needs a terminal on its input and error output")
-    from amplifier_tui.ui import terminal
+    from amplifier_tui.ui import pace, terminal
 
     # Textual reads these once, when it is imported.
     if terminal.takes_true_color(os.environ):
         os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"
-    if terminal.slow_link(os.environ):
-        os.environ.setdefault("TEXTUAL_FPS", "15")
-        os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+    pace.set_beats(os.environ)
+
+    from amplifier_tui.ui.paste_guard import guard_pastes
+
     terminal.teach_keys()
+    guard_pastes()
     guard = terminal.TerminalGuard()
     guard.arm()
 

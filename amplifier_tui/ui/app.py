@@ -63,6 +63,7 @@ _SCREEN_MODULES = (
     "amplifier_tui.ui.panes.modules",
     "amplifier_tui.ui.panes.event_log",
     "amplifier_tui.ui.session_link",
+    "amplifier_tui.ui.start_up",
 )
 """What the first frame does without."""
 
@@ -165,14 +166,13 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
 
     @work
     async def _start_up(self) -> None:
-        from amplifier_tui.ui.start_up import load_keys, load_themes
-
         # The engine has the longer way: it sets out first. Imports hold the interpreter, not the
         # loop: keys are taken meanwhile.
         opening = asyncio.create_task(self._open_session())
         for name in _SCREEN_MODULES:
             await asyncio.to_thread(import_module, name)
         from amplifier_tui.ui.session_link import SessionLink
+        from amplifier_tui.ui.start_up import load_keys, load_themes
         from amplifier_tui.ui.state.session import SessionState
 
         self.state = SessionState()

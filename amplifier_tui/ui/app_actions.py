@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from textual.app import App, SuspendNotSupported
@@ -31,6 +32,8 @@ class AppActions(App[Farewell]):
     """The actions; `AmplifierApp` adds the life of the program."""
 
     main: MainScreen
+    cwd: Path
+    """The user's working directory."""
     preferences: Preferences
     keymap: Keymap
     themes: dict[str, Roles]
@@ -158,6 +161,14 @@ class AppActions(App[Farewell]):
         if ready is not None:
             client, state = ready
             client.switch_bundle(state.facts.bundle, carry=False)
+
+    def action_demo(self) -> None:
+        """Open the offline demo in a session of its own."""
+        ready = self._session()
+        if ready is not None:
+            from amplifier_tui.host.client import OpenRequest
+
+            ready[0].open(OpenRequest(cwd=self.cwd, demo=True))
 
     def action_rename(self, title: str = "") -> None:
         """Give the session a title."""

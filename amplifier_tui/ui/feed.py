@@ -1,4 +1,4 @@
-"""Carries events from the engine thread to the UI loop, at most 30 batches a second."""
+"""Carries events from the engine thread to the UI loop, in at most so many batches a second."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from amplifier_tui.ui.pace import stream_period
+
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient
     from amplifier_tui.host.events import HostEvent
 
-PERIOD = 1 / 30
-"""Seconds between two batches."""
 BATCH = 1_000
 """Events applied in one go; a backlog is worked off in steps so that keys get their turn."""
 
@@ -36,6 +36,7 @@ class Feed:
         self._woken = False
         self._waiting: deque[HostEvent] = deque()
         self._next = 0.0
+        self._period = stream_period()
 
     def start(self) -> None:
         """Begin; called on the UI loop, inside the app."""
@@ -85,7 +86,7 @@ class Feed:
             self._hand_over()
         spent = loop.time() - began
         # A batch that took long is followed by a longer pause, in which keys are handled.
-        self._next = began + max(PERIOD, spent * 2)
+        self._next = began + max(self._period, spent * 2)
         if self._waiting and not self._woken:
             self._woken = True
             self._schedule()

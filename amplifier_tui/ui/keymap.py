@@ -1,6 +1,6 @@
 """The keys in force."""
 
-from amplifier_tui.ui.key_names import show_key
+from amplifier_tui.ui.key_names import show_key, show_keys
 from amplifier_tui.ui.keys import ACTIONS, BY_ID, LEADER, Action
 
 
@@ -33,3 +33,13 @@ class Keymap:
     def leader(self) -> str:
         """Return the leader key as the screen shows it."""
         return show_key(self.keys_of(BY_ID[LEADER]).split(",")[0])
+
+    def way_to(self, action_id: str) -> str:
+        """Return how to reach an action, as the screen shows it: key, chord or slash command."""
+        action = BY_ID[action_id]
+        if keys := self.keys_of(action):
+            return show_keys(keys)
+        chord, leader = self.chord_of(action), self.leader()
+        if chord and leader:
+            return f"{leader} {show_key(chord)}"
+        return f"/{action.slash[0]}" if action.slash else ""

@@ -77,6 +77,15 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("session.new", "New session", "Session", "app.new_session", chord="n", slash=("new",)),
     Action(
+        "session.demo",
+        "Try the offline demo",
+        "Session",
+        "app.demo",
+        chord="w",
+        slash=("demo",),
+        help="A scripted agent in a sample project; no key, nothing sent anywhere.",
+    ),
+    Action(
         "session.rename",
         "Name this session",
         "Session",

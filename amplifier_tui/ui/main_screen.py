@@ -13,9 +13,8 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static
 
-from amplifier_tui.ui.key_names import show_key
 from amplifier_tui.ui.keymap import Keymap
-from amplifier_tui.ui.keys import BY_ID, bindings
+from amplifier_tui.ui.keys import bindings
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt import Prompt, QueueLine
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
@@ -139,9 +138,19 @@ class MainScreen(Screen[None]):
 
     def use_keymap(self, keymap: Keymap) -> None:
         """Show these keys where keys are named."""
-        chord = show_key(keymap.chord_of(BY_ID["turn.unqueue"]))
-        self.take_back_hint = f"{keymap.leader()} {chord} takes the last one back"
+        self.take_back_hint = f"{keymap.way_to('turn.unqueue')} takes the last one back"
         self.prompt.use_keymap(keymap)
+        if self.transcript is not None:
+            from amplifier_tui.ui.transcript.entry_render.scene import Keys
+
+            self.transcript.use_keys(
+                Keys(
+                    retry=keymap.way_to("turn.retry"),
+                    details=keymap.way_to("view.expand"),
+                    demo=keymap.way_to("session.demo"),
+                    bundles=keymap.way_to("session.bundles"),
+                )
+            )
 
     # --- panes -----------------------------------------------------------------------------
 

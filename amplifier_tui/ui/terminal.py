@@ -106,11 +106,6 @@ def takes_true_color(environ: Mapping[str, str]) -> bool:
     return "TMUX" in environ and not any(environ.get(name) for name in asked)
 
 
-def slow_link(environ: Mapping[str, str]) -> bool:
-    """Return whether the screen is drawn over a network, where fewer frames are kinder."""
-    return bool(environ.get("SSH_CONNECTION") or environ.get("MOSH_CONNECTION"))
-
-
 def set_title(app: App[Any], title: str) -> None:
     """Write the terminal's title; `title` is clean already. Nothing happens without a terminal."""
     write(app, f"\x1b]2;{title}\x07")

@@ -1,6 +1,7 @@
 """The bundle picker: every bundle that can be found, and what the highlighted one would mount."""
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from amplifier_tui.ui.fuzzy import match, rank
 from amplifier_tui.ui.pick_list import PickRow, marked
 from amplifier_tui.ui.sanitize import one_line
 
+_PLACE = re.compile(r"^(?:/|[A-Za-z]:\\)[^\n]{0,4096}?:(?:(\d+):)? ")
+"""Path and line, as they stand before the words of an error."""
 _NARROW = 90
 """Columns below which the preview is left out."""
 
@@ -105,7 +108,7 @@ class BundlePicker(Picker):
         name = one_line(card.name, 60)
         hit = match(query, name) if query else None
         if card.state == "invalid":
-            about = Content.styled(one_line(card.error), "$text-error")
+            about = Content.styled(_brief(card.error), "$text-error")
         else:
             about = Content.styled(one_line(card.description), "$text-muted")
         left = Content.assemble(
@@ -180,3 +183,12 @@ class BundlePicker(Picker):
 
 def _origin(card: BundleCard) -> Content:
     return Content.styled(one_line(card.origin, 40), "$text-muted")
+
+
+def _brief(error: str) -> str:
+    """Return an error for a short row: the line and the words; the preview has the path."""
+    place = _PLACE.match(error)
+    if place is None:
+        return one_line(error)
+    line = f"line {place[1]}: " if place[1] else ""
+    return f"{line}{one_line(error[place.end() :])}"

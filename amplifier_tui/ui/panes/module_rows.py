@@ -2,6 +2,8 @@
 
 import textwrap
 
+from rich.cells import cell_len
+
 from amplifier_tui.ui.panes.paint import Piece, Role, fit, pieces_width, spread
 from amplifier_tui.ui.sanitize import clean, one_line
 from amplifier_tui.ui.state.formats import milliseconds, short_model
@@ -16,6 +18,7 @@ _GLYPHS: dict[ModuleState, tuple[str, Role]] = {
     "failed": ("✗", "error"),
 }
 _MIN_NAME = 14
+_WIDE_NAME = 26
 _WIDE = 72
 _LABEL = 10
 
@@ -47,7 +50,7 @@ def module_row(module: ModuleInfo, width: int) -> Row:
     left: Row = [(f"{glyph} ", role), (name, "text")]
     room = max(0, width - pieces_width(left) - 1)
     if width >= _WIDE:
-        right = _wide_data(module)
+        right = _wide_data(module, width)
     else:
         right = _data(module, max(room, width - 2 - min(len(name), _MIN_NAME) - 1))
     return spread(left, right, width)
@@ -78,9 +81,11 @@ def _data(module: ModuleInfo, room: int) -> Row:
     return next((pieces for pieces in wanted if pieces_width(pieces) <= room), [])
 
 
-def _wide_data(module: ModuleInfo) -> Row:
+def _wide_data(module: ModuleInfo, width: int) -> Row:
     if module.state == "failed":
-        return [(failure_word(module), "muted"), (f"  {module.kind:<12}", "muted")]
+        # The kind's column, and at least a readable part of the name, are not given up.
+        room = width - 2 - min(cell_len(one_line(module.module_id)), _WIDE_NAME) - 1 - 14
+        return [(fit(failure_word(module), room), "muted"), (f"  {module.kind:<12}", "muted")]
     cells: Row = []
     if module.state == "loading":
         cells.append(("loading  ", "muted"))

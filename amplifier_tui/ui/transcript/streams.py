@@ -6,9 +6,6 @@ from amplifier_tui.ui.transcript.document import Document
 from amplifier_tui.ui.transcript.item import Item, Piece
 from amplifier_tui.ui.transcript.stream import FLUSH_LIMIT, LiveText
 
-PERIOD = 1 / 30
-"""Seconds between two flushes."""
-
 _BUDGET = 0.008
 _REST = 2
 

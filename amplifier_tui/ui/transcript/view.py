@@ -7,12 +7,14 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
+from amplifier_tui.ui.pace import stream_period
 from amplifier_tui.ui.sanitize import one_line
 from amplifier_tui.ui.state.entries import Change, Entry, ErrorEntry
 from amplifier_tui.ui.transcript import pulse, streams
 from amplifier_tui.ui.transcript.cursor import Cursor
 from amplifier_tui.ui.transcript.document_view import DocumentView
 from amplifier_tui.ui.transcript.entry_render.error import RETRY_LINK
+from amplifier_tui.ui.transcript.entry_render.scene import Keys
 from amplifier_tui.ui.transcript.intake import Intake
 from amplifier_tui.ui.transcript.item import Item
 from amplifier_tui.ui.transcript.measuring import Measuring
@@ -63,7 +65,7 @@ class TranscriptView(DocumentView, can_focus=True):
         self._measuring = Measuring(self._document)
         self._cursor = Cursor(self._document, self._pager)
         self._quiet = 0
-        self._flush_ticker = Ticker(self, streams.PERIOD, self._flush)
+        self._flush_ticker = Ticker(self, stream_period(), self._flush)
         self._pulse_ticker = Ticker(self, pulse.PERIOD, self._beat)
         self._measure_ticker = Ticker(self, _MEASURE_PERIOD, self._measure)
 
@@ -84,6 +86,15 @@ class TranscriptView(DocumentView, can_focus=True):
                 self._point_at(self._cursor.item)
             self.refresh()
         self._start_timers()
+
+    def use_keys(self, keys: Keys) -> None:
+        """Name these keys where an entry tells of one."""
+        self._document.renderer.keys = keys
+        for item in self._document.items.values():
+            if isinstance(item.entry, ErrorEntry):
+                self._document.redraw(item)
+        self._settle()
+        self.refresh()
 
     # --- where it is -----------------------------------------------------------------------
 

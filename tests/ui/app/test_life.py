@@ -20,7 +20,7 @@ from amplifier_tui.host.events import (
     TurnStarted,
 )
 from amplifier_tui.ui import app as app_module
-from amplifier_tui.ui import crash, terminal
+from amplifier_tui.ui import collector, crash, terminal
 from amplifier_tui.ui.app import AmplifierApp
 from amplifier_tui.ui.clipboard import native_command, tmux_passthrough
 from amplifier_tui.ui.dialogs.event_sheet import EventSheet
@@ -102,13 +102,14 @@ async def test_an_engine_that_cannot_start_is_said_and_the_screen_stays() -> Non
         assert app.is_running
 
 
-async def test_the_collector_is_on_again_with_high_thresholds_once_everything_is_there() -> None:
+async def test_the_collector_is_on_again_with_its_own_thresholds_once_everything_is_there() -> None:
     before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
     gc.disable()
     try:
         async with running():
             assert gc.isenabled()
-            assert gc.get_threshold()[0] >= 50_000
+            assert gc.get_threshold() == collector.THRESHOLDS
     finally:
         gc.unfreeze()
         gc.set_threshold(*before)

@@ -5,6 +5,8 @@ from amplifier_tui.ui.transcript.entry_render.scene import Scene, edged, text_li
 from amplifier_tui.ui.transcript.lines import Line, Span
 from amplifier_tui.ui.transcript.wrap import wrap
 
+NO_PROVIDER = "no_provider"
+"""The kind of error that a key, another bundle or the demo helps against."""
 RETRY_LINK = "retry:"
 """The link of the words that try again."""
 
@@ -31,16 +33,21 @@ def is_expandable(entry: ErrorEntry) -> bool:
 
 
 def _keys(entry: ErrorEntry, scene: Scene) -> list[Span]:
-    spans: list[Span] = []
+    keys = scene.keys
+    ways: list[tuple[str, Span]] = []
     if entry.retryable:
-        spans += [
-            Span(scene.keys.retry, "strong"),
-            Span(" "),
-            Span("try again", "text+u", RETRY_LINK),
-        ]
+        ways.append((keys.retry, Span("try again", "text+u", RETRY_LINK)))
+    if entry.kind == NO_PROVIDER:
+        ways.append((keys.demo, Span("try the offline demo", "muted")))
+        ways.append((keys.bundles, Span("choose a bundle", "muted")))
     if entry.detail:
+        word = "hide details" if scene.expanded else "details"
+        ways.append((keys.details, Span(word, "muted")))
+    spans: list[Span] = []
+    for key, what in ways:
+        if not key:
+            continue  # the user took every way to it away
         if spans:
             spans.append(Span("   "))
-        word = "hide details" if scene.expanded else "details"
-        spans += [Span(scene.keys.details, "strong"), Span(f" {word}", "muted")]
+        spans += [Span(key, "strong"), Span(" "), what]
     return spans

@@ -26,6 +26,8 @@ class Keys(NamedTuple):
 
     retry: str = "ctrl+x r"
     details: str = "ctrl+o"
+    demo: str = "ctrl+x w"
+    bundles: str = "ctrl+x b"
 
 
 KEYS = Keys()
@@ -43,7 +45,7 @@ class Scene:
         selected: Whether the cursor is on it.
         since: When the entry began to stream before our eyes, or 0.
         took: How many seconds it streamed, once it is done, or 0.
-        keys: The keys that retry and that show details, in words.
+        keys: The keys that an entry may tell of, in words.
     """
 
     column: Column

@@ -1,0 +1,35 @@
+"""How often the screen is drawn.
+
+Textual paints on the beats of a timer; `TEXTUAL_FPS`, read when it is imported, is their rate.
+After a late beat it leaves one out, so that what changes may wait for two: at its 60 a second a
+key pressed while an answer streams appeared after 35 ms or more. A beat without news costs
+nothing. So there are many, and what streams has a slower beat of its own.
+"""
+
+import os
+from collections.abc import Mapping, MutableMapping
+from typing import Final
+
+BEATS: Final = 200
+"""A second: what was typed waits 5 to 10 ms."""
+STREAM: Final = 1 / 30
+"""Seconds between two looks at what the engine has sent."""
+SLOW_STREAM: Final = 1 / 10
+"""The same where the screen goes over a network: each of them may move every row."""
+
+
+def set_beats(environ: MutableMapping[str, str]) -> None:
+    """Choose the rates; called before Textual is imported. What the user has set stays."""
+    environ.setdefault("TEXTUAL_FPS", str(BEATS))
+    if slow_link(environ):
+        environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+
+
+def stream_period() -> float:
+    """Return the seconds between two looks at what has arrived."""
+    return SLOW_STREAM if slow_link(os.environ) else STREAM
+
+
+def slow_link(environ: Mapping[str, str]) -> bool:
+    """Return whether the screen is drawn over a network, where fewer frames are kinder."""
+    return bool(environ.get("SSH_CONNECTION") or environ.get("MOSH_CONNECTION"))

@@ -1,0 +1,96 @@
+"""Keeps what is pasted from being taken for keys.
+
+Textual's parser reads on for key sequences after an escape character, in the middle of a bracketed
+paste too, and presses what it does not know as keys: an escape on the clipboard and a few letters
+behind it would answer an approval dialog. Not every terminal takes escapes out of a paste.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from amplifier_tui.ui.sanitize import StreamCleaner
+
+
+class PasteGuard:
+    """Cleans what stands between the marks of bracketed pastes, wherever the input is cut."""
+
+    def __init__(self) -> None:
+        self._cleaner: StreamCleaner | None = None
+        self._held = ""
+        self._seen = ""
+
+    def feed(self, data: str) -> str:
+        """Return the input with its pastes cleaned; a mark cut in two is held back."""
+        found: list[str] = []
+        while data:
+            if self._cleaner is None:
+                data = self._typed(data, found)
+            else:
+                data = self._pasted(data, self._cleaner, found)
+        return "".join(found)
+
+    def _typed(self, data: str, found: list[str]) -> str:
+        """Pass input on up to the beginning of a paste; returns what follows it."""
+        # The parser needs the characters of a mark as they come: a lone escape is a key.
+        before = len(self._seen)
+        at = (self._seen + data).find(BRACKETED_PASTE_START)
+        if at < 0:
+            found.append(data)
+            self._seen = (self._seen + data)[1 - len(BRACKETED_PASTE_START) :]
+            return ""
+        from amplifier_tui.ui.sanitize import StreamCleaner
+
+        end = at + len(BRACKETED_PASTE_START) - before
+        found.append(data[:end])
+        self._seen = ""
+        self._cleaner = StreamCleaner()
+        return data[end:]
+
+    def _pasted(self, data: str, cleaner: "StreamCleaner", found: list[str]) -> str:
+        """Clean input up to the end of the paste; returns what follows it."""
+        data, self._held = self._held + data, ""
+        at = data.find(BRACKETED_PASTE_END)
+        if at >= 0:
+            found += [cleaner.feed(data[:at]), cleaner.finish(), BRACKETED_PASTE_END]
+            self._cleaner = None
+            return data[at + len(BRACKETED_PASTE_END) :]
+        kept = next(
+            (
+                size
+                for size in range(len(BRACKETED_PASTE_END) - 1, 0, -1)
+                if data.endswith(BRACKETED_PASTE_END[:size])
+            ),
+            0,
+        )
+        whole = len(data) - kept
+        self._held = data[whole:]
+        found.append(cleaner.feed(data[:whole]))
+        return ""
+
+
+class GuardedParser(XTermParser):
+    """Textual's parser behind a guard."""
+
+    def __init__(self, debug: bool = False) -> None:
+        self._guard = PasteGuard()
+        super().__init__(debug)
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """Parse input; an empty string ends it."""
+        guarded = self._guard.feed(data)
+        # An empty string would mean the end: everything may have been held back.
+        return super().feed(guarded) if guarded or not data else ()
+
+
+def guard_pastes() -> None:
+    """Let the terminal's driver read through the guard."""
+    from importlib import import_module
+    from sys import platform
+
+    name = "win32" if platform == "win32" else "linux_driver"
+    # The driver offers no place for a parser of one's own.
+    vars(import_module(f"textual.drivers.{name}"))["XTermParser"] = GuardedParser

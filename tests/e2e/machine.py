@@ -1,0 +1,106 @@
+"""A user's machine: a home, a project, and the program to be started in it."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from amplifier_tui.paths import project_slug
+from tests.e2e.terminal import Terminal
+
+Row = dict[str, Any]
+_KEPT = ("PATH", "TMPDIR", "VIRTUAL_ENV", "COVERAGE_PROCESS_START")
+
+
+class Machine:
+    """Makes everything the program may read, and nothing else.
+
+    Args:
+        root: An empty folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.home = root / "home"
+        self.project = root / "project"
+        self.home.mkdir()
+        self.project.mkdir()
+        self.env: dict[str, str] = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        self.env |= {
+            "HOME": str(self.home),
+            "AMPLIFIER_HOME": str(self.home / ".amplifier"),
+            "XDG_CONFIG_HOME": str(self.home / ".config"),
+            "XDG_STATE_HOME": str(self.home / ".local/state"),
+            "XDG_DATA_HOME": str(self.home / ".local/share"),
+            "XDG_CACHE_HOME": str(self.home / ".cache"),
+            "TERM": "xterm-256color",
+            "COLORTERM": "truecolor",
+            "LANG": "C.UTF-8",
+        }
+        self._terminals: list[Terminal] = []
+
+    def start(
+        self,
+        *arguments: str,
+        columns: int = 80,
+        rows: int = 24,
+        env: Mapping[str, str] | None = None,
+    ) -> Terminal:
+        """Start the program in the project's folder."""
+        terminal = Terminal(
+            [sys.executable, "-m", "amplifier_tui", *arguments],
+            env={**self.env, **(env or {})},
+            cwd=self.project,
+            columns=columns,
+            rows=rows,
+            notes=self.logs(),
+        )
+        self._terminals.append(terminal)
+        return terminal
+
+    def close(self) -> None:
+        """End what was started."""
+        for terminal in self._terminals:
+            terminal.close()
+
+    # --- files -----------------------------------------------------------------------------
+
+    def file(self, name: str, text: str) -> Path:
+        """Write a file of the project."""
+        path = self.project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def bundle(self, name: str, text: str) -> Path:
+        """Write a bundle of the project."""
+        return self.file(f".amplifier/bundles/{name}.md", text)
+
+    def logs(self) -> list[Path]:
+        """Return where the program says what went wrong."""
+        return [self.home / ".local/state/amplifier-tui/log/amplifier-tui.log"]
+
+    @property
+    def sessions(self) -> list[Path]:
+        """The folders of the project's sessions, oldest first."""
+        folder = self.home / ".amplifier/projects" / project_slug(self.project) / "sessions"
+        found = [path for path in folder.glob("*") if path.is_dir()]
+        return sorted(found, key=lambda path: path.stat().st_ctime_ns)
+
+    def transcript(self, session: Path) -> list[Row]:
+        """Return the stored rows of a session; a torn last line is left out."""
+        path = session / "transcript.jsonl"
+        if not path.exists():
+            return []
+        lines = path.read_bytes().split(b"\n")[:-1]
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+def text_of(row: Row) -> str:
+    """Return the words of a row."""
+    content = row.get("content")
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    return "".join(str(block.get("text", "")) for block in blocks if isinstance(block, dict))

@@ -1,0 +1,177 @@
+import re
+from typing import Any
+
+import pytest
+
+from tests.e2e.acting import READY, ask, decide, quit_program, ready, switch_bundle
+from tests.e2e.machine import Machine
+from tests.e2e.vendors import lead_to
+from tests.servers import Failure, LoopbackServer, Reply, ToolUse, reply
+from tests.servers.asked import last_tool_result, last_user
+
+BROKEN = "---\nbundle:\n  name: broken\n   version: [1\n---\nYou help.\n"
+UNKNOWN = """---
+bundle:
+  name: curious
+  version: 1.0.0
+  description: Names a module nobody has.
+
+session:
+  orchestrator: {module: loop-streaming}
+  context: {module: context-simple}
+
+providers:
+  - module: provider-mock
+
+tools:
+  - module: tool-nonsuch
+---
+
+You help.
+"""
+
+
+def test_without_a_key_the_variable_is_named_and_a_key_opens_the_demo(machine: Machine) -> None:
+    terminal = machine.start()
+    terminal.wait_for("has no provider that is ready")
+    assert terminal.shows("ANTHROPIC_API_KEY is not set")
+    assert terminal.shows("OPENAI_API_KEY is not set")
+    terminal.wait_for("ctrl+x w try the offline demo")
+
+    ask(terminal, "is anybody there?")
+    terminal.wait_for("No providers mounted")
+    terminal.wait_for("› is anybody there?")
+    terminal.press("ctrl+c")
+    terminal.wait_for(READY)
+
+    terminal.press("ctrl+x", "w")
+    ready(terminal, "demo")
+    ask(terminal, "What is in this project?")
+    terminal.wait_for(re.compile(r"✓ \w+", re.MULTILINE))
+    terminal.press("escape", "escape")
+    terminal.wait_for(READY)
+    quit_program(terminal)
+
+
+def test_a_broken_bundle_is_listed_with_its_error_and_changes_nothing(machine: Machine) -> None:
+    machine.bundle("broken", BROKEN)
+    with LoopbackServer(["One.", "Two."]) as server:
+        lead_to(server, machine, "anthropic")
+        terminal = machine.start("--bundle", "work")
+        ready(terminal, "work")
+        ask(terminal, "first")
+        terminal.wait_for("One.")
+        terminal.wait_for(READY)
+        terminal.press("ctrl+x", "b")
+        terminal.wait_for(re.compile(r"✗ broken +line 4: Not valid YAML"))
+        terminal.type("broken")
+        terminal.wait_for("Bundles  broken")
+        terminal.press("enter", "escape")
+        terminal.wait_for("Bundles  Type to filter")
+        terminal.press("escape")
+        terminal.wait_gone("Bundles  ")
+        ask(terminal, "second")
+        terminal.wait_for("Two.")
+        terminal.wait_for(READY)
+        terminal.type("/bundle broken")
+        terminal.press("enter")
+        terminal.wait_for("broken.md:4: Not valid YAML")
+        ready(terminal, "work")
+        quit_program(terminal)
+    (session,) = machine.sessions
+    assert len(machine.transcript(session)) == 4
+
+
+def test_a_bundle_that_does_not_load_at_the_start_leaves_a_program_to_choose_another(
+    machine: Machine,
+) -> None:
+    machine.bundle("broken", BROKEN)
+    terminal = machine.start("--bundle", "broken")
+    terminal.wait_for("Not valid YAML")
+    switch_bundle(terminal, "demo")
+    terminal.wait_for("model scripted")
+    quit_program(terminal)
+
+
+def test_a_module_nobody_has_is_left_out_and_the_pane_says_why(machine: Machine) -> None:
+    machine.bundle("curious", UNKNOWN)
+    terminal = machine.start("--bundle", "curious")
+    ready(terminal, "curious")
+    terminal.press("f2")
+    terminal.wait_for("1 failed")
+    terminal.wait_for(re.compile(r"✗ tool-nonsuch .*not found"))
+    terminal.press("f2")
+    terminal.wait_gone("1 failed")
+    ask(terminal, "hello")
+    terminal.wait_for("█ hello")
+    terminal.wait_for(READY)
+    quit_program(terminal)
+
+
+def test_a_provider_error_says_what_to_do_and_a_key_tries_again(machine: Machine) -> None:
+    replies = [Failure("overloaded"), lambda request: f"You wanted: {last_user(request)}"]
+    with LoopbackServer(replies) as server:
+        lead_to(server, machine, "anthropic")
+        terminal = machine.start("--bundle", "work")
+        ready(terminal, "work")
+        ask(terminal, "the weather")
+        terminal.wait_for("Anthropic is overloaded")
+        terminal.wait_for("wait a moment, then try again")
+        terminal.wait_for("ctrl+x r try again")
+        terminal.wait_for("› the weather")
+        terminal.press("ctrl+x", "r")
+        terminal.wait_for("You wanted: the weather")
+        terminal.wait_for(READY)
+        quit_program(terminal)
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (ToolUse("read_file", '{"file_path": '), "not valid JSON"),
+        (ToolUse("read_file", {"file_path": "/etc/hostname"}), "outside of the workspace"),
+        (ToolUse("read_file", {"file_path": "../../secret.txt"}), "outside of the workspace"),
+        (ToolUse("no_such_tool", {}), "no_such_tool"),
+    ],
+    ids=["broken JSON", "absolute path", "path upwards", "unknown tool"],
+)
+def test_a_call_that_cannot_be_run_is_explained_to_the_model_and_the_turn_goes_on(
+    machine: Machine, call: ToolUse, told: str
+) -> None:
+    (machine.project.parent / "secret.txt").write_text("nobody may read this")
+
+    def after(request: dict[str, Any]) -> Reply:
+        return reply(f"It went wrong: {told in last_tool_result(request)}")
+
+    with LoopbackServer([reply("I try.", call), after]) as server:
+        lead_to(server, machine, "chat")
+        terminal = machine.start("--bundle", "work")
+        ready(terminal, "work")
+        ask(terminal, "try it")
+        terminal.wait_for("It went wrong: True")
+        terminal.wait_for(READY)
+        quit_program(terminal)
+    (session,) = machine.sessions
+    rows = machine.transcript(session)
+    assert [row["role"] for row in rows] == ["user", "assistant", "tool", "assistant"]
+    assert "nobody may read this" not in str(rows)
+
+
+def test_a_write_outside_of_the_workspace_asks_first_and_a_denial_keeps_it_out(
+    machine: Machine,
+) -> None:
+    outside = machine.project.parent / "outside.txt"
+    call = ToolUse("write_file", {"file_path": str(outside), "content": "here I am"})
+    with LoopbackServer([reply("I write.", call), "So be it."]) as server:
+        lead_to(server, machine, "responses")
+        terminal = machine.start("--bundle", "work")
+        ready(terminal, "work")
+        ask(terminal, "write it")
+        terminal.wait_for("high")
+        terminal.wait_for("outside the workspace")
+        decide(terminal, "write_file wants to make", "d")
+        terminal.wait_for("So be it.")
+        terminal.wait_for(READY)
+        quit_program(terminal)
+    assert not outside.exists()
