@@ -1,6 +1,8 @@
 """What every test gets: a home of its own, no keys, no animations."""
 
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 # Read once at Textual's import, so they must be set before it.
@@ -28,3 +30,15 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     for name in ("NO_COLOR", "SSH_CONNECTION", "TMUX", "AMPLIFIER_MODULES"):
         monkeypatch.delenv(name, raising=False)
     return home
+
+
+@pytest.fixture(autouse=True)
+def own_logging() -> Iterator[None]:
+    root, ours = logging.getLogger(), logging.getLogger("amplifier_tui")
+    handlers, levels = list(root.handlers), (root.level, ours.level)
+    yield
+    for handler in set(root.handlers) - set(handlers):
+        root.removeHandler(handler)
+        handler.close()
+    root.setLevel(levels[0])
+    ours.setLevel(levels[1])

@@ -10,7 +10,6 @@ import json
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,6 +19,7 @@ from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.memory.store import MemoryStore
 from amplifier_tui.context.pipeline import ContextPipeline
+from tests.bench.table import Row, show
 
 ROWS = 10_000
 MEMORIES = 20_000
@@ -30,36 +30,14 @@ QUERIES = (
     "tests",
 )
 
-Row = dict[str, Any]
+Message = dict[str, Any]
+HOW = "10 000 rows as a long session of a coding agent has them"
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One line of the table."""
-
-    what: str
-    value: float
-    unit: str
-    goal: float
-
-    @property
-    def met(self) -> bool:
-        """The goal was reached."""
-        return self.value <= self.goal
-
-    def __str__(self) -> str:
-        mark = "met" if self.met else "MISSED"
-        ratio = self.value / self.goal
-        return (
-            f"{self.what:<46}{self.value:>10,.1f} {self.unit:<4}"
-            f"≤ {self.goal:>6,.0f}  {ratio:>6.2f}x  {mark}"
-        )
-
-
-def session_rows(count: int) -> list[Row]:
+def session_rows(count: int) -> list[Message]:
     """Return rows as a long session of a coding agent has them."""
     rng = Random(4)
-    rows: list[Row] = [{"role": "user", "content": "Let us begin"}]
+    rows: list[Message] = [{"role": "user", "content": "Let us begin"}]
     number = 0
     while len(rows) < count:
         rows.append({"role": "user", "content": f"Question {number}: " + "why " * 20})
@@ -89,7 +67,7 @@ def best(work: Callable[[], Any], times: int) -> float:
     return min(taken)
 
 
-def append(rows: list[Row]) -> float:
+def append(rows: list[Message]) -> float:
     """Seconds per row."""
 
     def all_rows() -> None:
@@ -100,7 +78,7 @@ def append(rows: list[Row]) -> float:
     return best(all_rows, 5) / len(rows)
 
 
-def load(rows: list[Row], folder: Path) -> float:
+def load(rows: list[Message], folder: Path) -> float:
     """Seconds for all rows."""
     path = folder / "transcript.jsonl"
     with path.open("w") as file:
@@ -108,7 +86,7 @@ def load(rows: list[Row], folder: Path) -> float:
     return best(lambda: Ledger.load(path), 5)
 
 
-async def requests(rows: list[Row]) -> list[Result]:
+async def requests(rows: list[Message]) -> list[Row]:
     """Plans and whole requests, where everything fits and where most is left out."""
     results = []
     for what, limit in (("all fits", 100_000_000), ("most is left out", 100_000)):
@@ -126,11 +104,11 @@ async def requests(rows: list[Row]) -> list[Result]:
                 await ask()
                 taken.append(time.perf_counter() - started)
             seconds = min(taken)
-            results.append(Result(f"{name}, warm, {what}", seconds * 1e3, "ms", goal))
+            results.append(_row(f"{name}, warm, {what}", seconds * 1e3, "ms", goal))
     return results
 
 
-async def turn(rows: list[Row]) -> Result:
+async def turn(rows: list[Message]) -> Row:
     """What a turn of a pipeline costs before its first request."""
     taken = []
     for _ in range(5):
@@ -141,10 +119,10 @@ async def turn(rows: list[Row]) -> Result:
         started = time.perf_counter()
         await manager.get_messages_for_request()
         taken.append(time.perf_counter() - started)
-    return Result("first request of a pipeline's turn", min(taken) * 1e3, "ms", 150)
+    return _row("first request of a pipeline's turn", min(taken) * 1e3, "ms", 150)
 
 
-async def memory(folder: Path) -> list[Result]:
+async def memory(folder: Path) -> list[Row]:
     """Searches in a store of 20 000 memories."""
     rng = Random(5)
     words = [f"word{n}" for n in range(3_000)]
@@ -161,25 +139,29 @@ async def memory(folder: Path) -> list[Result]:
             await store.search(query, 8)
             taken.append(time.perf_counter() - started)
         seconds = min(taken)
-        results.append(Result(f"memory search '{query[:24]}…'", seconds * 1e3, "ms", 20))
+        results.append(_row(f"memory search '{query[:24]}…'", seconds * 1e3, "ms", 20))
     await store.close()
     return results
 
 
-def main() -> None:
-    """Print the table."""
+def _row(what: str, value: float, unit: str, goal: float) -> Row:
+    return Row(what=f"context: {what}", value=value, unit=unit, goal=goal, how=HOW)
+
+
+def measure(quick: bool) -> list[Row]:
+    """Return the rows."""
     rows = session_rows(ROWS)
     gc.collect()
-    results = [Result("append a row", append(rows) * 1e6, "µs", 50)]
+    results = [_row("append a row", append(rows) * 1e6, "µs", 50)]
     results += asyncio.run(requests(rows))
     results.append(asyncio.run(turn(rows)))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        results.append(Result("load 10 000 rows", load(rows, folder) * 1e3, "ms", 300))
-        results += asyncio.run(memory(folder))
-    for result in results:
-        print(result)
+        results.append(_row("load 10 000 rows", load(rows, folder) * 1e3, "ms", 300))
+        if not quick:
+            results += asyncio.run(memory(folder))
+    return results
 
 
 if __name__ == "__main__":
-    main()
+    show(measure)

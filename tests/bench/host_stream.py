@@ -17,6 +17,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.sender import Sender
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.kernel.hooks import HookRegistry
+from tests.bench.table import Row, show
 
 DELTAS = 50_000
 RATE = 1_000
@@ -35,30 +36,50 @@ async def emit_all(hooks: HookRegistry) -> float:
     return (time.perf_counter() - began) / DELTAS
 
 
-async def main() -> None:
-    """Print the table."""
+async def compare(scratch: Path) -> tuple[float, float, int]:
+    """Return the seconds a delta takes that nobody follows and that the host follows; the events
+    that went up.
+    """
     bare = await emit_all(HookRegistry())
+    redactor = Redactor({"A_KEY": "some-secret-value", "B_TOKEN": "another-secret-value"})
+    store = SessionStore(scratch / "session", redactor, lambda _: None)
+    store.open()
+    outbox = Outbox()
+    sender = Sender("s", outbox.put, store, redactor)
+    normalizer = Normalizer(sender, store, redactor, scratch, ModuleFacts())
+    hooks = HookRegistry()
+    normalizer.observe(hooks)
+    followed = await emit_all(hooks)
+    normalizer.close()
+    events = len(outbox.drain())
+    store.journal.rest()
+    store.close()
+    return bare, followed, events
+
+
+def measure(quick: bool) -> list[Row]:
+    """Return the rows."""
     with tempfile.TemporaryDirectory(prefix="host-stream-") as scratch:
-        redactor = Redactor({"A_KEY": "some-secret-value", "B_TOKEN": "another-secret-value"})
-        store = SessionStore(Path(scratch) / "session", redactor, lambda _: None)
-        store.open()
-        outbox = Outbox()
-        sender = Sender("s", outbox.put, store, redactor)
-        normalizer = Normalizer(sender, store, redactor, Path(scratch), ModuleFacts())
-        hooks = HookRegistry()
-        normalizer.observe(hooks)
-        followed = await emit_all(hooks)
-        normalizer.close()
-        events = len(outbox.drain())
-        store.journal.rest()
-        store.close()
-    share = (followed - bare) * RATE
-    print(f"{DELTAS:,} deltas, {events} events went up")
-    print(f"{'emit, nobody follows':<40}{bare * 1e6:>8.2f} µs")
-    print(f"{'emit, the host follows':<40}{followed * 1e6:>8.2f} µs  {followed / bare:.1f}x")
-    mark = "met" if share <= GOAL else "MISSED"
-    print(f"{f'of one core at {RATE} tokens/s':<40}{share:>8.1%}    ≤ {GOAL:.0%}  {mark}")
+        bare, followed, events = asyncio.run(compare(Path(scratch)))
+    how = f"{DELTAS:,} deltas emitted as a provider does; {events} events went up"
+    return [
+        Row(
+            what="a delta that the host follows",
+            value=followed * 1e6,
+            unit="µs",
+            reference=bare * 1e6,
+            against="a delta nobody follows",
+            how=how,
+        ),
+        Row(
+            what=f"  part of a core the host takes at {RATE} tok/s",
+            value=(followed - bare) * RATE * 100,
+            unit="%",
+            goal=GOAL * 100,
+            how=how,
+        ),
+    ]
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    show(measure)

@@ -14,6 +14,8 @@ import sys
 import venv
 from pathlib import Path
 
+from tests.bench.table import Row
+
 RUNS = 3
 REQUIREMENT = "amplifier-core>=2.0,<2.1"
 ROOT = Path(__file__).parents[2]
@@ -88,8 +90,8 @@ def line(title: str, goal: float | None, ours: float, theirs: float | None, unit
     return f"{title:<48}{wanted:>8}{ours:>10,.1f} {unit}{beside:>10}{ratio:>8}  {mark}"
 
 
-def main() -> int:
-    """Print the table; return 1 if a goal was missed."""
+def both(runs: int) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the microseconds of our kernel and of the published one, as far as it is there."""
     theirs_at: Path | None = None
     try:
         theirs_at = environment()
@@ -98,11 +100,34 @@ def main() -> int:
     own = [sys.executable, "-m", "amplifier_tui.compat", str(WORKER)]
     ours: list[dict[str, float]] = []
     theirs: list[dict[str, float]] = []
-    for _ in range(RUNS):
+    for _ in range(runs):
         ours.append(work(own))
         if theirs_at is not None:
             theirs.append(work([str(theirs_at), str(WORKER)]))
-    mine, published = medians(ours), medians(theirs)
+    return medians(ours), medians(theirs)
+
+
+def measure(quick: bool) -> list[Row]:
+    """Return the rows for the table of all benchmarks."""
+    mine, published = both(1 if quick else RUNS)
+    how = "one worker on both kernels in turns; the reference is the published amplifier_core 2.0"
+    return [
+        Row(
+            what=title,
+            value=mine[name],
+            unit="µs",
+            goal=goal,
+            reference=published.get(name),
+            against="amplifier_core 2.0",
+            how=how,
+        )
+        for name, (title, goal) in GOALS.items()
+    ]
+
+
+def main() -> int:
+    """Print the table; return 1 if a goal was missed."""
+    mine, published = both(RUNS)
     print(f"{'':<48}{'goal':>8}{'ours':>10}   {'theirs':>10}{'ratio':>8}")
     for name, (title, goal) in GOALS.items():
         print(line(title, goal, mine[name], published.get(name), "µs"))

@@ -96,7 +96,6 @@ async def test_a_handler_that_is_not_callable_fails_when_it_is_called(
         invalid_result(),
         MagicMock(),
     ],
-    ids=repr,
 )
 async def test_an_answer_nobody_can_read_denies(
     hooks: HookRegistry, caplog: Log, rubbish: Any
