@@ -1,0 +1,75 @@
+"""The conversation alone on a screen, for tests."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.pilot import Pilot
+
+from amplifier_tui.ui.state.entries import (
+    Entry,
+    UserEntry,
+)
+from amplifier_tui.ui.transcript.messages import (
+    CopyRequested,
+    EntryActivated,
+    FollowChanged,
+    LinkClicked,
+    RetryRequested,
+)
+from amplifier_tui.ui.transcript.view import TranscriptView
+from tests.ui.transcript.conversation import adding
+
+TOLD = (CopyRequested, EntryActivated, FollowChanged, LinkClicked, RetryRequested)
+
+
+class Stage(App[None]):
+    AUTO_FOCUS = None
+    CSS = "TranscriptView { height: 1fr; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 1000.0
+        self.told: list[Message] = []
+
+    def compose(self) -> ComposeResult:
+        yield TranscriptView(clock=lambda: self.now)
+
+    @property
+    def view(self) -> TranscriptView:
+        return self.query_one(TranscriptView)
+
+    @property
+    def rows(self) -> list[str]:
+        return self.view.visible_text().split("\n")
+
+    def on_copy_requested(self, event: CopyRequested) -> None:
+        self.told.append(event)
+
+    on_entry_activated = on_follow_changed = on_link_clicked = on_retry_requested = (
+        on_copy_requested
+    )
+
+
+@asynccontextmanager
+async def stage(
+    these: list[Entry] | None = None, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[Stage, Pilot[None]]]:
+    app = Stage()
+    async with app.run_test(size=size) as pilot:
+        app.view.apply(adding(these or []))
+        await pilot.pause()
+        yield app, pilot
+
+
+async def until(pilot: Pilot[None], true: Callable[[], Any]) -> None:
+    async with asyncio.timeout(10):
+        while not true():
+            await pilot.pause(0.01)
+
+
+def users(count: int, start: int = 0) -> list[Entry]:
+    return [UserEntry(key=f"u{n}", text=f"prompt {n}") for n in range(start, start + count)]
