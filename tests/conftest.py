@@ -9,6 +9,11 @@ from pathlib import Path
 os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says nothing on a machine that does something else as well.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 _KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL")
 

@@ -109,9 +109,31 @@ def print_json(data: Any) -> None:
     click.echo(text)
 
 
-def progress(action: str, detail: str) -> None:
-    """Say on stderr what takes long."""
-    from amplifier_tui.ui.sanitize import one_line
+class Progress:
+    """Says on stderr what takes long; in a terminal the percentage is counted up in its line."""
 
-    if action in ("fetching", "installing", "installing_package"):
-        click.echo(f"{action.replace('_', ' ')} {one_line(detail, 200)}", err=True)
+    def __init__(self) -> None:
+        self._last = ""
+
+    def __call__(self, action: str, detail: str) -> None:
+        """Take an action of `foundation`, such as `fetching`, and what it is about."""
+        import shutil
+        import sys
+
+        from amplifier_tui.cli.bundle_cells import cut
+        from amplifier_tui.ui.sanitize import one_line
+
+        if action not in ("fetching", "installing", "installing_package"):
+            return
+        line = f"{action.replace('_', ' ')} {one_line(detail, 200)}"
+        what, _, percent = line.rpartition(" ")
+        counted = percent.endswith("%")
+        if not sys.stderr.isatty():
+            if not counted:
+                click.echo(line, err=True)
+            return
+        # One line must stay one line, or the next percentage would be written over half of it.
+        shown = cut(line, shutil.get_terminal_size().columns - 1)
+        again = counted and what == self._last
+        click.echo(f"\x1b[1A\x1b[2K{shown}" if again else shown, err=True)
+        self._last = what if counted else line

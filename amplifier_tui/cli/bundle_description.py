@@ -9,7 +9,7 @@ from amplifier_tui.cli.bundle_layout import paragraph, table, table_rows
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.bundle.provenance import Origin
-    from amplifier_tui.foundation.preview import BundlePreview
+    from amplifier_tui.foundation.preview import BundlePreview, PlannedFetch
     from amplifier_tui.foundation.preview_modules import PreviewModule
 
 _KINDS = {
@@ -85,11 +85,13 @@ def as_data(preview: "BundlePreview") -> dict[str, Any]:
 def as_lines(preview: "BundlePreview") -> Iterator[str]:
     """Yield the description of a bundle in readable lines."""
     version = f" {preview.version}" if preview.version else ""
-    origin = f" · {preview.origin}" if preview.origin else ""
+    # Of what was named by its URI, nothing else is known than that.
+    origin = f" · {preview.origin}" if preview.origin not in ("", preview.name) else ""
     yield from paragraph(f"{preview.name}{version}{origin} · {_STATES[preview.state]}")
     if preview.description:
         yield from paragraph(preview.description)
-    yield from paragraph(preview.source)
+    if preview.source != preview.name:
+        yield from paragraph(preview.source)
     if preview.state in ("invalid", "not_fetched"):
         yield ""
         for line in preview.error.splitlines():
@@ -176,10 +178,7 @@ def _wants(preview: "BundlePreview") -> Iterator[str]:
     missing = (*preview.missing_keys, *preview.missing_variables)
     keys = [line for name in missing for line in paragraph(name, indent=2)]
     yield from _section("Not set", keys)
-    fetched = [
-        (each.uri, f"{each.kind} {each.subject}{_by(each.included_by)}")
-        for each in preview.to_fetch
-    ]
+    fetched = [(each.uri, f"{_subject(each)}{_by(each.included_by)}") for each in preview.to_fetch]
     yield from _section("Would be fetched", table(fetched, indent=2))
     servers = [
         (each.url, f"gets {' and '.join(each.keys)} from {each.module_id}{_by(each.included_by)}")
@@ -202,9 +201,15 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 def _contributors(origins: "Iterable[Origin]") -> str:
     return ", ".join(
-        f"{each.bundle} ({each.via_behavior})" if each.via_behavior else each.bundle
+        f"{each.bundle} ({each.via_behavior})"
+        if each.via_behavior not in (None, each.bundle)
+        else each.bundle
         for each in origins
     )
+
+
+def _subject(fetch: "PlannedFetch") -> str:
+    return fetch.kind if fetch.subject == fetch.uri else f"{fetch.kind} {fetch.subject}"
 
 
 def _by(names: Iterable[str]) -> str:

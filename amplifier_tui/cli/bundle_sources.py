@@ -7,12 +7,12 @@ import click
 
 from amplifier_tui.cli.bundle_common import (
     FAILED,
+    Progress,
     complain,
     failures,
     json_option,
     open_workspace,
     print_json,
-    progress,
     trust_option,
 )
 from amplifier_tui.cli.bundle_use import SCOPES
@@ -55,7 +55,7 @@ def add(
                 f"There is nothing at {uri!r}", remedy="Give a path, or a URI such as git+https://…"
             )
         callback = trust_callback(trust)
-        found = asyncio.run(workspace.load(entry.source, trust=callback, progress=progress))
+        found = asyncio.run(workspace.load(entry.source, trust=callback, progress=Progress()))
         known = name or found.name
         if not _NAME.fullmatch(known):
             raise BundleError(
@@ -116,12 +116,13 @@ def remove(context: click.Context, name: str, as_json: bool) -> None:
             removed.append("registry")
     if not removed:
         entry = workspace.catalog().find(name)
-        why = f"it is {entry.origin}: {entry.source}" if entry is not None else "nobody knows it"
-        complain("Error", f"{name} was not added, so it can't be removed; {why}", "red")
+        why = f"It is {entry.origin}: {entry.source}" if entry is not None else "It is not known"
+        complain("Error", f"{name} was not added, so it can't be removed. {why}.", "red")
         context.exit(FAILED)
     if as_json:
         print_json({"name": name, "removed_from": removed})
     else:
         click.echo(f"Removed {one_line(name, 100)} from {' and '.join(removed)}.")
     if workspace.settings.active_bundle == name:
-        complain("Note", f"{name} is still chosen; choose another with `bundle use`.", "yellow")
+        text = f"{name} is still chosen; choose another with `amplifier-tui bundle use`."
+        complain("Note", text, "yellow")

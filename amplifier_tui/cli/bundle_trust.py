@@ -53,7 +53,8 @@ def _ask(request: "TrustRequest") -> bool:
         return one_line(reveal(text), 500)
 
     click.echo(f"{_WORDS[request.action]} {shown(request.subject or request.uri)}?", err=True)
-    facts = [("from", request.uri), ("commit", request.commit)]
+    source = "" if request.subject in ("", request.uri) else request.uri
+    facts = [("from", source), ("commit", request.commit)]
     facts += [("asked for by", " → ".join(request.included_by)), ("that is", request.detail)]
     facts += [("in", "" if request.path is None else str(request.path))]
     for label, text in facts:

@@ -7,12 +7,12 @@ import click
 from amplifier_tui.cli.bundle_common import (
     FAILED,
     REFUSED,
+    Progress,
     chosen,
     failures,
     json_option,
     open_workspace,
     print_json,
-    progress,
     style,
     trust_option,
 )
@@ -48,14 +48,16 @@ def update(
         wanted = chosen(workspace, name)
         callback = trust_callback(trust)
         rows = asyncio.run(
-            workspace.update(wanted, check_only=check, trust=callback, progress=progress)
+            workspace.update(wanted, check_only=check, trust=callback, progress=Progress())
         )
     if as_json:
         print_json({"bundle": wanted, "sources": [_data(row) for row in rows]})
     elif not rows:
         click.echo("It has no sources that could be newer.")
     else:
-        cells = [(row.state, row.uri, row.detail) for row in rows]
+        cells = [
+            (row.state, f"{row.uri} · {row.detail}" if row.detail else row.uri) for row in rows
+        ]
         for line in table(cells, paint={0: _coloured}):
             click.echo(line)
     states = {row.state for row in rows}
@@ -96,13 +98,17 @@ def lock(context: click.Context, name: str | None, trust: bool, as_json: bool) -
     with failures(context):
         wanted = chosen(workspace, name)
         callback = trust_callback(trust)
-        written = asyncio.run(workspace.write_lock(wanted, trust=callback, progress=progress))
+        written = asyncio.run(workspace.write_lock(wanted, trust=callback, progress=Progress()))
     sources = {
         uri: entry.commit or f"sha256:{entry.sha256}" for uri, entry in written.sources.items()
+    }
+    short = {
+        uri: entry.commit[:12] or f"sha256:{entry.sha256[:12]}"
+        for uri, entry in written.sources.items()
     }
     if as_json:
         print_json({"bundle": wanted, "file": str(written.path), "sources": sources})
         return
-    for line in table([(commit[:19], uri) for uri, commit in sources.items()]):
+    for line in table([(version, uri) for uri, version in short.items()]):
         click.echo(line)
     click.echo(f"Locked {plural(len(sources), 'source')} in {one_line(str(written.path), 500)}")

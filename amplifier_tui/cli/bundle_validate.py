@@ -48,21 +48,11 @@ def validate(context: click.Context, name: str | None, strict: bool, as_json: bo
 
 async def _check(workspace: "Workspace", name: str, strict: bool) -> "list[Problem]":
     import asyncio
-    from pathlib import Path
 
     from amplifier_tui.foundation.bundle_findings import preview_findings
-    from amplifier_tui.foundation.checking import check_bundle_file
 
-    def check_file() -> "list[Problem]":
-        entry = workspace.catalog().find(name)
-        if entry is None or not Path(entry.source).exists():
-            return []
-        return check_bundle_file(Path(entry.source), strict=strict)
-
-    problems = await asyncio.to_thread(check_file)
-    found = preview_findings(await workspace.preview(name))
-    known = {(problem.path, problem.message) for problem in problems}
-    return problems + [each for each in found if (each.path, each.message) not in known]
+    preview = await workspace.preview(name)
+    return await asyncio.to_thread(preview_findings, preview, strict=strict)
 
 
 def _print(problems: "list[Problem]", name: str, *, valid: bool) -> None:

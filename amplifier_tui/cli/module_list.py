@@ -10,11 +10,12 @@ def list_modules(as_json: bool) -> None:
 
     No module is imported for that.
     """
-    import json
-
+    from amplifier_tui.cli.bundle_common import print_json
+    from amplifier_tui.cli.bundle_layout import table
+    from amplifier_tui.cli.module_log import log_to_stderr
     from amplifier_tui.kernel.discovery import find_modules
-    from amplifier_tui.ui.sanitize import one_line
 
+    log_to_stderr()
     seen: set[str] = set()
     rows: list[tuple[str, str, str, str]] = [("MODULE", "KIND", "VERSION", "FROM")]
     for found in sorted(find_modules(), key=lambda entry: entry.id):
@@ -35,13 +36,9 @@ def list_modules(as_json: bool) -> None:
                 "location": found.location,
                 "hidden": hidden,
             }
-            click.echo(json.dumps(facts, ensure_ascii=False))
+            print_json(facts)
         note = " (hidden by the one above)" if hidden else ""
         rows.append((found.id, found.kind, found.version, f"{origin}{note}"))
-    if as_json:
-        return
-    cells = [tuple(one_line(cell, 200) for cell in row) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for row in cells:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        click.echo(line.rstrip())
+    if not as_json:
+        for line in table(rows):
+            click.echo(line)

@@ -1,5 +1,6 @@
 """`amplifier-tui module validate`: whether a module keeps its contract, and if not, what to do."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
     from amplifier_tui.kernel.validation.module_check import CheckedModule
 
 KINDS = ("orchestrator", "provider", "tool", "hook", "context")
+LONGEST = 2_000
+"""Characters of a message that are printed; the JSON has all of them."""
 
 
 @click.command(short_help="Check a module against its contract.")
@@ -30,17 +33,27 @@ def validate(
     import sys
 
     from amplifier_tui import compat
+    from amplifier_tui.cli.bundle_common import print_json
+    from amplifier_tui.cli.module_log import log_to_stderr
     from amplifier_tui.kernel.validation.module_check import check_module
 
+    log_to_stderr()
     compat.install()
     settings = _settings(config)
     try:
         # What the module prints is no part of the report.
         with contextlib.redirect_stdout(sys.stderr):
             checked = asyncio.run(check_module(path, kind, settings))
-    except (FileNotFoundError, ValueError) as error:
+    except FileNotFoundError as error:
+        hint = "What is installed is listed by: amplifier-tui module list"
+        raise click.UsageError(f"{error}\n{hint}") from error
+    except ValueError as error:
         raise click.UsageError(str(error)) from error
-    click.echo(_json(checked) if as_json else _report(checked))
+    if as_json:
+        print_json(_data(checked))
+    else:
+        for line in _report(checked):
+            click.echo(line)
     context.exit(0 if checked.result.passed else 1)
 
 
@@ -56,42 +69,50 @@ def _settings(text: str) -> dict[str, Any]:
     return settings
 
 
-def _json(checked: "CheckedModule") -> str:
+def _data(checked: "CheckedModule") -> dict[str, Any]:
     import dataclasses
-    import json
 
     result = checked.result
-    return json.dumps(
-        {
-            "module": checked.module_id,
-            "type": checked.kind,
-            "path": checked.path,
-            "passed": result.passed,
-            "summary": result.summary(),
-            "checks": [dataclasses.asdict(check) for check in result.checks],
-        },
-        ensure_ascii=False,
-    )
+    return {
+        "module": checked.module_id,
+        "type": checked.kind,
+        "path": checked.path,
+        "passed": result.passed,
+        "summary": result.summary(),
+        "checks": [dataclasses.asdict(check) for check in result.checks],
+    }
 
 
-def _report(checked: "CheckedModule") -> str:
+def _report(checked: "CheckedModule") -> Iterator[str]:
+    """Yield the lines: the module, a paragraph for each check beside its name, the summary."""
+    from amplifier_tui.cli.bundle_cells import cells, wrapped
+    from amplifier_tui.cli.bundle_layout import paragraph, width
     from amplifier_tui.ui.sanitize import clean, one_line
 
     result = checked.result
-    head = f"{checked.module_id} ({checked.kind}) at {checked.path}"
-    width = max((len(check.name) for check in result.checks), default=0)
-    indent = " " * (width + 4)
-    lines = [one_line(head, 500), ""]
-    for check in result.checks:
-        first, *rest = clean(check.message).splitlines() or [""]
-        lines.append(f"{_mark(check)} {one_line(check.name, 200).ljust(width)}  {first}")
-        lines += [indent + line for line in rest]
+    names = [one_line(check.name, 200) for check in result.checks]
+    left = max(map(cells, names), default=0) + 4
+    room = max(20, width() - left)
+
+    def beside(text: str) -> list[str]:
+        rows = clean(text[:LONGEST]).splitlines() or [""]
+        return [line for row in rows for line in wrapped(row, room)]
+
+    yield from paragraph(f"{checked.module_id} ({checked.kind}) at {checked.path}")
+    yield ""
+    for name, check in zip(names, result.checks, strict=True):
+        first, *more = beside(check.message)
         if check.remedy and not check.passed:
-            lines.append(f"{indent}→ {clean(check.remedy)}")
-    return "\n".join([*lines, "", result.summary()])
+            more += beside(f"→ {check.remedy}")
+        yield f"{_mark(check)} {name}{' ' * (left - 2 - cells(name))}{first}"
+        yield from (" " * left + line for line in more)
+    yield ""
+    yield result.summary()
 
 
 def _mark(check: "ValidationCheck") -> str:
+    from amplifier_tui.cli.bundle_common import style
+
     if check.severity == "warning":
-        return click.style("!", fg="yellow")
-    return click.style("✓", fg="green") if check.passed else click.style("✗", fg="red")
+        return style("!", fg="yellow")
+    return style("✓", fg="green") if check.passed else style("✗", fg="red")

@@ -50,7 +50,8 @@ def install() -> None:
 def _forget_others() -> None:
     others = [
         name
-        for name, module in list(sys.modules.items())
+        # Another thread may be importing; only a copy holds still.
+        for name, module in sys.modules.copy().items()
         if (real := _real_name(name)) is not None and getattr(module, "__name__", real) != real
     ]
     for name in others:

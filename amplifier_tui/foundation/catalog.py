@@ -6,7 +6,7 @@ from pathlib import Path
 
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
 from amplifier_tui.foundation.paths.discovery import BUNDLE_FILES, bundle_file_in
-from amplifier_tui.foundation.paths.resolution import redact_uri
+from amplifier_tui.foundation.paths.resolution import is_there, normalize_path, redact_uri
 from amplifier_tui.foundation.registry.includes import is_path, namespace_of
 from amplifier_tui.foundation.registry.state import BundleState
 from amplifier_tui.foundation.settings.settings import Settings
@@ -84,13 +84,7 @@ class BundleCatalog:
         if name.startswith(_URIS) or namespace_of(name) is not None:
             return BundleEntry(name, name, redact_uri(name))
         if is_path(name) or name.startswith("~"):
-            path = Path(name).expanduser()
-            path = path if path.is_absolute() else (self._project or Path.cwd()) / path
-            return (
-                BundleEntry(_name_of(path), str(path.resolve()), str(path))
-                if path.exists()
-                else None
-            )
+            return self._at(name)
         return next((entry for entry in self._all() if entry.name == name), None)
 
     def choose(self, requested: str = "", resumed: str = "", default: str = "") -> Choice:
@@ -124,6 +118,13 @@ class BundleCatalog:
             notice or "No bundle is configured", remedy="Name one with --bundle."
         )
 
+    def _at(self, text: str) -> BundleEntry | None:
+        try:
+            path = normalize_path(text, self._project)
+        except BundleNotFoundError:
+            return None
+        return BundleEntry(_name_of(path), str(path), str(path)) if is_there(path) else None
+
     def _all(self, *, requested_only: bool = False) -> Iterator[BundleEntry]:
         if self._project is not None:
             yield from _scan(self._project / ".amplifier" / "bundles", "project")
@@ -138,15 +139,17 @@ class BundleCatalog:
 
     def _registered(self, *, requested: bool) -> Iterator[BundleEntry]:
         for name, state in self._states.items():
-            vanished = is_path(state.uri) and not Path(state.uri).exists()
+            vanished = is_path(state.uri) and not is_there(Path(state.uri))
             if state.explicitly_requested == requested and not vanished:
                 yield BundleEntry(name, state.uri, redact_uri(state.uri))
 
     def _absolute(self, uri: str) -> str:
         if not (is_path(uri) or uri.startswith("~")):
             return uri
-        path = Path(uri).expanduser()
-        return str(path if path.is_absolute() else (self._project or Path.cwd()) / path)
+        try:
+            return str(normalize_path(uri, self._project))
+        except BundleNotFoundError:
+            return uri  # whoever opens it is told what is wrong with it
 
 
 def named_bundles(folders: Iterable[Path]) -> dict[str, Path]:

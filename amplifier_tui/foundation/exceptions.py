@@ -55,7 +55,10 @@ class SourceNotFetchedError(BundleNotFoundError):
     """
 
     def __init__(self, uri: str) -> None:
-        super().__init__(f"Not fetched yet: {uri}", remedy="Fetch it once while online.")
+        super().__init__(
+            f"Not fetched yet: {uri}",
+            remedy="Opening or updating the bundle fetches it, once you allow that.",
+        )
         self.uri = uri
 
 

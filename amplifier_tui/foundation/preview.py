@@ -10,6 +10,7 @@ from amplifier_tui.foundation.bundle.model import Bundle
 from amplifier_tui.foundation.bundle.preparing import modules_with_source
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.bundle.provenance import SkippedInclude
+from amplifier_tui.foundation.bundle_files import bundle_files
 from amplifier_tui.foundation.checking import Problem, check_bundle_file
 from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedError
 from amplifier_tui.foundation.key_guard import KeyDestination
@@ -17,7 +18,7 @@ from amplifier_tui.foundation.paths.resolution import redact_uri
 from amplifier_tui.foundation.preview_modules import PreviewModule, preview_modules
 from amplifier_tui.foundation.settings.expand import missing_variables
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
-from amplifier_tui.foundation.validator import BundleValidator
+from amplifier_tui.foundation.validator import NAMELESS, BundleValidator
 
 State = Literal["ready", "needs_key", "not_fetched", "invalid"]
 
@@ -69,6 +70,7 @@ class BundlePreview:
         error: Why it is not ready; with file and line where there is one.
         error_path: The file of `error`.
         error_line: The line in it.
+        remedy: What to do about `error`, which ends with it.
         version: As written.
         description: As written.
         plan: The effective mount plan; variables are not expanded, so it has no secrets of the
@@ -94,6 +96,7 @@ class BundlePreview:
     error: str = ""
     error_path: Path | None = None
     error_line: int | None = None
+    remedy: str = ""
     version: str = ""
     description: str = ""
     plan: dict[str, Any] = field(default_factory=dict)
@@ -122,6 +125,7 @@ def failed_preview(name: str, source: str, origin: str, error: BundleError) -> B
         error=str(error),
         error_path=error.path,
         error_line=error.line,
+        remedy=error.remedy,
         to_fetch=() if missing is None else (PlannedFetch(missing.uri, name, "bundle"),),
     )
 
@@ -210,12 +214,14 @@ def _first_error(bundle: Bundle) -> Problem | None:
     errors = BundleValidator().validate(bundle).errors
     if not errors:
         return None
-    # The file it was opened from knows the line; what an include brought has none.
-    located = [] if bundle.source_file is None else check_bundle_file(bundle.source_file)
-    return next(
-        (problem for problem in located if problem.severity == "error"),
-        Problem(errors[0], path=bundle.source_file),
-    )
+    # The file that has the mistake knows the line of it.
+    for path in bundle_files(bundle):
+        for problem in check_bundle_file(path):
+            # A part that is only included needs no name.
+            counts = path == bundle.source_file or problem.message != NAMELESS
+            if problem.severity == "error" and counts:
+                return problem
+    return Problem(errors[0], path=bundle.source_file)
 
 
 def _state(preview: BundlePreview) -> tuple[State, str]:

@@ -21,6 +21,8 @@ VENDOR_HOSTS: dict[str, tuple[str, ...]] = {
 }
 """Hosts, and those below them, of the vendors whose keys `KNOWN_KEYS` names."""
 
+_BASE_URLS = {"provider-openai": "OPENAI_BASE_URL", "provider-anthropic": "ANTHROPIC_BASE_URL"}
+_NEVER_WITHOUT = frozenset({"provider-anthropic"})
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "host.docker.internal")
 
 
@@ -37,22 +39,48 @@ def missing_keys(
         known: Variables by module id, of providers that look for a key themselves.
 
     Returns:
-        Empty when it has everything, and for a server on this machine, which needs no key.
+        Empty when it has everything, and for an OpenAI-compatible server on this machine, which
+        needs no key.
     """
     config = provider.get("config")
     config = config if isinstance(config, Mapping) else {}
-    base_url = str(expand_variables(config.get("base_url") or "", environ))
-    if base_url and _is_local(base_url):
+    module = str(provider.get("module"))
+    if module not in _NEVER_WITHOUT and _is_local(_base_url(module, config, environ)):
         return [name for name in missing_variables(dict(config), environ) if "KEY" not in name]
     missing = missing_variables(dict(config), environ)
-    names = known.get(str(provider.get("module")), ())
+    names = known.get(module, ())
     given = expand_variables(config.get("api_key") or "", environ)
     if names and not given and not any(environ.get(name) for name in names):
         missing.append(names[0])
     return list(dict.fromkeys(missing))
 
 
+def is_spare(provider: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
+    """Whether a provider lacks its vendor's key and nothing else.
+
+    Beside a provider that has its key, such a one is no mistake: a bundle may offer several, so
+    that it works with whichever there is a key for.
+
+    Args:
+        provider: A module entry.
+        environ: The environment, with the keys of `keys.env` in it.
+    """
+    module, config = str(provider.get("module")), provider.get("config")
+    config = config if isinstance(config, Mapping) else {}
+    if module not in KNOWN_KEYS or _base_url(module, config, environ):
+        return False
+    rest = {name: value for name, value in config.items() if name != "api_key"}
+    return bool(missing_keys(provider, environ)) and not missing_variables(rest, environ)
+
+
+def _base_url(module: str, config: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    given = str(expand_variables(config.get("base_url") or "", environ))
+    return given or environ.get(_BASE_URLS.get(module, ""), "")
+
+
 def _is_local(url: str) -> bool:
+    if not url:
+        return False
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:

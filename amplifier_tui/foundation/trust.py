@@ -98,8 +98,9 @@ class TrustGate:
             TrustRefusedError: It is not.
         """
         if not await self.allows(request):
-            what = request.subject or redact_uri(request.uri)
+            uri = redact_uri(request.uri)
+            what = uri if request.subject in ("", uri) else f"{request.subject} from {uri}"
             raise TrustRefusedError(
-                f"Not allowed to {request.action} {what} from {redact_uri(request.uri)}",
+                f"Not allowed to {request.action} {what}",
                 remedy="Allow the source when asked, or start with --trust.",
             )

@@ -6,6 +6,10 @@ from typing import Any
 from amplifier_tui.foundation.bundle.model import Bundle
 from amplifier_tui.foundation.bundle.parsing import MODULE_SECTIONS
 from amplifier_tui.foundation.exceptions import BundleValidationError
+from amplifier_tui.foundation.paths.resolution import is_there
+
+NAMELESS = "Bundle must have a name"
+"""The error about a bundle without a name; one that is only included needs none."""
 
 
 @dataclass
@@ -46,7 +50,7 @@ class BundleValidator:
         """Check a bundle, which need not be complete enough to run."""
         result = ValidationResult()
         if not bundle.name:
-            result.add_error("Bundle must have a name")
+            result.add_error(NAMELESS)
         for section in MODULE_SECTIONS:
             _check_modules(getattr(bundle, section), section, result)
         _check_session(bundle.session, result)
@@ -56,7 +60,7 @@ class BundleValidator:
                 result.add_error(f"agents.{name}: Must be a dict, got {_got(definition)}")
         if bundle.base_path is not None:
             for name, path in bundle.context.items():
-                if not path.exists():
+                if not is_there(path):
                     message = f"context.{name}: Path does not exist: {path}"
                     (result.add_error if self.strict else result.add_warning)(message)
         return result

@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING
 from amplifier_tui.foundation.bundle.model import Bundle
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.preparing import modules_with_source
-from amplifier_tui.foundation.bundle.provenance import SkippedInclude, origins_of, tag_origins
+from amplifier_tui.foundation.bundle.provenance import (
+    SkippedInclude,
+    is_settings_origin,
+    origins_of,
+    tag_origins,
+)
 from amplifier_tui.foundation.catalog import BundleCatalog, BundleEntry, Choice, named_bundles
+from amplifier_tui.foundation.dicts.merge import module_key
 from amplifier_tui.foundation.exceptions import (
     BundleError,
+    BundleLoadError,
     BundleNotFoundError,
     TrustRefusedError,
 )
@@ -24,6 +31,7 @@ from amplifier_tui.foundation.key_guard import KeyGuard
 from amplifier_tui.foundation.lockfile import LockFile
 from amplifier_tui.foundation.paths.resolution import get_amplifier_home, redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
+from amplifier_tui.foundation.provider_keys import is_spare, missing_keys
 from amplifier_tui.foundation.registry.registry import BundleRegistry, load_bundle
 from amplifier_tui.foundation.settings.apply import apply_settings
 from amplifier_tui.foundation.settings.expand import expand_plan
@@ -177,6 +185,7 @@ class Workspace:
             install_deps=install_deps, progress_callback=progress, strict=strict, fetch=fetch
         )
         prepared.refused = await self._key_guard(bundle).apply(prepared.mount_plan, fetch.gate)
+        self._leave_out_unused(prepared)
         prepared.mount_plan = expand_plan(prepared.mount_plan, self.environ)
         return prepared
 
@@ -256,6 +265,10 @@ class Workspace:
             bundle = await self._load(entry, fetch, persist=False)
         except BundleError as error:
             return failed_preview(entry.name, entry.source, entry.origin, error)
+        except OSError as error:
+            # One bundle on a bad disk must not cost the list of the others.
+            failure = BundleLoadError(f"Cannot be read: {error.strerror or error}")
+            return failed_preview(entry.name, entry.source, entry.origin, failure)
         registry = self._registry(fetch, persist=False)
         return await preview_bundle(
             bundle,
@@ -267,6 +280,23 @@ class Workspace:
             working_dir=self.project,
             destinations=self._key_guard(bundle).destinations(),
         )
+
+    def _leave_out_unused(self, prepared: PreparedBundle) -> None:
+        """Take providers without a key out of the plan, if another one is ready."""
+        providers = prepared.mount_plan.get("providers", [])
+        ready = any(
+            not missing_keys(entry, self.environ)
+            and entry.get("module") not in prepared.activation_failures
+            for entry in providers
+        )
+        for entry in list(providers) if ready else ():
+            origins = prepared.bundle.origins.get(f"provider:{module_key(entry)}", [])
+            # What users configure themselves, they want to hear about.
+            own = any(is_settings_origin(origin) for origin in origins)
+            if not own and is_spare(entry, self.environ):
+                providers.remove(entry)
+                needs = " or ".join(missing_keys(entry, self.environ))
+                prepared.unused.append(f"{module_key(entry)} is not used: {needs} is not set")
 
     def _key_guard(self, bundle: Bundle) -> KeyGuard:
         own = (*self.shipped, self.home / "bundles")

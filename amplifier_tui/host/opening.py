@@ -3,10 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from time import time
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
 from amplifier_tui.foundation.bundle.model import Bundle
@@ -19,6 +18,7 @@ from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.approvals.desk import ApprovalDesk
 from amplifier_tui.host.approvals.surfaces import KernelApprovals, ProviderApprovals
 from amplifier_tui.host.budget import Parts
+from amplifier_tui.host.carrying import Carried
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.display import Display
 from amplifier_tui.host.events import (
@@ -49,6 +49,7 @@ from amplifier_tui.host.workspaces import (
     prune_workspaces,
     template_of,
 )
+from amplifier_tui.kernel.events import SESSION_FORK
 from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.paths import sessions_dir, shipped_bundles_dir
@@ -62,21 +63,6 @@ _TOLD: Final = frozenset({"fetching", "installing", "installing_package"})
 
 Trust = Callable[[ApprovalDesk], TrustCallback]
 """Makes a trust callback that asks over a desk."""
-
-
-@dataclass(frozen=True, slots=True)
-class Carried:
-    """A conversation that goes along into a new session.
-
-    Attributes:
-        session_id: The session it comes from.
-        rows: Its rows.
-        title: Its title.
-    """
-
-    session_id: str
-    rows: tuple[dict[str, Any], ...]
-    title: str = ""
 
 
 class Opening:
@@ -162,6 +148,7 @@ class Opening:
         try:
             live = LiveSession(parts, session)
             await self._begin(live, stored)
+            await self._say_fork(session)
         except BaseException:
             await session.cleanup()
             raise
@@ -181,10 +168,7 @@ class Opening:
 
     def _conversation(self, store: SessionStore) -> StoredRows:
         if self._carried is not None and not store.rows:
-            for row in self._carried.rows:
-                store.add_row(row)
-            store.metadata.parent_id = self._carried.session_id
-            store.metadata.name = self._carried.title
+            self._carried.put_into(store)
         stored = store.stored()
         # The card of a session that ended in a crash counts one turn less than were begun.
         turns = stored.turns_before(len(stored))
@@ -209,6 +193,14 @@ class Opening:
             await live.begin(messages_of(rows))
         else:
             await live.begin([])
+
+    async def _say_fork(self, session: AmplifierSession) -> None:
+        carried = self._carried
+        if carried is not None and carried.turns is not None:
+            # The kernel says it of children only, and sub-agents are those; a fork is none.
+            await session.coordinator.hooks.emit(
+                SESSION_FORK, {"parent": carried.session_id, "session_id": session.session_id}
+            )
 
     def _say_what_was_mended(self, store: SessionStore) -> None:
         if store.torn is not None:
@@ -247,6 +239,8 @@ class Opening:
             self._notice("warning", f"Left out {skipped.source}: {skipped.reason}", entry.name)
         for note in (*prepared.notes, *prepared.mode_warnings):
             self._notice("warning", note, entry.name)
+        for note in prepared.unused:
+            self._notice("info", note, entry.name)
         return prepared
 
     def _progress(self, action: str, detail: str) -> None:
@@ -263,8 +257,14 @@ class Opening:
             return cwd
         if template is None:
             return cwd
+        carried = self._carried
+
+        def make() -> Path:
+            begin = template if carried is None else carried.beginning(template)
+            return make_workspace(begin, self.session_id)
+
         try:
-            scratch = await asyncio.to_thread(make_workspace, template, self.session_id)
+            scratch = await asyncio.to_thread(make)
         except OSError as error:
             self._notice("warning", f"No scratch workspace: {error}; working in {cwd}")
             return cwd

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from amplifier_tui.foundation.bundle.agents import read_agent_file
 from amplifier_tui.foundation.registry.registry import load_bundle
 from amplifier_tui.foundation.validator import BundleValidator
 from amplifier_tui.foundation.workspace import Workspace
@@ -163,3 +164,42 @@ def test_the_script_in_the_readme_is_a_script():
     script = parse_script(yaml.safe_load("scenarios:" + example))
     said = answer(script, Seen(turn=1, prompt="x", tools=frozenset({"read_file"})))
     assert said.calls == (("read_file", {"file_path": "."}),)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda path: path.stem)
+async def test_a_part_prepares_and_mounts_what_it_names(part: Path, tmp_path: Path):
+    name = part.relative_to(SHIPPED).with_suffix("")
+    project = tmp_path / ".amplifier" / "bundles"
+    project.mkdir(parents=True)
+    (project / "mine.yaml").write_text(
+        "bundle: {name: mine}\nincludes: ['coding:behaviors/session', "
+        f"'coding:{name}']\nproviders: [{{module: provider-mock}}]\n"
+    )
+    environ = {"ANTHROPIC_API_KEY": "sk-ant-nobody", "OPENAI_API_KEY": "sk-nobody"}
+    space = Workspace.open(tmp_path, shipped=(SHIPPED,), environ=environ)
+    prepared = await space.prepare("mine")
+    assert (prepared.activation_failures, prepared.notes, prepared.refused) == ({}, [], [])
+    for provider in prepared.mount_plan["providers"]:
+        if provider["module"] != "provider-mock":
+            provider["config"] = {**provider.get("config", {}), "api_key": "sk-nobody"}
+    failed: list[dict[str, Any]] = []
+
+    def watch(session: AmplifierSession) -> None:
+        session.coordinator.hooks.register(
+            "module:load_failed", lambda event, data: failed.append(data)
+        )
+
+    async with prepared.create_session(session_cwd=tmp_path, before_initialize=watch):
+        assert failed == []
+
+
+@pytest.mark.parametrize("file", sorted((SHIPPED / "agents").glob("*.md")), ids=lambda p: p.stem)
+async def test_an_agent_says_what_it_does_and_has_only_tools_there_are(file: Path):
+    agent = read_agent_file(file, "")
+    assert agent["name"] == file.stem and agent["agents"] == "none"
+    assert 40 < len(agent["description"]) < 300 and agent["instruction"].startswith("You are ")
+    coding = await load_bundle(str(SHIPPED / "coding.md"))
+    known = {tool["module"] for tool in coding.tools}
+    assert agent["inherit_tools"] and set(agent["inherit_tools"]) <= known
+    assert {tool["module"] for tool in agent.get("tools", [])} <= set(agent["inherit_tools"])
+    assert await load_bundle(str(file))

@@ -42,10 +42,16 @@ def rows(output: str) -> list[Any]:
 def in_terminal(
     folder: Path, *arguments: str, keys: str = "", columns: int = 80
 ) -> tuple[int, str]:
+    """Run a `bundle` command; see `program_in_terminal`."""
+    arguments = ("bundle", "--cwd", str(folder), *arguments)
+    return program_in_terminal(*arguments, keys=keys, columns=columns)
+
+
+def program_in_terminal(*arguments: str, keys: str = "", columns: int = 80) -> tuple[int, str]:
     """Run the program in a terminal of its own; returns exit status and what it showed."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    command = [sys.executable, "-m", "amplifier_tui", "bundle", "--cwd", str(folder), *arguments]
+    command = [sys.executable, "-m", "amplifier_tui", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
     environment.pop("COLUMNS", None)
     environment.pop("LINES", None)

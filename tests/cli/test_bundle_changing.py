@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from amplifier_tui.cli.bundle_common import Progress
 from tests.cli.bundle_support import Bundles, data, in_terminal, rows
 from tests.foundation.helpers import GitRepo
 
@@ -167,7 +168,7 @@ def test_remove_takes_it_out_of_settings_and_registry(
     assert "far" not in registry["bundles"]
     assert bundles.run("remove", "far") == 1
     assert bundles.run("remove", "coding") == 1
-    assert "it is shipped" in capsys.readouterr().err
+    assert "It is shipped" in capsys.readouterr().err
 
 
 def test_lock_and_update_go_together(
@@ -191,7 +192,7 @@ def test_lock_and_update_go_together(
     assert old in lock.read_text()
     assert bundles.run("update", "mine", "--trust") == 0
     text = capsys.readouterr().out
-    assert f"updated  {part.uri()}  {old[:8]} → {new[:8]}" in text
+    assert f"updated  {part.uri()} · {old[:8]} → {new[:8]}" in text
     assert new in lock.read_text() and old not in lock.read_text()
     assert bundles.run("update", "mine", "--trust", "--json") == 0
     found = data(capsys.readouterr().out)["sources"]
@@ -257,3 +258,53 @@ def test_starting_a_command_imports_no_screen(bundles: Bundles) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_was_locked_is_there_without_the_network(
+    bundles: Bundles, repo: GitRepo, tmp_path: Path, capsys: Capture
+) -> None:
+    assert bundles.run("add", repo.uri(), "--trust") == 0
+    assert bundles.run("lock", "far", "--trust") == 0
+    commit = repo.git("rev-parse", "HEAD")
+    lines = capsys.readouterr().out.splitlines()
+    assert f"{commit[:12]}  {repo.uri()}" in lines
+    repo.path.rename(tmp_path / "gone")
+    assert bundles.run("show", "far", "--json") == 0
+    found = data(capsys.readouterr().out)
+    assert (found["state"], found["to_fetch"]) == ("ready", [])
+    assert bundles.run("validate", "far") == 0
+    assert capsys.readouterr().out == "far is valid.\n"
+    assert bundles.run("lock", "far", "--json") == 0
+    assert data(capsys.readouterr().out)["sources"] == {repo.uri(): commit}
+
+
+def test_in_a_pipe_a_fetch_is_one_line_and_in_a_terminal_its_percentage_is_counted_up(
+    bundles: Bundles, repo: GitRepo, capsys: Capture
+) -> None:
+    assert bundles.run("add", repo.uri(), "--trust") == 0
+    said = capsys.readouterr().err.splitlines()
+    assert said == [f"fetching {repo.uri()}"]
+    repo.commit({"more.md": "x"})
+    status, shown = in_terminal(bundles.folder, "update", "far", "--trust", columns=40)
+    assert status == 0 and "updated" in shown
+    counted = [line for line in shown.split("\n") if line.startswith("\x1b[1A\x1b[2K")]
+    assert all(len(line) - len("\x1b[1A\x1b[2K") < 40 for line in counted)
+
+
+def test_a_percentage_replaces_the_line_of_the_same_source_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    progress = Progress()
+    for detail in ("a", "a 10%", "b", "a 20%", "a 30%", "b 50%\x1b[2J"):
+        progress("fetching", detail)
+    progress("loading", "c")
+    up = "\x1b[1A\x1b[2K"
+    assert capsys.readouterr().err.splitlines() == [
+        "fetching a",
+        f"{up}fetching a 10%",
+        "fetching b",
+        "fetching a 20%",
+        f"{up}fetching a 30%",
+        "fetching b 50%",
+    ]

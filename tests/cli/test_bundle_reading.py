@@ -255,7 +255,14 @@ def test_broken_yaml_is_told_with_its_line(bundles: Bundles, capsys: Capture) ->
     path.write_text("bundle:\n  name: [\n")
     for command in ("validate", "show"):
         assert bundles.run(command, "mine") == 1
-        assert f"{path}:" in capsys.readouterr().out
+        assert capsys.readouterr().out.count(f"{path}:2: Not valid YAML") == 1
+    assert bundles.run("validate", "mine") == 1
+    text = capsys.readouterr().out
+    assert text.count("Check indentation") == 1 and "\n  → Check indentation" in text
+    assert bundles.run("validate", "mine", "--json") == 1
+    (finding,) = data(capsys.readouterr().out)["findings"]
+    assert (finding["line"], finding["path"]) == (2, str(path))
+    assert finding["remedy"].startswith("Check indentation")
 
 
 def test_diff_tells_what_is_only_in_one_and_what_is_different(
@@ -318,3 +325,89 @@ def test_a_line_is_broken_by_columns_and_not_by_characters() -> None:
     assert wrapped("", 10) == [""]
     assert cut("漢字漢字", 5) == "漢字…" and cells("漢字…") == 5
     assert cut("abc", 3) == "abc"
+
+
+def test_validate_names_the_file_and_line_of_what_an_include_brings(
+    bundles: Bundles, capsys: Capture
+) -> None:
+    part = bundles.folder / ".amplifier" / "bundles" / "part.yaml"
+    bundles.write("mine", "includes: [./part.yaml]\n" + COMPLETE)
+    part.write_text("tools:\n  - module: tool-bash\n    config: 5\nhooks: [{module: hooks-zz}]\n")
+    assert bundles.run("validate", "mine") == 1
+    text = capsys.readouterr().out
+    assert f"error: {part}:3: tools[0]: 'config' must be a dict, got int" in text
+    assert f"warning: {part}:4: hooks-zz: No module 'hooks-zz' is installed" in text
+    assert bundles.run("show", "mine") == 0
+    assert f"{part}:3:" in capsys.readouterr().out
+
+
+def test_what_is_named_by_its_uri_is_said_once_and_what_to_do_about_it(
+    bundles: Bundles, capsys: Capture
+) -> None:
+    uri = "git+https://h.invalid/o/r@main"
+    assert bundles.run("show", uri) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"{uri} · not fetched yet"
+    assert "Opening or updating the bundle fetches it, once you allow that." in lines
+    assert lines[-1] == f"  {uri}  bundle"
+    assert bundles.run("validate", uri) == 1
+    assert f"error: Not fetched yet: {uri}\n  → Opening" in capsys.readouterr().out
+
+
+def test_an_include_of_the_same_name_is_no_second_name(bundles: Bundles, capsys: Capture) -> None:
+    bundles.write("mine", "includes: [coding]\n")
+    assert bundles.run("show", "mine") == 0
+    text = capsys.readouterr().out
+    assert "tool-task        coding\n" in text and "coding (coding)" not in text
+
+
+def test_no_command_prints_what_a_hostile_bundle_wants_or_a_traceback(
+    bundles: Bundles, capsys: Capture
+) -> None:
+    evil = "\\e[2J\\e]8;;http://x\\a[b]bold[/b]\\u202Ex\\0"
+    folder = bundles.folder / ".amplifier" / "bundles"
+    folder.mkdir(parents=True)
+    text = (
+        f'bundle: {{name: "e{evil}", version: "{evil}", description: "{evil}"}}\n'
+        f'includes: ["{evil}", "./{evil}", "~nobody/{evil}"]\n'
+        f'tools: [{{module: "{evil}", source: "{evil}", config: {{"{evil}": "{evil}"}}}}]\n'
+        f'agents: {{include: ["{evil}"], "a{evil}": {{description: "{evil}"}}}}\n'
+        f'context: {{include: ["{evil}", "ns:{evil}"]}}\nsession: {{"{evil}": "{evil}"}}\n'
+    )
+    (folder / "evil.yaml").write_text(text)
+    for arguments in (
+        ["list"],
+        ["show", "evil"],
+        ["show", "evil", "--plan"],
+        ["validate", "evil"],
+        ["diff", "coding", "evil"],
+        ["update", "evil", "--check"],
+        ["lock", "evil"],
+        ["use", "evil"],
+    ):
+        for more in ([], ["--json"]):
+            if more and "--plan" in arguments:
+                continue
+            assert bundles.run(*arguments, *more) in (0, 1, 3)
+            captured = capsys.readouterr()
+            shown = captured.out + captured.err
+            assert not any(bad in shown for bad in "\x1b\x07\x00\u202e"), arguments
+            assert "Traceback" not in shown
+
+
+@pytest.mark.parametrize("name", ["coding", "demo", "local", "minimal", "research"])
+def test_every_shipped_bundle_shows_its_plan_in_words_and_as_data(
+    bundles: Bundles, capsys: Capture, name: str
+) -> None:
+    assert bundles.run("show", name) == 0
+    text = capsys.readouterr().out
+    assert bundles.run("show", name, "--json") == 0
+    found = data(capsys.readouterr().out)
+    assert found["base_tokens"] > 0 and found["skipped"] == found["to_fetch"] == []
+    for module in found["modules"]:
+        assert module["origins"] and module["state"] == "ready"
+        assert f"  {module['module_id']}" in text
+        assert all(origin["bundle"] in text for origin in module["origins"])
+    assert all(f"  {agent['name']} " in text for agent in found["agents"])
+    assert f"about {found['base_tokens']} tokens" in text
+    assert all(f"  {key}\n" in text for key in found["missing_keys"])

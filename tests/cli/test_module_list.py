@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from amplifier_tui.cli.group import run
+from tests.cli.bundle_support import program_in_terminal
 from tests.fixtures.modules import KIND_OF, copied, installed
 
 Capture = pytest.CaptureFixture[str]
@@ -72,6 +74,28 @@ def test_folders_of_the_search_path_are_listed_and_a_second_id_is_marked(
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert f"{tmp_path}/amplifier-module-tool-bash (hidden by the one above)" in out
+
+
+def test_what_would_be_more_than_text_to_a_terminal_is_escaped(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "amplifier-module-tool-\x9b31m\u202e").mkdir()
+    monkeypatch.setenv("AMPLIFIER_MODULES", f"{tmp_path}:/nowhere\x1b[31m")
+    assert run(["module", "list", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert not set("\x1b\x9b\u202e") & set(captured.out + captured.err)
+    assert "tool-\x9b31m\u202e" in [json.loads(row)["id"] for row in captured.out.splitlines()]
+    assert captured.err.endswith("Module search path /nowhere does not exist\n")
+
+
+def test_in_a_terminal_the_table_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / f"amplifier-module-tool-{'日本語' * 9}").mkdir()
+    monkeypatch.setenv("AMPLIFIER_MODULES", str(tmp_path))
+    status, shown = program_in_terminal("module", "list")
+    assert status == 0
+    lines = shown.splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    assert len({line.index("built-in") for line in lines if "built-in" in line}) == 1
 
 
 def test_a_declared_type_counts_more_than_the_id(

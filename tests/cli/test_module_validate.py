@@ -1,10 +1,14 @@
 import json
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from amplifier_tui.cli.group import run
+from tests.cli.bundle_support import program_in_terminal
 from tests.fixtures.modules import KIND_OF, aliases, copied, package_of
 
 __all__ = ["aliases"]
@@ -17,12 +21,18 @@ SYNC_MOUNT = "def mount(*a):\n    return m(*a)\n\n\nasync def m("
 SYNC_COMPLETE = "def complete(self, r, **k):\n        return self.c(r, **k)\n\n    async def c("
 SYNC_EXECUTE = "def execute(self, **k):\n        return self.e(**k)\n\n    async def e("
 
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
 MOUNT = "config: dict[str, Any] | None = None"
 
 
 def report(capsys: Capture, *arguments: str) -> tuple[int, dict[str, Any]]:
     status = run(["module", "validate", "--json", *arguments])
     return status, json.loads(capsys.readouterr().out)
+
+
+def logged(capsys: Capture, *arguments: str) -> tuple[int, str]:
+    status = run(["module", "validate", *arguments])
+    return status, capsys.readouterr().err
 
 
 def source_of(project: Path, module_id: str) -> Path:
@@ -260,6 +270,11 @@ def test_what_a_module_prints_or_puts_into_an_error_does_not_spoil_the_report(
     ("arguments", "message"),
     [
         (["/nowhere/at/all"], "There is no folder '/nowhere/at/all', and no module of that id"),
+        (["/nowhere/at/all"], "What is installed is listed by: amplifier-tui module list"),
+        (["tool-bahs"], "no module of that id is installed. Did you mean tool-bash?"),
+        ([""], "There is no folder '', and no module of that id is installed"),
+        (["no\0name"], "no module of that id is installed"),
+        (["x" * 5000], "' can't be read: File name too long"),
         (["tool-bash", "--type", "gadget"], "'gadget' is not one of"),
         (["tool-bash", "--config", "{"], "is no JSON"),
         (["tool-bash", "--config", "[]"], "must be a JSON object"),
@@ -271,6 +286,63 @@ def test_what_can_not_be_checked_is_a_mistake_of_the_caller(
 ) -> None:
     assert run(["module", "validate", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_code_is_no_module(tmp_path: Path, capsys: Capture) -> None:
+    notes = copied("tool-wordcount", tmp_path) / "notes.txt"
+    notes.write_text("Later.")
+    assert run(["module", "validate", str(notes)]) == 2
+    assert f"'{notes}' is a file: give the folder of the module" in capsys.readouterr().err
+
+
+def test_a_project_of_several_modules_asks_for_one_and_checks_its_package(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    project = copied("tool-wordcount", tmp_path)
+    toml, entry = project / "pyproject.toml", "tool-wordcount = "
+    more = "".join(f'tool-{n} = "amplifier_module_tool_{n}:mount"\n' for n in range(5))
+    toml.write_text(toml.read_text().replace(entry, f"{more}{entry}"))
+    assert run(["module", "validate", str(project)]) == 2
+    error = capsys.readouterr().err
+    assert "declares 6 modules: give the folder of the package of one" in error
+    assert "(tool-0, tool-1, tool-2, tool-3, tool-4, ...)" in error
+    status, found = report(capsys, str(project / package_of("tool-wordcount")))
+    assert (status, found["module"]) == (0, "tool-wordcount")
+
+
+def test_the_line_for_the_entry_point_can_be_pasted(tmp_path: Path, capsys: Capture) -> None:
+    project = copied("tool-wordcount", tmp_path)
+    toml = project / "pyproject.toml"
+    whole = toml.read_text()
+    toml.write_text('[project]\nname = "x"\nversion = "1"\n')
+    status, found = report(capsys, str(project))
+    assert status == 1
+    remedy = found["checks"][-1]["remedy"].removeprefix("Write into pyproject.toml:\n")
+    declared = tomllib.loads(whole)["project"]["entry-points"]
+    assert tomllib.loads(remedy) == {"project": {"entry-points": declared}}
+    toml.write_text(f"{toml.read_text()}{remedy}")
+    assert report(capsys, str(project))[0] == 0
+
+
+def test_in_a_terminal_every_line_fits_and_stays_beside_its_check(tmp_path: Path) -> None:
+    source = source_of(copied("tool-wordcount", tmp_path), "tool-wordcount")
+    text = source.read_text().replace('name = "wordcount"', 'name = "数" * 90')
+    source.write_text(text)
+    (tmp_path / "amplifier-module-tool-wordcount" / "pyproject.toml").unlink()
+    status, shown = program_in_terminal("module", "validate", str(source.parent.parent))
+    lines = ANSI.sub("", shown).splitlines()
+    assert status == 0
+    assert max(map(cell_len, lines)) <= 80
+    start = next(n for n, line in enumerate(lines) if line.startswith("! entry_point"))
+    assert lines[start + 1] == f"{' ' * 23}→ Write into pyproject.toml:"
+    assert lines[start + 2] == f'{" " * 23}[project.entry-points."amplifier.modules"]'
+
+
+def test_what_a_module_logs_goes_to_stderr_as_plain_text(tmp_path: Path, capsys: Capture) -> None:
+    source = source_of(copied("tool-wordcount", tmp_path), "tool-wordcount")
+    log = "import logging; logging.getLogger('theirs').warning('old\\x1b[2J key')"
+    source.write_text(source.read_text().replace(f"{MOUNT}):", f"{MOUNT}):\n    {log}"))
+    assert logged(capsys, str(source.parent.parent)) == (0, "WARNING theirs: old key\n")
 
 
 def test_a_resolver_module_has_nothing_to_be_checked_by(tmp_path: Path, capsys: Capture) -> None:

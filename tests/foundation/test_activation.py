@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -259,7 +260,9 @@ async def test_the_package_of_a_bundle_is_installed_and_its_folders_go_on_the_pa
     for name in ("src", "lib"):
         (folder / name).mkdir()
     modules = ModuleActivator(tmp_path / "cache", trust=allow)
-    await modules.activate_bundle_package(folder)
+    progress: list[tuple[str, str]] = []
+    await modules.activate_bundle_package(folder, lambda *event: progress.append(event))
+    assert ("installing_package", "zz-tool") in progress
     assert modules.bundle_package_paths == [str(folder / "src"), str(folder / "lib")]
     assert {str(folder / "src"), str(folder / "lib")} <= set(sys.path)
     assert len(installed) == 1
@@ -333,8 +336,11 @@ async def test_a_broken_state_file_or_another_python_means_nothing_is_installed(
     state.invalidate(folder)
     assert not state.is_installed(folder)
     state.mark_installed(folder)
+    state.save()
     state.invalidate()
     assert not state.is_installed(folder)
+    state.save()
+    assert not InstallStateManager(tmp_path).is_installed(folder)
 
 
 def test_uv_is_used_where_there_is_one_and_pip_otherwise(
@@ -375,3 +381,50 @@ def test_git_dependencies_that_are_installed_are_not_fetched_again(tmp_path: Pat
     (override,) = project.git_overrides()
     assert override.startswith("PyYAML==")
     assert project.missing_dependencies() == ["nope-zz"]
+
+
+async def test_every_kind_of_module_with_a_source_is_activated_and_knows_who_asked(
+    tmp_path: Path, installed: list[Project]
+) -> None:
+    kinds = ("orchestrator", "context", "providers", "tools", "hooks")
+    for owner in ("own", "agent"):
+        for kind in kinds:
+            (tmp_path / f"{owner}-{kind}").mkdir()
+
+    def parts(owner: str) -> dict[str, Any]:
+        def entry(kind: str) -> dict[str, str]:
+            return {"module": f"{owner}-{kind}", "source": f"./{owner}-{kind}"}
+
+        session = {kind: entry(kind) for kind in kinds[:2]}
+        return {"session": session, **{kind: [entry(kind)] for kind in kinds[2:]}}
+
+    agents = {"helper": {**with_absolute(parts("agent"), tmp_path), "name": "helper"}}
+    inner = Bundle.from_dict({"bundle": {"name": "inner"}, **parts("own")}, tmp_path)
+    outer = Bundle.from_dict({"bundle": {"name": "outer"}, "agents": agents}, tmp_path)
+    recorder = Recorder()
+    prepared = await inner.compose(outer).prepare(trust=recorder)
+    assert prepared.activation_failures == {}
+    asked = {request.subject: request.included_by for request in recorder.requests}
+    assert asked == {
+        **{f"own-{kind}": ("inner",) for kind in kinds},
+        **{f"agent-{kind}": ("outer",) for kind in kinds},
+    }
+
+
+async def test_entries_without_a_usable_source_are_left_to_what_is_installed(
+    tmp_path: Path, installed: list[Project]
+) -> None:
+    tools = [{"module": "a"}, {"module": "b", "source": None}, {"module": "c", "source": ""}]
+    bundle = Bundle(name="x", tools=[*tools, {"module": "d", "source": 5}], base_path=tmp_path)
+    recorder = Recorder()
+    prepared = await bundle.prepare(trust=recorder)
+    assert (recorder.requests, prepared.activation_failures) == ([], {})
+
+
+def with_absolute(parts: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """As an agent's file does it: sources are found next to the file."""
+    session = {
+        kind: {**entry, "source": str(folder / entry["source"])}
+        for kind, entry in parts["session"].items()
+    }
+    return {**parts, "session": session}

@@ -147,12 +147,14 @@ def test_modes_are_checked_and_every_warning_is_returned_and_logged(
         "unknown": "mode: {contributes: {tools: []}}",
         "agents": "mode: {contributes: {agents: {a: 1}}}",
         "context": "mode: {contributes: {context: [1]}}",
+        "roster": "mode: {contributes: {agents: [a]}}",
+        "skills": "mode: {contributes: {skills: one}}",
         "fine": "mode: {contributes: {agents: {a: {}}, context: [x], skills: [y]}}",
     }
     for name, text in modes.items():
         write(tmp_path / "modes" / f"{name}.md", f"---\n{text}\n---\n")
     warnings = Bundle(name="x", base_path=tmp_path).validate_modes()
-    assert len(warnings) == 5
-    for name in ("broken", "kind", "unknown", "agents", "context"):
+    assert len(warnings) == 7
+    for name in ("broken", "kind", "unknown", "agents", "context", "roster", "skills"):
         assert any(f"{name}.md" in warning for warning in warnings)
     assert "contributes.tools" in caplog.text

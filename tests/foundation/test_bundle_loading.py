@@ -125,3 +125,11 @@ def test_an_agent_file_is_a_bundle_too(tmp_path: Path) -> None:
     text = "---\nmeta: {name: a}\ntools: [{module: t}]\n---\nYou are a.\n"
     bundle = load_bundle_path(write(tmp_path / "agents" / "a.md", text))
     assert (bundle.name, bundle.tools, bundle.instruction) == ("", [{"module": "t"}], "You are a.")
+
+
+def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
+    import os
+
+    os.mkfifo(tmp_path / "x.yaml")
+    with pytest.raises(BundleLoadError, match="Not a regular file"):
+        load_bundle_path(tmp_path / "x.yaml")

@@ -91,9 +91,14 @@ def test_the_folder_is_the_last_ones_and_namespaces_keep_the_first() -> None:
     one = Bundle(name="one", base_path=Path("/1"))
     again = Bundle(name="one", base_path=Path("/other"))
     nested = Bundle(name="in", base_path=Path("/n/b"), source_base_paths={"in": Path("/n")})
-    result = one.compose(again, nested, Bundle(name="x"))
+    plain = Bundle(name="two", base_path=Path("/2"))
+    result = one.compose(again, plain, nested, Bundle(name="x"))
     assert result.base_path == Path("/n/b")
-    assert result.source_base_paths == {"one": Path("/1"), "in": Path("/n")}
+    assert result.source_base_paths == {
+        "one": Path("/1"),
+        "two": Path("/2"),
+        "in": Path("/n"),
+    }
 
 
 def test_composing_changes_and_shares_nothing() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.foundation import BundleLoadError, SimpleSourceResolver
+from amplifier_tui.foundation.exceptions import SourceNotFetchedError
 from amplifier_tui.foundation.lockfile import LockEntry, LockFile
 from amplifier_tui.foundation.sources import FetchContext
 from amplifier_tui.foundation.trust import TrustGate
@@ -65,3 +66,23 @@ async def test_a_locked_branch_means_the_commit_it_was_locked_to(tmp_path: Path)
     assert context.resolved == {repo.uri(): LockEntry(commit=old)}
     status = await SimpleSourceResolver(tmp_path / "cache", context=context).get_status(repo.uri())
     assert status.is_pinned
+
+
+async def test_what_was_locked_is_here_without_being_fetched_again(tmp_path: Path) -> None:
+    repo = GitRepo.create(tmp_path / "repo", {"bundle.yaml": "bundle: {name: one}"})
+    fetched = FetchContext(TrustGate(allow))
+    cache = tmp_path / "cache"
+    branch = await SimpleSourceResolver(cache, context=fetched).resolve(repo.uri())
+    lock = LockFile(tmp_path / "bundle.lock")
+    lock.replace(fetched.resolved)
+    offline = SimpleSourceResolver(cache, context=FetchContext(offline=True, lock=lock))
+    assert await offline.resolve(repo.uri()) == branch
+    assert (await offline.get_status(repo.uri())).is_cached
+    # Somebody else's update moves the branch; the lock means what it meant.
+    repo.commit({"bundle.yaml": "bundle: {name: two}"})
+    await SimpleSourceResolver(cache, context=fetched).update(repo.uri())
+    with pytest.raises(SourceNotFetchedError):
+        await offline.resolve(repo.uri())
+    context = FetchContext(TrustGate(allow), lock=lock)
+    found = await SimpleSourceResolver(cache, context=context).resolve(repo.uri())
+    assert (found.active_path / "bundle.yaml").read_text() == "bundle: {name: one}"

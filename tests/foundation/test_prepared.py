@@ -86,6 +86,13 @@ async def test_a_session_has_its_ids_systems_and_capabilities(tmp_path: Path) ->
     await session.cleanup()
 
 
+async def test_a_session_nobody_says_more_about_is_new_and_nobodys_child(tmp_path: Path) -> None:
+    ready = await prepared(stack(tmp_path))
+    async with ready.create_session() as one, ready.create_session() as two:
+        assert (one.parent_id, one.is_resumed) == (None, False)
+        assert one.session_id and one.session_id != two.session_id
+
+
 async def test_the_folder_is_the_bundles_when_none_is_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ import pytest
 
 from amplifier_tui.foundation import Bundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
+from amplifier_tui.foundation.mentions import loader
 from tests.foundation.helpers import write
 from tests.foundation.stacks import entry, prepared, stack
 
@@ -216,3 +217,30 @@ async def test_pending_context_is_resolved_when_a_session_starts(tmp_path: Path)
     source.source_base_paths["ns"] = tmp_path / "ns"
     async with (await prepared(source)).create_session() as session:
         assert "from the namespace" in await session.coordinator.get("context").factory()
+
+
+async def test_what_is_no_readable_text_is_left_out_of_the_prompt_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import os
+
+    monkeypatch.setattr(loader, "MAX_BYTES", 50)
+    write(tmp_path / "ok.md", "fine")
+    write(tmp_path / "big.md", "x" * 51)
+    (tmp_path / "binary.md").write_bytes(b"\xff\xfe")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    names = ["big.md", "binary.md", "folder", "pipe", "a\0b", "n" * 300, "ok.md"]
+    source = Bundle.from_dict({"bundle": {"name": "b"}, "context": {"include": names}}, tmp_path)
+    events: Events = []
+    parts = await factory(source.compose(), tmp_path, events).parts()
+    assert [source_id for source_id, _ in parts] == ["file:@b:ok.md"]
+    failed = {entry["mention"]: entry["reason"] for entry in events[0][1]["failed"]}
+    assert failed == {
+        "@b:big.md": "too_large",
+        "@b:binary.md": "not_text",
+        "@b:folder": "not_a_file",
+        "@b:pipe": "not_a_file",
+        "@b:a\0b": "not_found",
+        f"@b:{'n' * 300}": "read_error",
+    }

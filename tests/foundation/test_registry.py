@@ -1,3 +1,4 @@
+import datetime
 import json
 from pathlib import Path
 
@@ -62,7 +63,8 @@ async def test_a_loaded_bundle_is_registered_marked_and_saved(tmp_path: Path) ->
     entry = data["bundles"]["one"]
     assert (entry["uri"], entry["local_path"], entry["is_root"]) == (uri, uri, True)
     assert entry["explicitly_requested"] is True
-    assert entry["loaded_at"] and entry["checked_at"] is None
+    assert datetime.datetime.fromisoformat(entry["loaded_at"]).tzinfo is None
+    assert entry["checked_at"] is None and entry["app_bundle"] is False
     assert "includes" not in entry and "root_name" not in entry
     again = BundleRegistry(tmp_path / "home").get_state("one")
     assert again == registry.get_state("one")
@@ -131,6 +133,21 @@ async def test_the_function_does_not_mark_a_bundle_as_requested(tmp_path: Path) 
     assert state is not None and not state.explicitly_requested
 
 
+async def test_what_was_requested_once_stays_requested(tmp_path: Path) -> None:
+    inner = local(tmp_path, "inner")
+    top = local(tmp_path, "top", "includes: [./inner.yaml]")
+    registry = BundleRegistry(tmp_path / "home")
+    await registry.load(inner)
+    await registry.load(top)
+    await registry.update("inner")
+    again = BundleRegistry(tmp_path / "home")
+    await load_bundle(inner, registry=again)
+    assert {name for name, state in again.states.items() if state.explicitly_requested} == {
+        "inner",
+        "top",
+    }
+
+
 async def test_a_registry_has_its_own_strictness(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="own"):
         await load_bundle("x", registry=BundleRegistry(tmp_path), strict=True)
@@ -178,8 +195,6 @@ def test_a_folder_that_vanished_is_forgotten_and_that_is_saved(tmp_path: Path) -
 
 
 def test_a_version_that_is_a_number_or_date_is_saved(tmp_path: Path) -> None:
-    import datetime
-
     registry = BundleRegistry(tmp_path)
     registry.register({"a": "x", "b": "y"})
     registry.states["a"].version = 0.1

@@ -5,6 +5,7 @@ import pytest
 
 from amplifier_tui.foundation import (
     BundleDependencyError,
+    BundleNotFoundError,
     BundleRegistry,
     load_bundle,
 )
@@ -192,6 +193,9 @@ async def test_relations_are_kept_and_follow_changes(tmp_path: Path) -> None:
     await registry.load(str(top))
     assert registry.states["top"].includes == ["a", "b"]
     assert registry.states["a"].included_by == ["top"]
+    saved = json.loads((tmp_path / "home" / "registry.json").read_text())["bundles"]
+    assert (saved["top"]["includes"], saved["a"]["included_by"]) == (["a", "b"], ["top"])
+    assert "includes" not in saved["a"] and "included_by" not in saved["top"]
     bundle(tmp_path, "top", "./b.yaml")
     await registry.update("top")
     assert registry.states["top"].includes == ["b"]
@@ -228,3 +232,33 @@ async def test_siblings_that_include_each_other_do_not_wait_for_each_other(tmp_p
 async def test_the_error_of_the_one_bundle_asked_for_is_its_own(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match=r"x\.yaml:1"):
         await load_bundle(write(tmp_path / "x.yaml", "a: ["))
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [
+        ("git+https://h/o/r@main", "behaviors/x"),
+        ("git+https://h/o/r@main#subdirectory=packs/p", "packs/p/behaviors/x"),
+        ("git+https://h/o/r@main#subdirectory=packs/p/bundle.md", "packs/p/behaviors/x"),
+    ],
+)
+def test_a_path_in_a_repository_that_is_not_here_yet_is_a_part_of_it(
+    tmp_path: Path, uri: str, path: str
+) -> None:
+    registry = BundleRegistry(tmp_path / "home")
+    registry.register({"ns": uri, "site": "https://h/x.md"})
+    expected = f"git+https://h/o/r@main#subdirectory={path}"
+    assert registry._resolve_include_source("ns:/behaviors/x/") == expected
+    assert registry.uri_of("ns:behaviors/x") == expected
+    assert registry._resolve_include_source("site:behaviors/x") is None
+
+
+def test_what_is_no_namespace_is_not_taken_for_one(tmp_path: Path) -> None:
+    registry = BundleRegistry(tmp_path / "home")
+    registry.register({"git+ssh": "/x", "C": "/c", "~": "/h", "zip+https": "/z"})
+    for source in ("git+ssh://h/r", "git+x:y", "https://h:1/x"):
+        assert registry._resolve_include_source(source) == source
+    assert registry._resolve_include_source("./a:b") is None
+    for source in ("~:x", "C:/x"):
+        with pytest.raises(BundleNotFoundError):
+            registry._resolve_include_source(source)

@@ -87,6 +87,7 @@ async def test_the_status_of_a_bundle_covers_its_modules(tmp_path: Path, repo: G
     module.commit({"amplifier_module_tool_q/__init__.py": "X = 2"})
     status = await check_bundle_status(bundle, registry.cache_dir, trust=allow)
     assert [source.source_uri for source in status.updateable_sources] == [module.uri()]
+    assert status.has_updates and status.summary.startswith("1 ")
     recorder = Recorder()
     updated = await update_bundle(bundle, registry.cache_dir, install_deps=False, trust=recorder)
     assert updated is bundle
@@ -174,3 +175,24 @@ async def test_progress_names_what_is_loaded_and_composed(tmp_path: Path) -> Non
         ("composing", "top"),
         ("loading", str(tmp_path / "a.yaml")),
     ]
+
+
+async def test_bundles_that_include_each_other_are_checked_once(
+    tmp_path: Path, repo: GitRepo
+) -> None:
+    registry = BundleRegistry(trust=allow)
+    await registry.load(repo.uri())
+    write(tmp_path / "other.yaml", "bundle: {name: other}")
+    registry.register({"other": str(tmp_path / "other.yaml")})
+    registry.states["b"].includes = ["other", "nobody"]
+    registry.states["other"].includes = ["b"]
+    new = repo.commit({"bundle.yaml": "bundle: {name: b, version: 2}"})
+    for name in ("b", "other"):
+        info = await registry.check_update(name)
+        assert isinstance(info, UpdateInfo) and info.available_version == new[:8]
+
+
+async def test_what_was_never_fetched_has_no_update(repo: GitRepo) -> None:
+    registry = BundleRegistry(trust=allow)
+    registry.register({"b": repo.uri()})
+    assert await registry.check_update() == []

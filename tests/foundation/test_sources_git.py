@@ -32,8 +32,10 @@ async def test_a_branch_is_cloned_once_and_used_without_the_repository(
     tmp_path: Path, repo: GitRepo
 ) -> None:
     sources = resolver(tmp_path)
+    repo.commit({"more.md": "x"})
     first = await sources.resolve(repo.uri())
     assert (first.active_path / "bundle.yaml").read_text() == "bundle: {name: one}"
+    assert _commits(first.active_path) == 1  # only the newest was asked for
     repo.path.rename(tmp_path / "gone")
     again = await resolver(tmp_path, offline=True).resolve(repo.uri())
     assert again == first
@@ -50,6 +52,7 @@ async def test_a_tag_a_branch_with_a_slash_and_a_full_commit_are_cloned(
     for ref, name in (("v1", "one"), ("feat/x", "two"), (old, "one")):
         found = await sources.resolve(repo.uri(ref))
         assert (found.active_path / "bundle.yaml").read_text() == f"bundle: {{name: {name}}}"
+        assert _commits(found.active_path) == 1
     assert sources.context.resolved[repo.uri(old)].commit == old
 
 
@@ -335,6 +338,10 @@ def test_names_of_cache_folders_are_harmless(tmp_path: Path) -> None:
     assert parse_uri("git+https://h/o/r").ref == "main"
 
 
+def _commits(clone: Path) -> int:
+    return int(GitRepo(clone).git("rev-list", "--count", "HEAD"))
+
+
 def _slow_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _fake_git(tmp_path, monkeypatch, f"echo $$ > {tmp_path}/pid\nexec sleep 600")
 
@@ -353,3 +360,17 @@ def _fake_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> N
 
 def _started(tmp_path: Path) -> int:
     return (tmp_path / "started").read_text().count("x")
+
+
+async def test_a_server_without_a_network_is_not_asked_for_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = "fatal: Could not resolve host: example.invalid"
+    script = (
+        'for last; do :; done\ncase "$*" in *init*) mkdir -p "$last";; '
+        f"*fetch*) echo '{message}' >&2; exit 128;; esac"
+    )
+    _fake_git(tmp_path, monkeypatch, script)
+    with pytest.raises(BundleNotFoundError, match="Could not resolve host"):
+        await resolver(tmp_path).resolve(f"git+https://example.invalid/o/r@{'a' * 40}")
+    assert _started(tmp_path) == 3  # init, remote, fetch

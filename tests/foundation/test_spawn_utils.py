@@ -163,3 +163,12 @@ def test_costs_are_added_exactly_and_unknown_ones_left_out() -> None:
     assert sum_cost_usd([0.1]) == Decimal("0.1")
     assert sum_cost_usd([None, "x", {}, "NaN", True, float("inf")]) is None
     assert sum_cost_usd([]) is None
+
+
+@pytest.mark.parametrize(
+    "key", ["api_key", "base_url", "host", "token", "proxies", "tls", "tenant"]
+)
+def test_no_preference_decides_about_connection_or_credentials(key: str) -> None:
+    wish = ProviderPreference("a", "m", {key: "theirs", f"other_{key}x": "mine"})
+    config = apply_provider_preferences(PLAN, [wish])["providers"][0]["config"]
+    assert config.get(key) != "theirs" and config[f"other_{key}x"] == "mine"

@@ -8,7 +8,7 @@ from amplifier_tui.foundation import BundleError, BundleNotFoundError
 from amplifier_tui.foundation.bundle import Origin
 from amplifier_tui.foundation.exceptions import TrustRefusedError
 from amplifier_tui.foundation.preview import PlannedFetch, PreviewAgent
-from amplifier_tui.foundation.provider_keys import missing_keys
+from amplifier_tui.foundation.provider_keys import is_spare, missing_keys
 from amplifier_tui.foundation.workspace import Workspace
 from tests.foundation.helpers import GitRepo, Recorder, allow, write
 from tests.foundation.stacks import STACK
@@ -319,6 +319,68 @@ def test_whether_a_provider_has_its_key_is_told_from_its_configuration() -> None
     assert missing_keys(local, {}) == []
     assert missing_keys(local, {"URL": "https://api.example.com"}) == ["OPENAI_API_KEY"]
     assert missing_keys({**openai, "config": {"base_url": "http://[bad"}}, {}) == ["OPENAI_API_KEY"]
+    there = {"OPENAI_BASE_URL": "http://127.0.0.1:1234/v1"}
+    assert missing_keys(openai, there) == []
+    assert missing_keys(openai, {"OPENAI_BASE_URL": "https://far.example"}) == ["OPENAI_API_KEY"]
+    gateway = {**anthropic, "config": {"base_url": "http://127.0.0.1:8080"}}
+    assert missing_keys(gateway, {}) == ["ANTHROPIC_API_KEY"]
     assert missing_keys({"module": "provider-other"}, {}) == []
     assert missing_keys({"module": "provider-other", "config": {"k": "${X}"}}, {}) == ["X"]
     assert missing_keys({"module": "p", "config": None}, {}) == []
+
+
+def test_a_provider_that_lacks_only_its_vendors_key_is_a_spare_one() -> None:
+    openai = {"module": "provider-openai", "config": {"default_model": "m"}}
+    assert is_spare(openai, {})
+    assert is_spare({**openai, "config": {"api_key": "${MY_KEY}"}}, {})
+    assert not is_spare(openai, {"OPENAI_API_KEY": "k"})
+    assert not is_spare({**openai, "config": {"organization": "${ORG}"}}, {})
+    assert not is_spare({**openai, "config": {"base_url": "https://gate.example"}}, {})
+    assert not is_spare(openai, {"OPENAI_BASE_URL": "https://gate.example"})
+    assert not is_spare({"module": "provider-other", "config": {"api_key": "${X}"}}, {})
+    assert not is_spare({"module": "provider-openai", "config": {"organization": "${ORG}"}}, {})
+
+
+PROVIDERS = "providers: [{module: provider-anthropic}, {module: provider-openai}]\n"
+
+
+async def providers_of(project: Path, **keys: str) -> tuple[list[str], list[str]]:
+    space = Workspace.open(project, environ=dict(keys))
+    prepared = await space.prepare("b", trust=allow)
+    return [entry["module"] for entry in prepared.mount_plan["providers"]], prepared.unused
+
+
+async def test_of_several_providers_those_with_a_key_are_used(
+    project: Path, own_home: Path
+) -> None:
+    user_bundle(own_home, "b", PROVIDERS)
+    both = ["provider-anthropic", "provider-openai"]
+    assert await providers_of(project) == (both, [])
+    assert await providers_of(project, ANTHROPIC_API_KEY="k", OPENAI_API_KEY="k") == (both, [])
+    assert await providers_of(project, OPENAI_API_KEY="k") == (
+        ["provider-openai"],
+        ["provider-anthropic is not used: ANTHROPIC_API_KEY is not set"],
+    )
+
+
+async def test_a_provider_of_the_users_own_settings_stays_also_without_its_key(
+    project: Path, own_home: Path
+) -> None:
+    user_bundle(own_home, "b", PROVIDERS)
+    write(
+        own_home / ".amplifier" / "settings.yaml",
+        "config: {providers: [{module: provider-openai, config: {default_model: m}}]}\n",
+    )
+    used, unused = await providers_of(project, ANTHROPIC_API_KEY="k")
+    assert (used, unused) == (["provider-anthropic", "provider-openai"], [])
+
+
+async def test_a_provider_that_cannot_be_had_makes_no_other_one_superfluous(
+    project: Path, own_home: Path
+) -> None:
+    gone = "{module: provider-gone, source: ./gone}"
+    user_bundle(own_home, "b", f"providers: [{{module: provider-openai}}, {gone}]\n")
+    assert await providers_of(project) == (["provider-openai", "provider-gone"], [])
+    unset = "{module: provider-mock, config: {script: '${NO_SCRIPT}'}}"
+    user_bundle(own_home, "b", f"providers: [{{module: provider-openai}}, {unset}]\n")
+    assert await providers_of(project) == (["provider-openai", "provider-mock"], [])

@@ -43,19 +43,18 @@ def test_a_gateways_page_becomes_one_short_line() -> None:
     assert len(line) <= 301
 
 
-def test_a_cost_needs_both_prices() -> None:
+def test_a_cost_needs_prices() -> None:
     usage = Usage(input_tokens=10, output_tokens=10, total_tokens=20)
     assert usage_cost(usage, None) is None
-    assert usage_cost(usage, Pricing(input_per_million=Decimal(1))) is None
-    both = Pricing(input_per_million=Decimal(1), output_per_million=Decimal(2))
-    assert usage_cost(usage, both) == Decimal("0.00003")
+    both = Pricing(input_per_million=0.1, output_per_million=0.2)
+    assert usage_cost(usage, both) == Decimal("0.000003")
 
 
 def test_cache_tokens_without_prices_of_their_own_cost_what_input_costs() -> None:
     usage = Usage(
         input_tokens=10, output_tokens=0, total_tokens=10, cache_read_tokens=4, cache_write_tokens=3
     )
-    prices = Pricing(input_per_million=Decimal(1), output_per_million=Decimal(2))
+    prices = Pricing(input_per_million=1, output_per_million=2)
     assert usage_cost(usage, prices) == Decimal("0.00001")
 
 

@@ -16,6 +16,7 @@ from amplifier_tui.foundation.exceptions import (
 from amplifier_tui.foundation.io.frontmatter import split_frontmatter
 from amplifier_tui.foundation.io.yaml import line_of, load_yaml, problem_line, problem_text
 from amplifier_tui.foundation.paths.discovery import bundle_file_in
+from amplifier_tui.foundation.paths.resolution import is_there
 
 MAX_BYTES = 8_000_000
 """Largest bundle file that is read."""
@@ -130,8 +131,10 @@ def _bundle_file(path: Path) -> Path:
                 remedy="Create one of them, or name the bundle's file.",
             )
         return file
-    if not path.exists():
+    if not is_there(path):
         raise BundleNotFoundError(f"File not found: {path}")
+    if not path.is_file():
+        raise BundleLoadError("Not a regular file", path=path)
     if path.suffix not in (".md", ".yaml", ".yml"):
         raise BundleLoadError(
             f"Unknown bundle format: {path}", remedy="A bundle is a .md, .yaml or .yml file."

@@ -11,7 +11,7 @@ from amplifier_tui.foundation.bundle.compose import compose
 from amplifier_tui.foundation.bundle.parsing import parse_bundle
 from amplifier_tui.foundation.bundle.provenance import Origins, SkippedInclude
 from amplifier_tui.foundation.paths.construction import construct_agent_path, construct_context_path
-from amplifier_tui.foundation.paths.resolution import is_within
+from amplifier_tui.foundation.paths.resolution import is_there, is_within
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.bundle.prepared import PreparedBundle
@@ -213,7 +213,7 @@ class Bundle:
         return not roots or any(is_within(path, root) for root in roots)
 
     def _existing(self, path: Path, base: Path) -> Path | None:
-        return path if path.exists() and self.allows(path, base) else None
+        return path if is_there(path) and self.allows(path, base) else None
 
 
 _EMPTY: dict[str, Callable[[], Any]] = {

@@ -72,7 +72,10 @@ def absolute_source(source: Any, base_path: Path | None) -> Any:
     """Make a `./` or `../` source absolute; anything else is returned as it is."""
     if base_path is None or not isinstance(source, str) or not source.startswith(("./", "../")):
         return source
-    return str((base_path / source).resolve())
+    try:
+        return str((base_path / source).resolve())
+    except (OSError, ValueError, RuntimeError):
+        return source  # no path; whoever wants it says so
 
 
 def with_absolute_sources(entries: Any, base_path: Path | None) -> Any:

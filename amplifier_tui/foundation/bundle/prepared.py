@@ -35,6 +35,8 @@ class PreparedBundle:
         notes: What else the user should know about the preparation.
         refused: Modules that are not in the plan, because a key of the user's would have gone to a
             server nobody trusts.
+        unused: Providers that are not in the plan, because another one has its key and they have
+            not; a readable line each.
     """
 
     mount_plan: dict[str, Any]
@@ -46,6 +48,7 @@ class PreparedBundle:
     activation_failures: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     refused: "list[RefusedModule]" = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
 
     def create_session(
         self,

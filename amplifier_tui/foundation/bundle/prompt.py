@@ -10,7 +10,7 @@ from typing import Any
 from amplifier_tui.foundation.bundle.model import Bundle
 from amplifier_tui.foundation.mentions.context_block import format_context_file, mentions_by_path
 from amplifier_tui.foundation.mentions.deduplicator import ContentDeduplicator
-from amplifier_tui.foundation.mentions.loader import load_mentions
+from amplifier_tui.foundation.mentions.loader import load_mentions, read_mentioned
 from amplifier_tui.foundation.mentions.models import MentionResult
 from amplifier_tui.foundation.mentions.resolver import BaseMentionResolver
 from amplifier_tui.foundation.paths.resolution import is_within
@@ -213,13 +213,14 @@ def _read_context(bundle: Bundle) -> list[tuple[str, Path, str | None, str]]:
     read: list[tuple[str, Path, str | None, str]] = []
     for name, path in bundle.context.items():
         mention = f"@{name}" if ":" in name or not bundle.name else f"@{bundle.name}:{name}"
-        try:
-            read.append((mention, path, path.read_text(encoding="utf-8-sig"), ""))
-        except FileNotFoundError:
-            read.append((mention, path, None, "not_found"))
-        except (OSError, UnicodeDecodeError) as error:
-            _log.warning("Context file %s: %s", path, error)
-            read.append((mention, path, None, "read_error"))
+        found = read_mentioned(mention, path)
+        if found.content is not None and not found.is_directory:
+            read.append((mention, path, found.content, ""))
+            continue
+        reason = found.failure_reason or "not_a_file"
+        if reason != "not_found":
+            _log.warning("Context file %s: %s", path, found.error or "it is a folder")
+        read.append((mention, path, None, reason))
     return read
 
 

@@ -20,6 +20,10 @@ entry's own name after the colon, and plain `instruction`.
 """
 
 
+SETTINGS_ORIGIN = "settings ("
+"""How the name of an origin begins that is a scope of the settings."""
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """One contributor of an entry.
@@ -56,6 +60,11 @@ class SkippedInclude:
     path: Path | None = None
     line: int | None = None
     kind: SkipKind = "failed"
+
+
+def is_settings_origin(origin: Origin) -> bool:
+    """Whether an entry comes from the user's settings and not from a bundle."""
+    return origin.bundle.startswith(SETTINGS_ORIGIN)
 
 
 def origins_of(bundle: "Bundle") -> Origins:

@@ -66,7 +66,7 @@ class _Load:
         path = resolve(mention)
         if path is None:
             return _failed(mention, None, "not_found", f"Nothing found for {mention}")
-        result = await asyncio.to_thread(_read, mention, path)
+        result = await asyncio.to_thread(read_mentioned, mention, path)
         if result.error is not None or result.content is None:
             return result
         self._resolved.setdefault(mention, path)
@@ -78,7 +78,13 @@ class _Load:
         return result
 
 
-def _read(mention: str, path: Path) -> MentionResult:
+def read_mentioned(mention: str, path: Path) -> MentionResult:
+    """Read a file, or list a folder; what cannot be had is in the result, nothing is raised.
+
+    Args:
+        mention: What the result is for.
+        path: The file or folder.
+    """
     try:
         if path.is_dir():
             return MentionResult(mention, path, _listing(path), is_directory=True)

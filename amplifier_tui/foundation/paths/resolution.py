@@ -137,15 +137,17 @@ def normalize_path(path: str | Path, relative_to: Path | None = None) -> Path:
         relative_to: Folder a relative path is in; default the working directory.
 
     Raises:
-        BundleNotFoundError: It is an absolute path of another operating system.
+        BundleNotFoundError: It is an absolute path of another operating system, or no path at all:
+            the home of an unknown user, or with a null character.
     """
     mismatch = describe_cross_platform_path_mismatch(str(path))
     if mismatch:
         raise BundleNotFoundError(mismatch)
-    expanded = Path(path).expanduser()
-    return (
-        expanded if expanded.is_absolute() else (relative_to or Path.cwd()) / expanded
-    ).resolve()
+    try:
+        expanded = Path(path).expanduser()
+        return ((relative_to or Path.cwd()) / expanded).resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise BundleNotFoundError(f"Not a path: {str(path)!r:.80}: {error}") from error
 
 
 def strip_uri_drive_prefix(path: str) -> str:
@@ -161,6 +163,14 @@ def describe_cross_platform_path_mismatch(path: str) -> str | None:
     if os.name == "nt" and path.startswith("/") and not _URI_DRIVE.match(path):
         return f"{path!r} is a POSIX path, and this machine runs Windows"
     return None
+
+
+def is_there(path: Path) -> bool:
+    """Whether something exists; what no file can be called, too long or with a null, does not."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def is_within(path: Path, root: Path) -> bool:

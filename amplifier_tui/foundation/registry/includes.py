@@ -8,6 +8,7 @@ from typing import Any
 from amplifier_tui.foundation.bundle.model import Bundle
 from amplifier_tui.foundation.exceptions import BundleDependencyError
 from amplifier_tui.foundation.paths.resolution import (
+    is_there,
     is_within,
     normalize_path,
     parse_uri,
@@ -67,7 +68,7 @@ def find_in(folder: Path, path: str) -> Path | None:
     for suffix in _SUFFIXES:
         found = folder / f"{path}{suffix}"
         # A folder is only a bundle when it has a bundle file, which a later suffix finds.
-        if found.is_file() and is_within(found, folder):
+        if is_there(found) and found.is_file() and is_within(found, folder):
             return found
     return None
 
@@ -121,7 +122,7 @@ def resolve_path(source: str, includer: Bundle) -> str | None:
         candidates = candidates[:1]
     for folder in candidates:
         path = normalize_path(source, folder)
-        found = path if path.exists() else find_in(path.parent, path.name)
+        found = path if is_there(path) else find_in(path.parent, path.name)
         if found is not None:
             check_confined(found, includer)
             return str(found)

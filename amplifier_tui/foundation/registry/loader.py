@@ -238,6 +238,7 @@ class BundleLoader:
                 else:
                     raise result
             waiting = unknown
+        bundle.skipped.sort(key=lambda entry: entry.line or 0)
         parts = [(entry.source, loaded[entry.index]) for entry in includes if entry.index in loaded]
         self._relate(bundle, [included for _, included in parts])
         layers = [

@@ -13,7 +13,9 @@ from amplifier_tui.foundation.bundle.model import Bundle
 from amplifier_tui.foundation.paths.resolution import (
     get_amplifier_home,
     is_subdirectory_uri,
+    is_there,
     is_within,
+    normalize_path,
 )
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.registry.includes import (
@@ -282,7 +284,7 @@ class BundleRegistry:
         if state is not None:
             return state.uri
         if name_or_uri.startswith("~"):
-            return str(Path(name_or_uri).expanduser().resolve())
+            return str(normalize_path(name_or_uri))
         if is_path(name_or_uri):
             return os.path.abspath(name_or_uri)
         if namespace_of(name_or_uri) is not None:
@@ -320,7 +322,7 @@ class BundleRegistry:
         vanished = [
             state
             for state in self._registry.values()
-            if state.local_path is not None and not Path(state.local_path).exists()
+            if state.local_path is not None and not is_there(Path(state.local_path))
         ]
         for state in vanished:
             state.local_path = None

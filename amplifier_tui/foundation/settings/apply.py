@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_tui.foundation.bundle.model import Bundle
-from amplifier_tui.foundation.bundle.provenance import Origin
+from amplifier_tui.foundation.bundle.provenance import SETTINGS_ORIGIN, Origin
 from amplifier_tui.foundation.dicts.merge import module_entries, module_key
 from amplifier_tui.foundation.settings.merging import merge_entries, merge_settings
 from amplifier_tui.foundation.settings.scopes import Scope
@@ -99,7 +99,7 @@ def _origin_key(bundle: Bundle, category: str, entry: dict[str, Any]) -> str:
 
 
 def _tag(bundle: Bundle, settings: Settings, key: str, scope: Scope) -> None:
-    origin = Origin(f"settings ({scope})", path=settings.files.path(scope))
+    origin = Origin(f"{SETTINGS_ORIGIN}{scope})", path=settings.files.path(scope))
     known = bundle.origins.setdefault(key, [])
     if origin not in known:
         known.append(origin)

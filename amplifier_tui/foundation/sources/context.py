@@ -10,7 +10,7 @@ from time import monotonic
 
 from amplifier_tui.foundation.exceptions import BundleNotFoundError, SourceNotFetchedError
 from amplifier_tui.foundation.lockfile import LockEntry, LockFile
-from amplifier_tui.foundation.paths.resolution import is_within, redact_uri
+from amplifier_tui.foundation.paths.resolution import is_there, is_within, redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.trust import TrustAction, TrustGate, TrustRequest
 
@@ -142,6 +142,6 @@ def join_subpath(root: Path, subpath: str) -> Path:
     target = root / subpath if subpath else root
     if subpath and not is_within(target, root):
         raise BundleNotFoundError(f"The subdirectory {subpath!r} leaves its source {root}")
-    if not target.exists():
+    if not is_there(target):
         raise BundleNotFoundError(f"Subdirectory not found: {subpath!r} in {root}")
     return target

@@ -9,6 +9,7 @@ from amplifier_tui.foundation.paths.resolution import (
     ParsedURI,
     ResolvedSource,
     describe_cross_platform_path_mismatch,
+    is_there,
     strip_uri_drive_prefix,
 )
 from amplifier_tui.foundation.sources.context import join_subpath
@@ -38,13 +39,11 @@ class FileSourceHandler:
         mismatch = describe_cross_platform_path_mismatch(text)
         if mismatch:
             raise BundleNotFoundError(mismatch)
-        if "\0" in text:
-            raise BundleNotFoundError(f"Not a path: {text!r}")
         base = self._base_path or Path.cwd()
         path = base / text
-        if not path.exists() and "%" in text:
+        if not is_there(path) and "%" in text:
             path = base / unquote(text)
-        if not path.exists():
+        if not is_there(path):
             raise BundleNotFoundError(f"File not found: {path}")
         path = path.resolve()
         active = join_subpath(path, parsed.subpath)

@@ -61,7 +61,7 @@ class GitSourceHandler:
             TrustRefusedError: It must be fetched and may not be.
         """
         url, ref = _address(parsed), self._effective_ref(parsed)
-        folder = cache_path(cache_dir, url, ref)
+        folder = await _cached_folder(parsed, cache_dir, url, ref)
         async with self._context.folder_lock(folder):
             if not is_valid_clone(folder):
                 await self._fetch(parsed, url, ref, folder)
@@ -71,7 +71,7 @@ class GitSourceHandler:
     async def get_status(self, parsed: ParsedURI, cache_dir: Path) -> SourceStatus:
         """Compare the cached commit with the repository's."""
         url, ref = _address(parsed), self._effective_ref(parsed)
-        folder = cache_path(cache_dir, url, ref)
+        folder = await _cached_folder(parsed, cache_dir, url, ref)
         cached = is_valid_clone(folder)
         commit = await cached_commit(folder) if cached else ""
         pinned = is_full_commit(ref) or bool(_VERSION_TAG.match(ref))
@@ -196,6 +196,20 @@ async def cached_commit(folder: Path) -> str:
     if isinstance(commit, str) and is_full_commit(commit):
         return commit
     return await git_commands.head_commit(folder)
+
+
+async def _cached_folder(parsed: ParsedURI, cache_dir: Path, url: str, ref: str) -> Path:
+    """Return where the clone of a ref is, or has to be.
+
+    A lock turns a branch into a commit. When the branch's own clone is at that commit, it serves:
+    what was locked a moment ago need not be fetched again.
+    """
+    folder = cache_path(cache_dir, url, ref)
+    if ref != parsed.ref and not is_valid_clone(folder):
+        branch = cache_path(cache_dir, url, parsed.ref)
+        if is_valid_clone(branch) and await cached_commit(branch) == ref.lower():
+            return branch
+    return folder
 
 
 def _address(parsed: ParsedURI) -> str:

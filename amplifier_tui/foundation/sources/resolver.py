@@ -82,6 +82,8 @@ class SimpleSourceResolver:
         return resolved
 
     def _handler(self, uri: str) -> SourceHandlerProtocol:
+        if "\0" in uri:
+            raise BundleNotFoundError(f"No source has a null character: {redact_uri(uri)!r:.80}")
         parsed = parse_uri(uri)
         for handler in self._handlers:
             if handler.can_handle(parsed):

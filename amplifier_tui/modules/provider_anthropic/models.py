@@ -16,10 +16,10 @@ _HOUR_WRITE_FACTOR = Decimal("1.6")
 
 def _price(input_price: str, output_price: str) -> Pricing:
     return Pricing(
-        input_per_million=Decimal(input_price),
-        output_per_million=Decimal(output_price),
-        cache_read_per_million=Decimal(input_price) * Decimal("0.1"),
-        cache_write_per_million=Decimal(input_price) * Decimal("1.25"),
+        input_per_million=float(input_price),
+        output_per_million=float(output_price),
+        cache_read_per_million=float(Decimal(input_price) * Decimal("0.1")),
+        cache_write_per_million=float(Decimal(input_price) * Decimal("1.25")),
     )
 
 
@@ -109,5 +109,5 @@ def prices(model: str, given: Pricing | None, *, hour_cache: bool) -> Pricing | 
     pricing = given or known_model(model).pricing
     if pricing is None or not hour_cache or pricing.cache_write_per_million is None:
         return pricing
-    hourly = pricing.cache_write_per_million * _HOUR_WRITE_FACTOR
+    hourly = float(Decimal(str(pricing.cache_write_per_million)) * _HOUR_WRITE_FACTOR)
     return pricing.model_copy(update={"cache_write_per_million": hourly})

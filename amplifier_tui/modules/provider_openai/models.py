@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from amplifier_tui.kernel import capabilities
@@ -22,11 +21,11 @@ _WINDOW_FIELDS = ("max_model_len", "context_length", "max_context_length", "cont
 CAPABILITIES = (capabilities.TOOLS, capabilities.STREAMING, capabilities.VISION)
 
 
-def _price(input_price: str, output_price: str, cached_price: str) -> Pricing:
+def _price(input_price: float, output_price: float, cached_price: float) -> Pricing:
     return Pricing(
-        input_per_million=Decimal(input_price),
-        output_per_million=Decimal(output_price),
-        cache_read_per_million=Decimal(cached_price),
+        input_per_million=input_price,
+        output_per_million=output_price,
+        cache_read_per_million=cached_price,
     )
 
 
@@ -55,18 +54,18 @@ _KNOWN: dict[str, KnownModel] = {
     "gpt-5.5": _CURRENT,
     "gpt-5.4": _CURRENT,
     "gpt-5.4-mini": _CURRENT,
-    "gpt-5.2": KnownModel(pricing=_price("1.75", "14", "0.175")),
-    "gpt-5.1": KnownModel(pricing=_price("1.25", "10", "0.125")),
-    "gpt-5": KnownModel(pricing=_price("1.25", "10", "0.125")),
-    "gpt-5-mini": KnownModel(pricing=_price("0.25", "2", "0.025")),
-    "gpt-5-nano": KnownModel(pricing=_price("0.05", "0.4", "0.005")),
-    "gpt-4.1": KnownModel(1_047_576, 32_768, _price("2", "8", "0.5")),
-    "gpt-4.1-mini": KnownModel(1_047_576, 32_768, _price("0.4", "1.6", "0.1")),
-    "gpt-4.1-nano": KnownModel(1_047_576, 32_768, _price("0.1", "0.4", "0.025")),
-    "gpt-4o": KnownModel(128_000, 16_384, _price("2.5", "10", "1.25")),
-    "gpt-4o-mini": KnownModel(128_000, 16_384, _price("0.15", "0.6", "0.075")),
-    "o4-mini": KnownModel(200_000, 100_000, _price("1.1", "4.4", "0.275")),
-    "o3": KnownModel(200_000, 100_000, _price("2", "8", "0.5")),
+    "gpt-5.2": KnownModel(pricing=_price(1.75, 14, 0.175)),
+    "gpt-5.1": KnownModel(pricing=_price(1.25, 10, 0.125)),
+    "gpt-5": KnownModel(pricing=_price(1.25, 10, 0.125)),
+    "gpt-5-mini": KnownModel(pricing=_price(0.25, 2, 0.025)),
+    "gpt-5-nano": KnownModel(pricing=_price(0.05, 0.4, 0.005)),
+    "gpt-4.1": KnownModel(1_047_576, 32_768, _price(2, 8, 0.5)),
+    "gpt-4.1-mini": KnownModel(1_047_576, 32_768, _price(0.4, 1.6, 0.1)),
+    "gpt-4.1-nano": KnownModel(1_047_576, 32_768, _price(0.1, 0.4, 0.025)),
+    "gpt-4o": KnownModel(128_000, 16_384, _price(2.5, 10, 1.25)),
+    "gpt-4o-mini": KnownModel(128_000, 16_384, _price(0.15, 0.6, 0.075)),
+    "o4-mini": KnownModel(200_000, 100_000, _price(1.1, 4.4, 0.275)),
+    "o3": KnownModel(200_000, 100_000, _price(2, 8, 0.5)),
 }
 """The current models as the SDK's own type names them; prices only where they are certain."""
 

@@ -1,0 +1,49 @@
+from pathlib import Path
+
+from amplifier_tui.host.events import ModuleFailed, Notice, SessionOpened
+from tests.host.driving import Driver, Project
+
+HOSTS = [f"git+https://host{number}.invalid/o/r@main" for number in range(20)]
+
+
+def including(project: Project, *includes: str) -> str:
+    """A bundle that works, with includes before everything it has itself."""
+    name = project.bundle()
+    path = project.bundles / f"{name}.md"
+    listed = "".join(f"- {include}\n" for include in includes)
+    path.write_text(path.read_text().replace("---\n", f"---\nincludes:\n{listed}", 1))
+    return name
+
+
+def test_a_session_opens_without_the_network_and_names_every_include_it_goes_without(
+    project: Project, driver: Driver
+) -> None:
+    opened = driver.open(including(project, *HOSTS))
+    assert isinstance(opened, SessionOpened) and opened.bundle == "test"
+    told = [event.text for event in driver.of(Notice) if event.level == "warning"]
+    for uri in HOSTS:
+        (line,) = [text for text in told if uri in text]
+        assert line.startswith(f"Left out {uri}: ") and "Could not resolve host" in line
+    assert not driver.of(ModuleFailed)
+    assert driver.turn("hello").status == "success"
+
+
+def test_a_preview_names_what_would_be_left_out_and_fetches_nothing(
+    project: Project, driver: Driver, own_home: Path
+) -> None:
+    driver.open(project.bundle())
+    including(project, *HOSTS, "./gone.yaml")
+    preview = driver.client.preview("test").result(10)
+    assert [line.partition(": ")[0] for line in preview.skipped] == [*HOSTS, "./gone.yaml"]
+    assert preview.card.state == "not_fetched"
+    assert all(uri in preview.card.error for uri in HOSTS)
+    assert not (own_home / ".amplifier" / "cache").exists()
+
+
+def test_an_include_whose_file_is_broken_is_named_with_its_line(
+    project: Project, driver: Driver
+) -> None:
+    (project.bundles / "part.yaml").write_text("bundle:\n  name: [\n")
+    driver.open(including(project, "./part.yaml"))
+    (told,) = [event.text for event in driver.of(Notice) if "part.yaml" in event.text]
+    assert f"{project.bundles / 'part.yaml'}:2" in told
