@@ -61,4 +61,7 @@ class ResponseStream:
         finally:
             if not run.done():
                 run.cancel()
-                await asyncio.wait([run])
+            # Whoever stopped reading does not want to know how it ended.
+            await asyncio.wait([run])
+            if not run.cancelled():
+                run.exception()

@@ -39,13 +39,16 @@ def source_of(message: Mapping[str, Any], tool_names: Mapping[str, str] | None =
         if isinstance(source, str) and source:
             return source
     if metadata.get("source") == "hook":
-        return f"hook:{metadata.get('hook_name') or 'unknown'}"
+        hook = metadata.get("hook_name")
+        return f"hook:{hook if isinstance(hook, str) and hook else 'unknown'}"
     if metadata.get("source") == COMPACTION:
         return COMPACTION
     role = str(message.get("role") or "")
     role = _ROLES.get(role, role)
     if role == "tool":
-        name = message.get("name") or (tool_names or {}).get(str(message.get("tool_call_id")))
+        name = message.get("name")
+        if not isinstance(name, str) or not name:
+            name = (tool_names or {}).get(str(message.get("tool_call_id")))
         return f"tool:{name}" if name else "tool"
     return role or UNATTRIBUTED
 

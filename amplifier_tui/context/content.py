@@ -95,11 +95,18 @@ class Content:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the content that `to_dict` wrote; unknown fields become additional ones."""
+        """Return the content that `to_dict` wrote; unknown fields become additional ones.
+
+        Raises:
+            ValueError: It is no content.
+        """
+        if not isinstance(data, Mapping):
+            raise ValueError(f"A content must be an object, not {type(data).__name__}")
         given = dict(data)
         kind = str(given.pop("type", TEXT))
-        extra = dict(given.pop("additional_properties", None) or {})
-        known = {name: given.pop(name) for name in _OPTIONAL if name in given}
+        extra = given.pop("additional_properties", None)
+        extra = extra if isinstance(extra, Mapping) else {}
+        known = {name: _as_field(name, given.pop(name)) for name in _OPTIONAL if name in given}
         return cls(kind, **known, additional_properties=copied({**extra, **given}))
 
     @classmethod
@@ -113,7 +120,9 @@ class Content:
         if kind is None:
             return cls(block_type, additional_properties=copied(rest))
         fields = {
-            name: copied(rest.pop(key)) for name, key in _BLOCKS[kind][1].items() if key in rest
+            name: _as_field(name, copied(rest.pop(key)))
+            for name, key in _BLOCKS[kind][1].items()
+            if key in rest
         }
         return cls(kind, **fields, additional_properties=copied(rest))
 
@@ -128,3 +137,12 @@ class Content:
             value = self.parsed_arguments if name == "arguments" else getattr(self, name)
             block[key] = copied(value)
         return {**block, **copied(self.additional_properties)}
+
+
+def _as_field(name: str, value: Any) -> Any:
+    """The value of a field; what must be a text and is none becomes one."""
+    if name in ("text", "call_id", "name"):
+        return value if value is None or isinstance(value, str) else str(value)
+    if name == "arguments" and not isinstance(value, Mapping | str):
+        return None
+    return value

@@ -20,7 +20,7 @@ cut to a length that still says something; leave out."""
 KEEP: Final[dict[Decision, int]] = {"truncate": 300, "stub": 200, "squeeze": 4_000}
 """Characters that stay of a row that is cut."""
 
-_THINKING: Final = frozenset({"thinking", "redacted_thinking", "reasoning"})
+_THINKING: Final = ("thinking", "redacted_thinking", "reasoning")
 
 
 @dataclass(slots=True, eq=False)

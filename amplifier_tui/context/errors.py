@@ -27,6 +27,11 @@ class ContextSourceError(ContextError):
         source_id: Which one.
         phase: In which of its hooks.
         cause: What it raised; a ``TimeoutError`` where it took too long.
+
+    Attributes:
+        source_id: Which one.
+        phase: In which of its hooks.
+        problem: What went wrong, without what to do about it.
     """
 
     def __init__(self, source_id: str, phase: Phase, cause: BaseException) -> None:
@@ -38,6 +43,7 @@ class ContextSourceError(ContextError):
         super().__init__(f"Context source '{source_id}' failed: {what}. {remedy}")
         self.source_id = source_id
         self.phase = phase
+        self.problem = what
         self.__cause__ = cause
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -13,6 +14,8 @@ from amplifier_tui.context.history_provider import HistoryProvider
 from amplifier_tui.context.ledger_file import append_rows, read_rows
 from amplifier_tui.context.message import Message
 from amplifier_tui.context.safe_names import safe_name
+
+logger = logging.getLogger(__name__)
 
 
 class FileHistoryProvider(HistoryProvider):
@@ -76,7 +79,7 @@ class FileHistoryProvider(HistoryProvider):
         path = self.path(session_id)
         async with self._locks[path.name]:
             rows, _ = await asyncio.to_thread(read_rows, path)
-        messages = [Message.from_dict(row) for row in rows if row.get("role")]
+        messages = [message for row in rows if (message := _message(row, path)) is not None]
         return [m for m in messages if not (self.skip_excluded and is_excluded(m))]
 
     async def save_messages(
@@ -97,3 +100,11 @@ class FileHistoryProvider(HistoryProvider):
         rows = [message.to_dict() for message in messages]
         async with self._locks[path.name]:
             await asyncio.to_thread(append_rows, path, rows)
+
+
+def _message(row: dict[str, Any], path: Path) -> Message | None:
+    try:
+        return Message.from_dict(row)
+    except ValueError as error:
+        logger.warning("A message in %s can't be read and is left out: %s", path, error)
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -80,16 +81,30 @@ def encode_row(row: Any) -> bytes:
 
 
 def append_rows(path: Path, rows: list[Any]) -> None:
-    """Append rows to a file in one write; it and its folder are made if need be.
+    """Append rows to a file, all or none; it and its folder are made if need be.
 
     Raises:
-        OSError: The file can't be written.
+        OSError: The file can't be written; it is as it was.
         TypeError: A row holds something that JSON has no form for; nothing was written.
     """
     data = b"".join(encode_row(row) for row in rows)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "ab", opener=_private) as file:
-        file.write(data)
+    with open(path, "a+b", buffering=0, opener=_private) as file:
+        end = os.fstat(file.fileno()).st_size
+        if end and os.pread(file.fileno(), 1, end - 1) != b"\n":
+            # Half a row that somebody left must not spoil the next one.
+            data = b"\n" + data
+        written = 0
+        try:
+            # A disk that gets full takes a part of it, and says no only to the rest.
+            while written < len(data):
+                written += file.write(data[written:]) or 0
+        except OSError:
+            with contextlib.suppress(OSError):
+                # What another process appended meanwhile stays.
+                if os.fstat(file.fileno()).st_size == end + written:
+                    file.truncate(end)
+            raise
 
 
 def write_rows(path: Path, rows: list[Any]) -> None:
@@ -197,7 +212,8 @@ def _decode(line: bytes) -> dict[str, Any] | None:
 
 def _move_aside(path: Path, good: int, torn: bytes) -> Path:
     aside = free_name(path, "torn")
-    aside.write_bytes(torn)
+    with open(aside, "xb", opener=_private) as kept:
+        kept.write(torn)
     with path.open("r+b") as file:
         file.truncate(good)
     logger.warning("%s had a torn end (%d bytes), now in %s", path, len(torn), aside.name)

@@ -127,17 +127,21 @@ class Message:
         """Return the message that `to_dict` wrote.
 
         Raises:
-            ValueError: There is no role.
+            ValueError: There is no role, or its contents are none.
         """
-        role = data.get("role")
+        role, contents = data.get("role"), data.get("contents")
         if not isinstance(role, str) or not role:
             raise ValueError("A message needs a 'role'")
+        if contents is not None and not isinstance(contents, str | Mapping | list | tuple):
+            raise ValueError(f"Contents of a message can't be a {type(contents).__name__}")
+        author, identity = data.get("author_name"), data.get("message_id")
+        extra = data.get("additional_properties")
         return cls(
             role,
-            data.get("contents"),
-            author_name=data.get("author_name"),
-            message_id=data.get("message_id"),
-            additional_properties=copied(data.get("additional_properties") or {}),
+            contents,
+            author_name=author if isinstance(author, str) else None,
+            message_id=identity if isinstance(identity, str) else None,
+            additional_properties=copied(extra) if isinstance(extra, Mapping) else None,
         )
 
     @classmethod
@@ -201,7 +205,8 @@ class Message:
             return row
         blocks = [content.to_block() for content in contents]
         if all(block.keys() == {"type", "text"} and block["type"] == "text" for block in blocks):
-            return {"role": self.role, "content": "\n\n".join(block["text"] for block in blocks)}
+            text = "\n\n".join(block["text"] or "" for block in blocks)
+            return {"role": self.role, "content": text}
         row = {"role": self.role, "content": blocks}
         calls = [
             {"id": c.call_id, "name": c.name, "tool": c.name, "arguments": c.parsed_arguments}
@@ -243,7 +248,7 @@ def _listed_call(call: Mapping[str, Any]) -> Content:
     return Content.from_function_call(
         str(call.get("id")),
         str(inner.get("name") or call.get("tool") or ""),
-        arguments=arguments if isinstance(arguments, str) else copied(arguments),
+        arguments=copied(arguments) if isinstance(arguments, str | Mapping) else None,
     )
 
 

@@ -95,7 +95,7 @@ class ContextPipeline:
         self._tools = tools
         self._events = ContextEvents(hooks, name)
         self._turn: Turn | None = None
-        self._hosted = False
+        self._host: object | None = None
         self._announced = False
         self._failed = False
         self._marked = len(manager.ledger)
@@ -106,14 +106,21 @@ class ContextPipeline:
         self._warned = False
         manager._attach(self._before_request, self._forget)
 
+    @property
+    def beginning(self) -> bool:
+        """Whether providers are being asked before a turn; the model was not asked yet."""
+        return self._turn is None and self._beginning.locked()
+
     # -- providers -------------------------------------------------------------------------------
 
     def add(self, provider: ContextProvider) -> None:
         """Let a provider take part from the next turn on.
 
         Raises:
-            ValueError: There is one of that name.
+            ValueError: There is one of that name, or the name is the context's own.
         """
+        if provider.source_id == STATE_KEY:
+            raise ValueError(f"'{STATE_KEY}' is no name for a source: its state is kept there")
         if any(other.source_id == provider.source_id for other in self.context_providers):
             raise ValueError(f"There is a context provider '{provider.source_id}' already")
         self.context_providers.append(provider)
@@ -144,14 +151,17 @@ class ContextPipeline:
                 failed after it. The answer is not affected.
         """
         self._announce()
-        self._hosted = True
+        own = self._host = object()
         try:
             yield
         except BaseException:
-            self._abandon()
+            if self._host is own:
+                self._host = None
+                self._abandon()
             raise
-        finally:
-            self._hosted = False
+        if self._host is not own:
+            return  # It was given up long ago: the turn that runs now is another one.
+        self._host = None
         if self._failed:
             self._abandon()
             return
@@ -180,12 +190,12 @@ class ContextPipeline:
         return end
 
     async def _on_start(self, event: str, data: dict[str, Any]) -> None:
-        if not self._hosted:
+        if self._host is None:
             self._announce()
 
     async def _on_end(self, event: str, data: dict[str, Any]) -> None:
         self._failed = data.get("status") not in (None, "completed")
-        if self._hosted:
+        if self._host is not None:
             return
         if self._failed:
             self._abandon()
@@ -195,7 +205,7 @@ class ContextPipeline:
 
     async def _before_request(self) -> None:
         async with self._beginning:
-            if self._turn is not None and not self._hosted and self._is_over(self._turn):
+            if self._turn is not None and self._host is None and self._is_over(self._turn):
                 # An orchestrator that does not tell when it ends.
                 errors = await self._end(self._turn)
                 await self._events.notices([str(error) for error in errors])
@@ -240,16 +250,17 @@ class ContextPipeline:
         for provider in list(turn.providers):
             if runs_before(provider, service=service):
                 await self._run_before(provider, turn)
-        self._mount_tools(turn)
         histories = [p for p in turn.providers if isinstance(p, HistoryProvider)]
         loading = loading_histories(histories)
-        self.manager.view.lent = LentTurn(
+        lent = LentTurn(
             start=start,
             context=context_entries(context, self._history, [p.source_id for p in histories]),
             instructions=context.attributed_instructions(),
             history=loading[0].source_id if loading else self._history.source_id,
             service=service,
         )
+        self._mount_tools(turn)
+        self.manager.view.lent = lent
         self._history.forget()
         self._turn = turn
         self._skipped.clear()
@@ -289,7 +300,10 @@ class ContextPipeline:
         if not turn.context.tools or self._tools is None:
             return
         mounted = self._tools()
-        for name, tool in named_tools(turn.context.tools).items():
+        for offered in turn.context.tools:
+            ((name, tool),) = named_tools([offered]).items()
+            if mounted.get(name) is tool:
+                continue
             if name in mounted:
                 turn.context.notify(
                     f"A context source offers a tool '{name}', but there is one already; the "

@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
+from uuid import uuid4
 
 from amplifier_tui.context.content import RESULT
 from amplifier_tui.context.errors import ContextError, HistoryUnavailableError
@@ -26,7 +27,10 @@ _UNSAVED: Final = "unsaved"
 _UNSAVED_LIMIT: Final = 2_000
 """Messages that are kept while the server is away."""
 
-_CONNECT_TIMEOUT: Final = 5.0
+_ROW_ID: Final = "row_id"
+
+_TIMEOUT: Final = 5.0
+"""Seconds to wait for the server; one that hangs is as good as gone."""
 
 
 class RedisHistoryProvider(HistoryProvider):
@@ -121,7 +125,8 @@ class RedisHistoryProvider(HistoryProvider):
         """
         await self._flush(session_id, state)
         rows = await self._ask(lambda redis: redis.lrange(self.key(session_id), 0, -1))
-        messages = [message for row in rows if (message := self._read(row)) is not None]
+        seen: set[str] = set()
+        messages = [message for row in rows if (message := self._read(row, seen)) is not None]
         return _with_calls(messages)
 
     async def save_messages(
@@ -138,15 +143,14 @@ class RedisHistoryProvider(HistoryProvider):
             HistoryUnavailableError: The server can't be reached. With a state, what was to be
                 stored is kept there and stored next time.
         """
-        rows = [json.dumps(message.to_dict(), ensure_ascii=False) for message in messages]
+        rows = [_row(message) for message in messages]
         if state is not None:
-            rows = [*state.pop(_UNSAVED, []), *rows]
-        try:
-            await self._push(session_id, rows)
-        except HistoryUnavailableError:
-            if state is not None:
-                state[_UNSAVED] = rows[-_UNSAVED_LIMIT:]
-            raise
+            rows = [*state.get(_UNSAVED, []), *rows]
+            # First of all, so that nothing is lost where this is cancelled.
+            state[_UNSAVED] = rows[-_UNSAVED_LIMIT:]
+        await self._push(session_id, rows)
+        if state is not None:
+            del state[_UNSAVED]
 
     async def clear(self, session_id: str | None) -> None:
         """Delete a session's list.
@@ -208,21 +212,44 @@ class RedisHistoryProvider(HistoryProvider):
             ) from error
         self._loop = loop
         if self._redis_url:
-            self._client = Redis.from_url(
-                self._redis_url, decode_responses=True, socket_connect_timeout=_CONNECT_TIMEOUT
-            )
+            self._client = Redis.from_url(self._redis_url, **_settings())
         else:
-            self._client = Redis(
-                decode_responses=True, socket_connect_timeout=_CONNECT_TIMEOUT, **self._connection
-            )
+            self._client = Redis(**_settings(), **self._connection)
         return self._client
 
-    def _read(self, row: Any) -> Message | None:
+    def _read(self, row: Any, seen: set[str]) -> Message | None:
+        """The message of a row; None for one that can't be read, and for one that came twice."""
         try:
-            return Message.from_dict(json.loads(row))
-        except (ValueError, AttributeError, TypeError) as error:
+            data = json.loads(row)
+            message = Message.from_dict(data)
+        except (ValueError, AttributeError, TypeError, RecursionError) as error:
             logger.warning("A message in Redis can't be read and is left out: %s", error)
             return None
+        row_id = data.get(_ROW_ID)
+        if isinstance(row_id, str):
+            if row_id in seen:
+                return None
+            seen.add(row_id)
+        return message
+
+
+def _row(message: Message) -> str:
+    # A server that was slow may have taken what was thought lost and is sent again. What is told
+    # apart by its id may say the same as often as it likes.
+    return json.dumps({**message.to_dict(), _ROW_ID: uuid4().hex})
+
+
+def _settings() -> dict[str, Any]:
+    from redis.asyncio.retry import Retry
+    from redis.backoff import NoBackoff
+
+    return {
+        "decode_responses": True,
+        "socket_connect_timeout": _TIMEOUT,
+        "socket_timeout": _TIMEOUT,
+        # Once more, for a connection that a restart of the server has cut.
+        "retry": Retry(NoBackoff(), 1),
+    }
 
 
 def _with_calls(messages: Sequence[Message]) -> list[Message]:

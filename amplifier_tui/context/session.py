@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, Self
 from uuid import uuid4
@@ -47,12 +48,16 @@ class AgentSession:
         return part
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the session as plain data, objects of registered types encoded."""
+        """Return the session as plain data, objects of registered types encoded.
+
+        A part that can't be encoded is left as it is, with a ``RuntimeWarning``; the other parts
+        can still be saved.
+        """
         return {
             "type": "session",
             "session_id": self._session_id,
             "service_session_id": self.service_session_id,
-            "state": encode_state(self.state),
+            "state": {name: _encoded(name, part) for name, part in self.state.items()},
         }
 
     @classmethod
@@ -69,3 +74,15 @@ class AgentSession:
         state = decode_state(data.get("state") or {})
         session.state = state if isinstance(state, dict) else {}
         return session
+
+
+def _encoded(name: str, part: Any) -> Any:
+    try:
+        return encode_state(part)
+    except Exception as error:
+        warnings.warn(
+            f"What '{name}' keeps in the session's state can't be encoded: {error}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        return part

@@ -11,7 +11,7 @@ _SLACK: Final = 100
 once is not cut again."""
 
 _NO_IMAGE: Final = "[An image was left out here to save space.]"
-_IMAGES: Final = frozenset({"image", "image_url", "input_image"})
+_IMAGES: Final = ("image", "image_url", "input_image")
 
 
 def shortened(message: Mapping[str, Any], keep: int) -> Mapping[str, Any]:

@@ -62,7 +62,15 @@ async def summarize(view: ContextView, provider: Any, instructions: str = "") ->
     room = max(budget.limit // 2, 1_000)
     text, count = _transcript(covered, room)
     covered, rows = covered[:count], rows[:count]
+    beginning = view.beginnings
+    # What this request takes is not what the last one of the conversation took.
+    view.meter.settled()
     answer = await provider.complete(_request(text, instructions))
+    if view.beginnings != beginning:
+        raise SummaryError(
+            "The conversation became another one while the summary was written; nothing was "
+            "changed."
+        )
     written = _text_of(answer)
     if not written:
         raise SummaryError("The model wrote no summary; the conversation is as it was.")
@@ -162,6 +170,8 @@ def _words(content: Any) -> str:
 
 
 def _request(transcript: str, instructions: str) -> ChatRequest:
+    # What a tool said must not end the conversation it is part of.
+    transcript = transcript.replace("</conversation", "<\\/conversation")
     wanted = f"\n\nThe user asks in particular: {instructions}" if instructions.strip() else ""
     return ChatRequest(
         messages=[

@@ -14,8 +14,9 @@ IMAGE_TOKENS: Final = 1_500
 MESSAGE_TOKENS: Final = 4
 """What a message costs beside its content."""
 
-_IMAGE_TYPES: Final = frozenset({"image", "image_url", "input_image"})
-_CALL_TYPES: Final = frozenset({"tool_call", "tool_use"})
+# Tuples: a type may be anything, a list, too, which no set can be asked for.
+_IMAGE_TYPES: Final = ("image", "image_url", "input_image")
+_CALL_TYPES: Final = ("tool_call", "tool_use")
 # Ids and signatures that come back to the provider as they are.
 _UNREAD: Final = frozenset({"signature", "visibility", "encrypted_content"})
 

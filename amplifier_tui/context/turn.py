@@ -158,9 +158,14 @@ def _key(source: str, row: dict[str, Any], counts: dict[str, int]) -> str:
 
 
 def _capped(entry: Entry, names: dict[str, str], context: SessionContext) -> Entry:
+    content = entry.message.get("content")
+    pieces = max(1, len(content)) if isinstance(content, list) else 1
+    row = shortened(entry.message, MESSAGE_CAP // pieces)
+    if row is entry.message:
+        return entry
+    cut = read_entry(row, entry.key, names, provided=True)
     context.notify(
         f"Context source '{entry.source}' added a message of about {entry.tokens:,} tokens; it "
-        f"was cut to {_CAP_TOKENS:,}."
+        f"was cut to {cut.tokens:,}."
     )
-    row = shortened(entry.message, MESSAGE_CAP)
-    return read_entry(row, entry.key, names, provided=True)
+    return cut

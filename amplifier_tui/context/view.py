@@ -58,6 +58,7 @@ class ContextView:
         meter: Corrects the estimates.
         decisions: What was compacted so far.
         ephemeral: By source, the tokens of what hooks added to the last request only.
+        beginnings: How often it began anew, with other rows.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class ContextView:
         self.meter = Meter()
         self.decisions = Decisions()
         self.ephemeral: dict[str, int] = {}
+        self.beginnings = 0
         self.events = events
         self._policy = policy
         self._tools = tools
@@ -196,13 +198,15 @@ class ContextView:
             before: Messages of the request before it.
             after: Messages of the request after it.
         """
-        await self.events.compaction(made, self.budget(), before, after)
+        budget = self.budget()
+        await self.events.compaction(self._as_counted(made, budget), budget, before, after)
 
     def forget(self) -> None:
         """Begin anew: the rows are others now."""
         self.decisions.clear()
         self.meter.clear()
         self.ephemeral = {}
+        self.beginnings += 1
 
     async def _plan(
         self, frame: Frame, budget: Budget, decided: ModelDecisions, *, force: bool = False
@@ -242,10 +246,23 @@ class ContextView:
             decided.rows = made.decisions
             decided.summaries += made.summaries
             await self.events.compaction(
-                made, budget, before, len(project(shown.entries, decided.rows))
+                self._as_counted(made, budget),
+                budget,
+                before,
+                len(project(shown.entries, decided.rows)),
             )
         await self._warn(made, decided)
         return shown
+
+    def _as_counted(self, made: Plan, budget: Budget) -> Plan:
+        """A plan for people: its totals are on the scale of the provider's count."""
+        real = self.meter.real
+        return replace(
+            made,
+            before=real(made.before, budget.key),
+            after=real(made.after, budget.key),
+            floor=real(made.floor, budget.key),
+        )
 
     def _check(self, made: Plan, budget: Budget) -> None:
         after = self.meter.real(made.after, budget.key)

@@ -69,6 +69,17 @@ def limits_of(config: Mapping[str, Any], provider: ProviderFacts) -> Limits:
     )
 
 
+def context_config(plan: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the context module's configuration in a mount plan."""
+    session = plan.get("session")
+    entry = session.get("context") if isinstance(session, Mapping) else None
+    config = entry.get("config") if isinstance(entry, Mapping) else None
+    if not isinstance(config, Mapping):
+        section = plan.get("context")
+        config = section.get("config") if isinstance(section, Mapping) else None
+    return config if isinstance(config, Mapping) else {}
+
+
 def _part(value: Any) -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1:
         return float(value)
@@ -84,6 +95,7 @@ class BudgetMeter:
         provider: Tells whose window is filled.
         parts: Gives the system prompt's parts; None when there is none.
         config: Of the context module.
+        window: The provider whose window is to be filled; None for that of the last request.
     """
 
     def __init__(
@@ -93,12 +105,14 @@ class BudgetMeter:
         provider: Callable[[], ProviderFacts],
         parts: Parts | None,
         config: Mapping[str, Any],
+        window: Callable[[], Any] = lambda: None,
     ) -> None:
         self._coordinator = coordinator
         self._facts = facts
         self._provider = provider
         self._parts = parts
         self._config = config
+        self._window = window
         self._fixed: Counter[str] | None = None
         self._sizes: list[tuple[Any, int]] = []
         self._told = 0
@@ -123,7 +137,8 @@ class BudgetMeter:
         report = getattr(context, "report", None)
         report = report or self._coordinator.get_capability("context.report")
         if callable(report):
-            found = report()
+            provider = self._window() if _takes_provider(report) else None
+            found = report(provider=provider) if provider is not None else report()
             found = await found if inspect.isawaitable(found) else found
             event = _from_report(found, stamp, self._provider())
             if event is not None:
@@ -263,6 +278,13 @@ def _tool_schema(name: str, tool: Any) -> dict[str, Any]:
     return {"name": name, "description": description, "parameters": schema}
 
 
+def _takes_provider(report: Callable[..., Any]) -> bool:
+    try:
+        return "provider" in inspect.signature(report).parameters
+    except (TypeError, ValueError):
+        return False
+
+
 def _from_report(report: Any, stamp: Stamp, provider: ProviderFacts) -> BudgetChanged | None:
     """Read a context manager's own report (context reference, section d); None if it is none."""
     total = getattr(report, "total", None)
@@ -282,7 +304,7 @@ def _from_report(report: Any, stamp: Stamp, provider: ProviderFacts) -> BudgetCh
         floor=_whole(report, "floor"),
         kind="usage" if getattr(report, "kind", "") == "usage" else "estimated",
         sources=tuple(sorted(sources, key=lambda usage: -usage.tokens)),
-        preview=tuple(_steps(getattr(report, "preview", None))),
+        preview=tuple(plan_steps(getattr(report, "preview", None))),
         turns_left=turns_left if isinstance(turns_left, int) else None,
         warning=str(getattr(report, "warning", "") or ""),
     )
@@ -303,7 +325,8 @@ def _source_usage(line: Any) -> SourceUsage:
     )
 
 
-def _steps(plan: Any) -> list[PlanStep]:
+def plan_steps(plan: Any) -> list[PlanStep]:
+    """Return what a compaction's plan does (context reference, section d); none for no plan."""
     steps = []
     for action in getattr(plan, "actions", None) or ():
         kind = _STEPS.get(str(getattr(action, "kind", None) or getattr(action, "action", None)))

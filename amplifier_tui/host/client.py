@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from amplifier_tui.host.events import HostEvent, Scope
+from amplifier_tui.host.events import HostEvent, PlanStep, Scope
 
 BundleState = Literal["ready", "needs_key", "not_fetched", "invalid"]
 
@@ -105,6 +105,52 @@ class SessionCard:
     directory: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionPreview:
+    """What compacting the conversation now would do; nothing of it has been done.
+
+    Attributes:
+        possible: Whether it would save anything.
+        before: Tokens of the next request as it is.
+        after: Tokens of it after a compaction by rule.
+        target: Where a compaction aims; 0 when unknown.
+        floor: What no compaction can remove.
+        steps: What would happen, the largest saving first.
+        kept: What stays as it is, in words.
+        reason: Why nothing would be saved, or why this context cannot be compacted by hand.
+        model: The model that would write a summary; empty when none can.
+    """
+
+    possible: bool
+    before: int = 0
+    after: int = 0
+    target: int = 0
+    floor: int = 0
+    steps: tuple[PlanStep, ...] = ()
+    kept: tuple[str, ...] = ()
+    reason: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryCard:
+    """One stored memory.
+
+    Attributes:
+        memory_id: What `forget` takes.
+        text: What was remembered.
+        created: Unix time in seconds.
+        session_id: The session it was made in; empty when unknown.
+        everywhere: True when it counts in every project, False for this project only.
+    """
+
+    memory_id: int
+    text: str
+    created: float = 0.0
+    session_id: str = ""
+    everywhere: bool = False
+
+
 class SessionClient(Protocol):
     """Runs one session at a time for a front end."""
 
@@ -125,6 +171,17 @@ class SessionClient(Protocol):
 
     def unqueue(self, index: int) -> None:
         """Take a waiting prompt back; an index that is gone is ignored."""
+
+    def retry(self, *, without: str = "") -> None:
+        """Go on with the prompt whose turn failed, which is in the conversation already.
+
+        Args:
+            without: A context source to leave out for the rest of the session; see
+                `Failed.source`.
+
+        Leads to `TurnStarted`. A turn that cannot be gone on with (none failed, or one runs) is
+        said in a `Notice`.
+        """
 
     def interrupt(self, immediate: bool = False) -> None:
         """Stop the running turn: after the current step, or at once."""
@@ -161,6 +218,43 @@ class SessionClient(Protocol):
 
     def payload(self, seq: int) -> "Future[str]":
         """Return the full JSON payload of an event log row, from disk, secrets redacted."""
+
+    def compaction(self) -> "Future[CompactionPreview]":
+        """Describe what `compact` would do now."""
+
+    def compact(self, instructions: str | None = None) -> None:
+        """Make the view of the conversation smaller; the stored conversation stays as it is.
+
+        Leads to `Compacted` and `BudgetChanged`, or to a `Notice` that says why not. While a turn
+        runs it is refused with a `Notice`.
+
+        Args:
+            instructions: None to compact by rule, without a model. Otherwise the session's model
+                writes a summary, and these are its instructions; may be empty.
+        """
+
+    def remember(self, text: str, *, everywhere: bool = False) -> None:
+        """Store a memory, for this project or for all; a `Notice` says so, or why not."""
+
+    def forget(self, memory_id: int) -> None:
+        """Delete a memory; a `Notice` says so."""
+
+    def memories(self) -> "Future[tuple[MemoryCard, ...]]":
+        """List the memories of this project and those for all, newest first.
+
+        The future raises `RuntimeError`, with one sentence, when the session has no memory.
+        """
+
+    def fork(self, before_turn: int | None = None) -> None:
+        """Copy the stored conversation into a new session and open that.
+
+        The session that was open is closed, untouched and resumable. Leads to `SessionOpened`,
+        or to `Failed` with the session left open.
+
+        Args:
+            before_turn: Copy what came before this turn, numbered as in `TurnStarted`; None
+                copies all.
+        """
 
     def drain(self) -> list[HostEvent]:
         """Take the events that came since the last call. Called by the front end's thread only."""

@@ -12,6 +12,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.sender import Stamp
 from amplifier_tui.host.store.lock import SessionBusyError
 from amplifier_tui.host.store.sessions import SessionNotFoundError
+from amplifier_tui.host.turns.sources import failed_source
 from amplifier_tui.kernel import llm_errors
 
 MESSAGE_LIMIT: Final = 2_000
@@ -42,7 +43,10 @@ _LLM: Final[tuple[tuple[type[llm_errors.LLMError], _Case], ...]] = (
     ),
     (
         llm_errors.ContextLengthError,
-        _Case("context_length", "Compact the conversation or start a new session."),
+        _Case(
+            "context_length",
+            "Compact the conversation, or fork it before this prompt and send less.",
+        ),
     ),
     (
         llm_errors.ContentFilterError,
@@ -96,6 +100,21 @@ def turn_failure(
         prompt: The prompt that was not answered.
         missing: Environment variables the providers lack.
     """
+    source = failed_source(error)
+    if source is not None:
+        return Failed(
+            **stamp,
+            kind="context_source",
+            message=redactor.text(
+                f"The context source '{source.source_id}' failed, so the model was not asked: "
+                f"{source.problem[:MESSAGE_LIMIT]}"
+            ),
+            remedy="Try again, or go on without this source.",
+            retryable=True,
+            prompt=prompt,
+            source=source.source_id,
+            detail=redactor.text(_detail(error)),
+        )
     kind, remedy, retryable = _judged(error)
     names = tuple(missing) if kind == "no_provider" else ()
     if kind == "no_provider":

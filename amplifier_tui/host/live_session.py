@@ -13,7 +13,9 @@ from typing import Any, Final
 
 from amplifier_tui.host.approvals.desk import Answer, ApprovalDesk, Question
 from amplifier_tui.host.approvals.surfaces import ProviderApprovals
-from amplifier_tui.host.budget import BudgetMeter, Parts
+from amplifier_tui.host.budget import BudgetMeter, Parts, context_config
+from amplifier_tui.host.carrying import Carried, forked, moved
+from amplifier_tui.host.compacting import Compactor
 from amplifier_tui.host.events import (
     Failed,
     HostEvent,
@@ -24,19 +26,23 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.git_branch import git_branch
-from amplifier_tui.host.messages import metadata_of, text_of
+from amplifier_tui.host.messages import last_words, metadata_of, text_of
 from amplifier_tui.host.module_facts import ModuleFacts
 from amplifier_tui.host.normalize import Normalizer
 from amplifier_tui.host.providers import ProviderFacts, default_provider
 from amplifier_tui.host.recorder import ContextRecorder
 from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.remembering import Memories
 from amplifier_tui.host.sender import Sender
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.store.rows import Row
 from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.store.state import StateKeeper
 from amplifier_tui.host.turns.closing import answer_dangling_calls, keep_partial_answer
 from amplifier_tui.host.turns.control import Outcome, PromptDeniedError, TurnControl, TurnParts
-from amplifier_tui.host.turns.prompts import Prompt, expand
+from amplifier_tui.host.turns.prompts import Prompt
+from amplifier_tui.host.turns.sending import PromptPath
+from amplifier_tui.host.turns.sources import Sources
 from amplifier_tui.kernel.session import AmplifierSession
 
 logger = logging.getLogger(__name__)
@@ -85,6 +91,11 @@ class LiveSession:
     Args:
         parts: What it is made of.
         session: The kernel's session, initialized.
+
+    Attributes:
+        turns: Runs its prompts.
+        compactor: Compacts its conversation on request.
+        memories: What the user wants remembered.
     """
 
     def __init__(self, parts: SessionParts, session: AmplifierSession) -> None:
@@ -97,18 +108,46 @@ class LiveSession:
         self._normalizer = parts.normalizer
         self._recorder = ContextRecorder(parts.store)
         self._provider = ProviderFacts()
+        self._requested = False
+        self._begun: dict[int, int] = {}
+        coordinator = session.coordinator
         self._budget = BudgetMeter(
-            session.coordinator,
+            coordinator,
             parts.facts,
             lambda: self._provider,
             parts.prompt_parts,
-            _context_config(parts.plan),
+            context_config(parts.plan),
+            self._window,
+        )
+        self._sources = Sources(coordinator, lambda text, who: self.notice("warning", text, who))
+        self._state = StateKeeper(
+            parts.store.folder,
+            parts.redactor,
+            lambda text: self.notice("warning", text, "store"),
+        )
+        self.compactor = Compactor(
+            coordinator,
+            self._sources,
+            lambda: self._provider,
+            self._window,
+            lambda level, text: self.notice(level, text, "context"),
+            self._compacted,
+        )
+        self.memories = Memories(
+            coordinator,
+            session.session_id,
+            parts.redactor,
+            lambda level, text: self.notice(level, text, "memory"),
         )
         self._measuring: asyncio.Task[None] | None = None
         self._measure_again = False
         self._last_answer = ""
-        self._loop_submits = False
-        self._submits = 0
+        self._prompts = PromptPath(
+            coordinator,
+            self._recorder,
+            parts.workspace,
+            lambda text: self.notice("warning", text),
+        )
         self._detach: list[Callable[[], None]] = []
         self.turns = TurnControl(
             TurnParts(
@@ -123,6 +162,7 @@ class LiveSession:
                 settle=self._settle,
                 failure=self._failure,
                 withdraw=parts.desk.cancel_all,
+                untouched=lambda: self._sources.asked,
                 status=lambda: parts.normalizer.status,
                 usage=lambda: parts.normalizer.usage.turn.as_usage(),
                 over=self._turn_over,
@@ -147,7 +187,9 @@ class LiveSession:
         context = coordinator.get("context")
         if messages:
             await _take_up(context, messages)
-        self._last_answer = _last_words(messages)
+            if self._sources.pipeline is not None:
+                await self._state.restore(self._sources.pipeline)
+        self._last_answer = last_words(messages)
         await self._recorder.attach(context, coordinator.hooks)
         self.store.on_row = self._row_added
         self.desk.on_resolved = self._resolved
@@ -195,59 +237,50 @@ class LiveSession:
 
     def notice(self, level: Level, text: str, source: str = "host") -> None:
         """Show a line."""
+        text = self._parts.redactor.text(text)
         self._sender.send(Notice(**self._sender.stamp(), level=level, text=text, source=source))
 
     # --- turns -----------------------------------------------------------------------------
 
     def _turn_begins(self, number: int, prompt: Prompt) -> None:
         self._normalizer.turn_begins()
-        self._submits = 0
+        self._prompts.turn_begins()
         self.session.coordinator.reset_turn()
-        self.store.journal.prompt(self._parts.redactor.text(prompt.text))
+        self._begun.setdefault(number, self.store.rows)
+        if not self._prompts.is_taken(prompt):
+            self.store.journal.prompt(self._parts.redactor.text(prompt.text))
+
+    def retry(self, without: str = "") -> None:
+        """Go on with the turn that failed.
+
+        Args:
+            without: A context source to leave out from now on.
+        """
+        if self.turns.running:
+            self.notice("warning", "A turn is running: there is nothing to try again")
+            return
+        if self.compactor.running:
+            self.notice("warning", "The conversation is being compacted: try again after it")
+        elif not self.turns.retry(anew=self._prompts.can_only_repeat):
+            self.notice("info", "There is nothing to try again: no turn failed since the last one")
+        elif without:
+            # The turn has begun, but nothing of it has run.
+            self._sources.leave_out(without)
 
     async def _execute(self, prompt: Prompt) -> str:
         coordinator = self.session.coordinator
-        expanded = await expand(
-            prompt,
-            coordinator.get_capability("mention_resolver"),
-            coordinator.get_capability("mention_deduplicator"),
-            self._parts.workspace,
-        )
-        for problem in expanded.problems:
-            self.notice("warning", f"Not attached: {problem}")
-        text = await self._announce(expanded.text)
-        self._recorder.expect(text, prompt.text, prompt.attachments)
-        answer = await self.session.execute(text)
+        text = await self._prompts.prepare(prompt)
+        async with self._sources.around_turn():
+            answer = await self.session.execute(text)
         answer = answer if isinstance(answer, str) else str(answer)
         await coordinator.hooks.emit("prompt:complete", {"prompt": prompt.text, "response": answer})
         return answer
 
-    async def _announce(self, text: str) -> str:
-        """Emit `prompt:submit`; returns the prompt as the hooks left it.
-
-        Raises:
-            PromptDeniedError: A hook refuses it.
-        """
-        if self._loop_submits:
-            return text
-        coordinator = self.session.coordinator
-        result = await coordinator.hooks.emit("prompt:submit", {"prompt": text})
-        changed = result.data.get("prompt") if result.action == "continue" and result.data else None
-        processed = await coordinator.process_hook_result(result, "prompt:submit", "prompt:submit")
-        if processed.action == "deny":
-            raise PromptDeniedError(processed.reason or "A hook refused the prompt")
-        injection = processed.context_injection
-        if processed.action == "inject_context" and injection:
-            # For this turn only: it goes along with the prompt.
-            return f"{injection}\n\n{text}"
-        return changed if isinstance(changed, str) else text
-
     def _watch(self, trace: Any) -> None:
-        if trace.event == "prompt:submit":
-            self._submits += 1
-            if self._submits > 1 and self.turns.running:
-                # This orchestrator says it itself; from the next turn on it is said once.
-                self._loop_submits = True
+        if trace.event == "provider:request":
+            self._requested = True
+        if self.turns.running:
+            self._prompts.watch(trace.event)
 
     async def _settle(self, outcome: Outcome) -> None:
         """Leave a conversation that the next turn can go on with."""
@@ -283,11 +316,50 @@ class LiveSession:
         if outcome.answer.strip():
             self._last_answer = outcome.answer
         metadata = self.store.metadata
-        metadata.turn_count = number
+        metadata.turn_count = max(metadata.turn_count, number)
         self._note_model()
         self._budget.prompt_may_differ()
         await self._measure(turn_over=True)
+        await self.save_state()
         self.store.save_metadata()
+
+    # --- the context's own -----------------------------------------------------------------
+
+    async def save_state(self) -> None:
+        """Write what the context and its sources remember."""
+        pipeline = self._sources.pipeline
+        if pipeline is not None and self.store.rows:
+            await self._state.save(pipeline)
+
+    async def compact(self, instructions: str | None) -> None:
+        """Compact the conversation; prompts wait for it. See `SessionClient.compact`."""
+        if self.turns.running:
+            self.notice("warning", "A turn is running: compact when it has ended", "context")
+            return
+        with self.turns.paused():
+            await self.compactor.compact(instructions)
+
+    async def _compacted(self) -> None:
+        await self._measure()
+        await self.save_state()
+
+    async def moved(self) -> Carried:
+        """Return the conversation, to go on with in another bundle."""
+        return await moved(self.store, self._snapshot())
+
+    async def forked(self, before_turn: int | None) -> Carried:
+        """Return a copy of the conversation; see `carrying.forked`."""
+        return await forked(self.store, self._snapshot(), self._begun, before_turn)
+
+    def _snapshot(self) -> dict[str, Any] | None:
+        pipeline = self._sources.pipeline
+        return None if pipeline is None else self._state.snapshot(pipeline)
+
+    def _window(self) -> Any:
+        """Return the provider whose window counts; None once the context saw a request of one."""
+        if self._requested:
+            return None
+        return (self.session.coordinator.get("providers") or {}).get(self._provider.name)
 
     # --- rows, approvals, budget -----------------------------------------------------------
 
@@ -349,6 +421,8 @@ class LiveSession:
         """
         began = time()
         await self.turns.stop(STOP_TIME)
+        await self.compactor.stop(STOP_TIME)
+        await self.save_state()
         self.desk.cancel_all("the session was closed")
         if self._measuring is not None:
             self._measuring.cancel()
@@ -401,22 +475,3 @@ async def _take_up(context: Any, messages: list[dict[str, Any]]) -> None:
     outcome = context.set_messages([*system, *messages])
     if inspect.isawaitable(outcome):
         await outcome
-
-
-def _last_words(messages: list[dict[str, Any]]) -> str:
-    for message in reversed(messages):
-        if message.get("role") == "assistant":
-            text = text_of(message.get("content"))
-            if text.strip():
-                return text
-    return ""
-
-
-def _context_config(plan: Mapping[str, Any]) -> Mapping[str, Any]:
-    session = plan.get("session")
-    entry = session.get("context") if isinstance(session, Mapping) else None
-    config = entry.get("config") if isinstance(entry, Mapping) else None
-    if not isinstance(config, Mapping):
-        section = plan.get("context")
-        config = section.get("config") if isinstance(section, Mapping) else None
-    return config if isinstance(config, Mapping) else {}

@@ -1,6 +1,8 @@
 """Loading modules with a witness: each one is announced, timed, and known by what it mounted."""
 
 import logging
+import os
+import shlex
 from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any, Final
@@ -18,7 +20,8 @@ from amplifier_tui.host.module_facts import ModuleFacts, Planned
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.sender import Stamp
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
-from amplifier_tui.kernel.loader import ModuleLoader
+from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
+from amplifier_tui.kernel.module_sources import ModuleLoadError
 
 logger = logging.getLogger(__name__)
 
@@ -229,6 +232,8 @@ def _kind_of(module_id: str) -> ModuleKind:
     return "unknown"
 
 
+_CHECKED: Final = frozenset({"orchestrator", "provider", "tool", "hook", "context"})
+"""Kinds of modules that have a contract to be checked against."""
 _BY_NAME: Final[tuple[tuple[str, ModuleKind], ...]] = (
     ("loop", "orchestrator"),
     ("context", "context"),
@@ -242,6 +247,16 @@ def _remedy(planned: Planned, error: BaseException | str) -> str:
     if planned.missing:
         return f"Set {' or '.join(planned.missing)} in the environment or in keys.env."
     text = str(error)
+    if isinstance(error, ModuleValidationError | ModuleLoadError):
+        return f"Run `{_validation(planned)}`: it says what to correct."
     if "not found" in text or "No module named" in text:
         return f"Install the package that has {planned.module_id}, or give it a source."
     return ""
+
+
+def _validation(planned: Planned) -> str:
+    """Return the command that checks a module: by its folder where it is on this machine."""
+    folder = planned.source.removeprefix("file://")
+    target = shlex.quote(folder) if os.path.isabs(folder) else planned.module_id
+    kind = f" --type {planned.kind}" if planned.kind in _CHECKED else ""
+    return f"amplifier-tui module validate {target}{kind}"

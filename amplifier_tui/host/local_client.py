@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from amplifier_tui.host.client import (
     BundleCard,
     BundlePreview,
+    CompactionPreview,
     Decision,
+    MemoryCard,
     OpenRequest,
     SessionCard,
     SessionClient,
@@ -75,6 +77,10 @@ class LocalClient(SessionClient):
         """Take a waiting prompt back."""
         self._post("take a prompt back", lambda service: service.unqueue(index))
 
+    def retry(self, *, without: str = "") -> None:
+        """Go on with the prompt whose turn failed."""
+        self._post("try again", lambda service: service.retry(without))
+
     def interrupt(self, immediate: bool = False) -> None:
         """Stop the running turn: after the current step, or at once."""
         service = self._service
@@ -110,7 +116,31 @@ class LocalClient(SessionClient):
         """Give the session a title."""
         self._post("rename the session", lambda service: service.rename(title))
 
+    def compact(self, instructions: str | None = None) -> None:
+        """Make the view of the conversation smaller: by rule, or with a summary."""
+        self._post("compact the conversation", lambda service: service.compact(instructions))
+
+    def remember(self, text: str, *, everywhere: bool = False) -> None:
+        """Store a memory, for this project or for all."""
+        self._post("remember something", lambda service: service.remember(text, everywhere))
+
+    def forget(self, memory_id: int) -> None:
+        """Delete a memory."""
+        self._post("forget something", lambda service: service.forget(memory_id))
+
+    def fork(self, before_turn: int | None = None) -> None:
+        """Copy the stored conversation into a new session and open that."""
+        self._post("fork the session", lambda service: service.fork(before_turn))
+
     # --- questions -------------------------------------------------------------------------
+
+    def compaction(self) -> "Future[CompactionPreview]":
+        """Describe what `compact` would do now."""
+        return self._ask(lambda service: service.compaction())
+
+    def memories(self) -> "Future[tuple[MemoryCard, ...]]":
+        """List the memories of this project and those for all, newest first."""
+        return self._ask(lambda service: service.memories())
 
     def bundles(self) -> "Future[tuple[BundleCard, ...]]":
         """List every bundle that can be found without the network, broken ones included."""

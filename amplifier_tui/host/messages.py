@@ -131,3 +131,13 @@ def dangling_calls(messages: list[dict[str, Any]]) -> Iterator[Call]:
     for message in messages:
         if message.get("role") == "assistant":
             yield from (call for call in calls_of(message) if call.call_id not in answered)
+
+
+def last_words(messages: list[dict[str, Any]]) -> str:
+    """Return the latest words of the assistant; empty when it said none."""
+    for message in reversed(messages):
+        if message.get("role") == "assistant":
+            text = text_of(message.get("content"))
+            if text.strip():
+                return text
+    return ""

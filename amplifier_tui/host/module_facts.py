@@ -48,7 +48,6 @@ class ModuleFacts:
         planned: In the order they are mounted.
         tools: Module id by tool name.
         handlers: Module id by name of a hook handler.
-        asking: Names of modules whose hooks stop tools for approval.
     """
 
     planned: list[Planned] = field(default_factory=list)

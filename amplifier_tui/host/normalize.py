@@ -7,9 +7,10 @@ One observer per hook registry sees every emit: the event, its data, what each h
 import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from amplifier_tui.host.approvals.surfaces import ASKING, Asking
+from amplifier_tui.host.aside import is_aside
 from amplifier_tui.host.events import (
     MAIN_LANE,
     Compacted,
@@ -40,6 +41,15 @@ from amplifier_tui.kernel.hooks import HookRegistry, HookTrace
 logger = logging.getLogger(__name__)
 
 Data = Mapping[str, Any]
+
+_WORDS: Final = ("llm:stream_", "content_block:", "thinking:")
+"""Beginnings of the events that carry what a model says."""
+_COMPACTED: Final = (
+    "messages_removed",
+    "messages_truncated",
+    "user_messages_stubbed",
+    "messages_summarized",
+)
 Route = Callable[[str, Data], None]
 Declined = Callable[[str, str, str], None]
 
@@ -97,6 +107,8 @@ class Normalizer:
             if is_abandoned():
                 return
             route = self._routes.get(trace.event)
+            if is_aside() and trace.event.startswith(_WORDS):
+                route = None
             if route is not None:
                 route(lane, _data_after(trace))
             if trace.event == "tool:pre" and trace.result.action == "deny":
@@ -231,7 +243,10 @@ class Normalizer:
         self._step_answered(lane, data)
 
     def _request_answered(self, lane: str, data: Data) -> None:
-        if self.usage.request_answered(lane, data):
+        if is_aside():
+            if self.usage.aside_answered(data):
+                self.tell_usage()
+        elif self.usage.request_answered(lane, data):
             self._usage_changed(lane)
 
     def _step_answered(self, lane: str, data: Data) -> None:
@@ -264,16 +279,20 @@ class Normalizer:
                 self._sender.send(TodoChanged(**self._sender.stamp(), items=items))
 
     def _compacted(self, lane: str, data: Data) -> None:
-        removed = _number(data, "messages_removed")
-        shortened = _number(data, "messages_truncated") + _number(data, "user_messages_stubbed")
+        rows = sum(_number(data, key) for key in _COMPACTED)
         level = data.get("strategy_level", data.get("strategy", ""))
+        strategy = f"level {level}" if isinstance(level, int) else str(level or "")
+        if _number(data, "messages_summarized"):
+            strategy = "summary"
+        elif data.get("reason") == "forced":
+            strategy = "rule"
         self._sender.send(
             Compacted(
                 **self._sender.stamp(lane),
                 before_tokens=_number(data, "before_tokens"),
                 after_tokens=_number(data, "after_tokens"),
-                rows=removed + shortened,
-                strategy=f"level {level}" if isinstance(level, int) else str(level or ""),
+                rows=rows,
+                strategy=strategy,
             )
         )
 

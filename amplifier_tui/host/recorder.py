@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from amplifier_tui.host.messages import PROMPT_KEY, text_of
+from amplifier_tui.host.messages import PROMPT_KEY, is_from_hook, text_of
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.ticket import is_abandoned
 from amplifier_tui.kernel.hooks import HookRegistry
@@ -38,6 +38,11 @@ class ContextRecorder:
 
     Args:
         store: Where the rows go.
+
+    Attributes:
+        sent: What the orchestrator got in the latest turn.
+        taken: Whether that is in the conversation.
+        wraps: Whether rows can be kept out of the conversation.
     """
 
     def __init__(self, store: SessionStore) -> None:
@@ -45,6 +50,10 @@ class ContextRecorder:
         self._context: Any = None
         self._known = 0
         self._typed: dict[str, dict[str, Any]] = {}
+        self._repeated: str | None = None
+        self.sent = ""
+        self.taken = False
+        self.wraps = False
         self._detach: list[Callable[[], None]] = []
 
     def expect(self, sent: str, typed: str, attachments: tuple[str, ...] = ()) -> None:
@@ -55,6 +64,7 @@ class ContextRecorder:
             typed: What the user typed.
             attachments: What the user attached.
         """
+        self.sent, self.taken, self._repeated = sent, False, None
         self._typed.clear()
         extra: dict[str, Any] = {PROMPT_KEY: typed} if typed != sent else {}
         if attachments:
@@ -62,10 +72,18 @@ class ContextRecorder:
         if extra:
             self._typed[sent] = extra
 
+    def expect_again(self) -> None:
+        """Announce that the orchestrator gets the last prompt once more.
+
+        It is in the conversation; where the orchestrator adds it again, that row is left out.
+        """
+        self._repeated = self.sent
+
     async def attach(self, context: Any, hooks: HookRegistry) -> None:
         """Record what the context gets from now on."""
         self._context = context
-        if self._wrap(context):
+        self.wraps = self._wrap(context)
+        if self.wraps:
             return
         logger.info("The context can't be wrapped; it is compared at every step")
         self._known = len(await self._messages())
@@ -98,6 +116,8 @@ class ContextRecorder:
         async def add_message(message: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
             if is_abandoned():
                 raise asyncio.CancelledError("the turn was abandoned")
+            if self._is_repeated(message):
+                return None
             # First on disk: what is in memory is on disk, also when this very call is cancelled.
             self._record(message)
             outcome = original(message, *args, **kwargs)
@@ -118,8 +138,18 @@ class ContextRecorder:
         found = await messages if inspect.isawaitable(messages) else messages
         return list(found)
 
+    def _is_repeated(self, message: Mapping[str, Any]) -> bool:
+        if self._repeated is None or message.get("role") != "user" or is_from_hook(message):
+            return False
+        if text_of(message.get("content")) != self._repeated:
+            return False
+        self._repeated = None
+        return True
+
     def _record(self, message: Mapping[str, Any]) -> None:
         extra = None
+        if message.get("role") == "user" and text_of(message.get("content")) == self.sent:
+            self.taken = True
         if message.get("role") == "user" and self._typed:
             extra = self._typed.pop(text_of(message.get("content")), None)
         self._store.add_row(message, extra)

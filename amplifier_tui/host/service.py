@@ -6,22 +6,26 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from time import time
+from typing import Final
 
 from amplifier_tui.foundation.trust import TrustCallback
 from amplifier_tui.host.approvals.desk import ApprovalDesk
 from amplifier_tui.host.capture import PrintCapture
+from amplifier_tui.host.carrying import Carried, NoSuchTurnError
 from amplifier_tui.host.catalog import list_bundles, preview_bundle
 from amplifier_tui.host.client import (
     BundleCard,
     BundlePreview,
+    CompactionPreview,
     Decision,
+    MemoryCard,
     OpenRequest,
     SessionCard,
 )
-from amplifier_tui.host.events import Failed, HostEvent, Notice
+from amplifier_tui.host.events import Failed, HostEvent, Level, Notice
 from amplifier_tui.host.failures import internal_failure, opening_failure
 from amplifier_tui.host.live_session import LiveSession
-from amplifier_tui.host.opening import Carried, Opening
+from amplifier_tui.host.opening import Opening
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.sender import Stamp
 from amplifier_tui.host.store.sessions import list_sessions
@@ -30,6 +34,8 @@ from amplifier_tui.host.turns.handle import TurnHandle
 from amplifier_tui.host.turns.prompts import Prompt
 
 logger = logging.getLogger(__name__)
+
+NO_SESSION: Final = "No session is open"
 
 _PRINTED: int = 20
 """Printed lines of a session that become notices; the rest is only logged."""
@@ -83,11 +89,36 @@ class Service:
         carried = None
         live = self._live
         if live is not None and carry and live.store.rows:
-            rows = await asyncio.to_thread(
-                lambda: tuple(row for _, row in live.store.stored().read())
-            )
-            carried = Carried(live.session_id, rows, live.store.metadata.name)
+            carried = await live.moved()
         await self._open(OpenRequest(cwd=self._cwd, bundle=name), carried)
+
+    async def fork(self, before_turn: int | None) -> None:
+        """Open a copy of the session, whole or up to a turn; the session itself stays stored."""
+        live = self._live
+        if live is None:
+            self._refuse("no_session", NO_SESSION, "Choose a bundle or resume a session.")
+        elif live.turns.running:
+            self._refuse("busy", "A turn is running", "Stop it, or wait for its end, then fork.")
+        else:
+            try:
+                carried = await live.forked(before_turn)
+            except NoSuchTurnError as error:
+                self._refuse("no_turn", str(error), "Choose a turn of the conversation.")
+                return
+            bundle = live.store.metadata.bundle or live.bundle
+            await self._open(OpenRequest(cwd=self._cwd, bundle=bundle), carried)
+
+    def _refuse(self, kind: str, message: str, remedy: str, prompt: str = "") -> None:
+        session_id = self._live.session_id if self._live is not None else ""
+        self._put(
+            Failed(
+                **self._stamp(session_id),
+                kind=kind,
+                message=message,
+                remedy=remedy,
+                prompt=prompt,
+            )
+        )
 
     async def _open(self, request: OpenRequest, carried: Carried | None = None) -> None:
         if self._live is not None and self._live.turns.running:
@@ -164,15 +195,7 @@ class Service:
         elif self._live is not None:
             self._live.turns.submit(prompt)
         else:
-            self._put(
-                Failed(
-                    **self._stamp(""),
-                    kind="no_session",
-                    message="No session is open",
-                    remedy="Choose a bundle or resume a session.",
-                    prompt=text,
-                )
-            )
+            self._refuse("no_session", NO_SESSION, "Choose a bundle or resume a session.", text)
 
     async def steer(self, text: str) -> None:
         """Give the running turn a message."""
@@ -185,6 +208,38 @@ class Service:
         """Take a waiting prompt back."""
         if self._live is not None:
             self._live.turns.unqueue(index)
+
+    async def retry(self, without: str) -> None:
+        """Go on with the turn that failed."""
+        if self._opening is not None or self._live is None:
+            self._say("info", "There is nothing to try again: no session is open")
+        else:
+            self._live.retry(without)
+
+    async def compact(self, instructions: str | None) -> None:
+        """Make the view of the conversation smaller."""
+        if self._live is None:
+            self._say("warning", NO_SESSION)
+        else:
+            await self._live.compact(instructions)
+
+    async def remember(self, text: str, everywhere: bool) -> None:
+        """Store a memory."""
+        if self._live is None:
+            self._say("warning", NO_SESSION)
+        else:
+            await self._live.memories.remember(text, everywhere=everywhere)
+
+    async def forget(self, memory_id: int) -> None:
+        """Delete a memory."""
+        if self._live is None:
+            self._say("warning", NO_SESSION)
+        else:
+            await self._live.memories.forget(memory_id)
+
+    def _say(self, level: Level, text: str) -> None:
+        """Show a line while no session is open."""
+        self._put(Notice(**self._stamp(""), level=level, text=text, source="host"))
 
     async def interrupt(self, immediate: bool, handle: TurnHandle | None = None) -> None:
         """Stop the running turn, or the opening of a session.
@@ -199,6 +254,8 @@ class Service:
         if self._live is not None and self._live.turns.interrupt(
             immediate, told=handle is not None
         ):
+            return
+        if self._live is not None and self._live.compactor.cancel():
             return
         if self._opening_task is not None:
             self._opening_task.cancel()
@@ -237,6 +294,18 @@ class Service:
     @property
     def _active(self) -> str:
         return self._live.bundle if self._live is not None else ""
+
+    async def compaction(self) -> CompactionPreview:
+        """Describe what compacting would do."""
+        if self._live is None:
+            return CompactionPreview(possible=False, reason=NO_SESSION)
+        return await self._live.compactor.preview()
+
+    async def memories(self) -> tuple[MemoryCard, ...]:
+        """List the memories that hold here."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return await self._live.memories.list()
 
     async def sessions(self) -> tuple[SessionCard, ...]:
         """List the stored sessions of the project."""

@@ -134,7 +134,7 @@ class MainScreen(Screen[None]):
         self.status.update_from(state)
         self.prompt.set_turn(state.activity.running, state.activity.stop)
         self.prompt.input.queued = len(state.queue.items)
-        self._queue.set_items(state.queue.items, self.take_back_hint)
+        self._queue.show_waiting(state.queue.items, state.queue.steering, self.take_back_hint)
 
     def use_keymap(self, keymap: Keymap) -> None:
         """Show these keys where keys are named."""
@@ -146,9 +146,12 @@ class MainScreen(Screen[None]):
             self.transcript.use_keys(
                 Keys(
                     retry=keymap.way_to("turn.retry"),
+                    without=keymap.way_to("turn.without"),
                     details=keymap.way_to("view.expand"),
                     demo=keymap.way_to("session.demo"),
                     bundles=keymap.way_to("session.bundles"),
+                    new=keymap.way_to("session.new"),
+                    compact=keymap.way_to("context.compact"),
                 )
             )
 

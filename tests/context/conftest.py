@@ -1,3 +1,4 @@
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,13 +7,24 @@ import pytest
 
 from tests.context.redis_server import RedisServer, find_redis_server
 
+REQUIRE_REDIS = ("AMPLIFIER_TUI_REQUIRE_REDIS", "CI")
+"""Where one of these is set, a machine without redis-server fails its tests."""
+
+
+def redis_or_skip() -> str:
+    """The program; without it the test is skipped, or fails where it must not be."""
+    program = find_redis_server()
+    if program is not None:
+        return program
+    missing = "no redis-server: install it (Debian: redis-server) or set REDIS_SERVER"
+    if any(os.environ.get(name, "").lower() not in ("", "0", "false") for name in REQUIRE_REDIS):
+        pytest.fail(missing)
+    pytest.skip(missing)
+
 
 @pytest.fixture(scope="session")
 def redis_program() -> str:
-    program = find_redis_server()
-    if program is None:
-        pytest.skip("no redis-server: install it (Debian: redis-server) or set REDIS_SERVER")
-    return program
+    return redis_or_skip()
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -51,8 +52,18 @@ class RedisServer:
                 time.sleep(0.02)
         client.close()
 
+    def freeze(self) -> None:
+        """Let it hang: connections stay open, nothing is answered."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
+
     def stop(self) -> None:
         if self._process is not None:
+            self.thaw()
             self._process.terminate()
             self._process.wait(20)
             self._process = None

@@ -189,6 +189,9 @@ class ScriptedProvider:
         self._answers = list(answers)
         self._defaults = {"context_window": window, "max_output_tokens": output, "model": model}
 
+    def will_answer(self, *answers: str | ChatResponse | Exception) -> None:
+        self._answers += answers
+
     def get_info(self) -> ProviderInfo:
         return ProviderInfo(id=self.name, display_name=self.name, defaults=dict(self._defaults))
 

@@ -54,3 +54,12 @@ def test_calls_are_found_in_every_form_and_each_once() -> None:
         ],
     }
     assert dict(calls_of(row)) == {"a": "bash", "b": "grep", "c": "todo"}
+
+
+def test_a_name_that_is_no_text_is_no_name() -> None:
+    row = {"role": "tool", "tool_call_id": "c", "name": {"a": 1}}
+    assert source_of(row) == "tool"
+    assert source_of(row, {"c": "grep"}) == "tool:grep"
+    assert source_of({"role": "user", "metadata": {"source": "hook", "hook_name": ["x"]}}) == (
+        "hook:unknown"
+    )

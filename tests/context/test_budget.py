@@ -91,3 +91,10 @@ def test_a_configuration_that_makes_no_sense_is_refused(config: dict, complaint:
 def test_both_names_of_a_setting_are_read() -> None:
     assert read_policy({"compaction_threshold": 0.4}, "x") == BudgetPolicy(None, None, 0.4, 0.4)
     assert read_policy({"threshold": 0.9, "target": 0.3}, "x").target == 0.3
+
+
+def test_a_configured_window_is_capped_by_the_most_tokens() -> None:
+    budget = BudgetPolicy(window=80_000, max_tokens=20_000).budget()
+    assert (budget.window, budget.limit, budget.provenance) == (80_000, 20_000, "configured")
+    assert BudgetPolicy(window=80_000).budget().limit == 80_000 - 10_000 - 1_000
+    assert read_policy({"max_tokens": 7, "window": 9}, "x") == BudgetPolicy(7, 9)

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -100,6 +102,36 @@ def test_rows_that_have_no_json_are_not_half_written(tmp_path: Path) -> None:
     assert read_rows(path)[0] == ROWS
 
 
+def test_a_disk_that_gets_full_in_the_middle_of_a_row_leaves_no_part_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    append_rows(path, [{"n": 1}])
+    code = (
+        "import resource, signal, sys; from pathlib import Path\n"
+        "from amplifier_tui.context.ledger_file import append_rows\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))\n"
+        "path = Path(sys.argv[1])\n"
+        "try: append_rows(path, [{'text': 'x' * 500}])\n"
+        "except OSError as error: print(path.stat().st_size)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))\n"
+        "append_rows(path, [{'n': 2}])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "9\n"
+    assert path.read_text() == '{"n": 1}\n{"n": 2}\n'
+
+
+def test_half_a_row_somebody_left_does_not_spoil_the_next_one(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"n": 1}\n{"n": 2, "te')
+    append_rows(path, [{"n": 3}])
+    rows, report = read_rows(path)
+    assert rows == [{"n": 1}, {"n": 3}]
+    assert report.skipped == [1]
+
+
 def test_a_replacement_that_fails_leaves_no_trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,3 +150,6 @@ def test_a_replacement_that_fails_leaves_no_trace(
 def test_what_was_said_is_for_its_owner_only(tmp_path: Path) -> None:
     append_rows(tmp_path / "new" / "t.jsonl", ROWS)
     assert (tmp_path / "new" / "t.jsonl").stat().st_mode & 0o077 == 0
+    _, report = read_rows(stored(tmp_path / "torn.jsonl", tail=b'{"half'))
+    assert report.torn is not None
+    assert report.torn.stat().st_mode & 0o077 == 0

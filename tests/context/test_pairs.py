@@ -73,3 +73,13 @@ def test_results_in_a_users_message_become_rows_of_their_own() -> None:
 def test_an_old_flaw_does_not_reorder_what_is_in_order() -> None:
     seen = view(calling("a", "b"), result("b"), result("a"), calling("c"), user())
     assert [row["tool_call_id"] for row in seen if row["role"] == "tool"] == ["b", "a", "c"]
+
+
+def test_an_orphan_that_is_a_list_of_blocks_is_told_as_one() -> None:
+    row = {"role": "tool", "tool_call_id": "gone", "content": [{"type": "text", "text": "found"}]}
+    (told,) = repaired(read_entries([row], {}), {})
+    label = {"type": "text", "text": "[Result of an earlier tool call (tool)]"}
+    assert told.message["content"] == [label, {"type": "text", "text": "found"}]
+    assert told.message["role"] == "user"
+    (empty,) = repaired(read_entries([{**row, "content": None}], {}), {})
+    assert empty.message["content"] == label["text"]

@@ -137,6 +137,28 @@ async def test_tools_of_providers_are_there_for_the_turn() -> None:
     assert "there is one already" in stage.notices[0]
 
 
+async def test_two_sources_with_a_tool_of_one_name_do_not_stop_the_turn() -> None:
+    def lookup(word: str) -> str:
+        return word
+
+    def other(word: str) -> str:
+        return word
+
+    other.__name__ = "lookup"
+    stage = Stage()
+    during: list[object] = []
+
+    @before_run(stage.pipeline, source_id="dict")
+    def bring(agent, session, context, state):
+        context.extend_tools("dict", [lookup, other])
+
+    stage.hooks.register("execution:end", lambda e, d: during.append(dict(stage.tools)))
+    await stage.execute("hi")
+    assert [list(tools) for tools in during] == [["lookup"]]
+    assert "a tool 'lookup', but there is one already" in stage.notices[0]
+    assert stage.tools == {}
+
+
 async def test_a_source_that_fails_stops_the_turn_before_the_model_is_asked() -> None:
     rag, memory = Noting("rag", "before"), Noting("memory")
     stage = Stage(memory, rag)
@@ -264,6 +286,8 @@ async def test_providers_come_and_go() -> None:
     stage = Stage(Noting("rag"))
     with pytest.raises(ValueError, match="'rag' already"):
         stage.pipeline.add(Noting("rag"))
+    with pytest.raises(ValueError, match="'context' is no name"):
+        stage.pipeline.add(Noting("context"))
     stage.pipeline.add(Noting("more"))
     assert texts(await stage.execute("one")) == ["doc of rag", "doc of more", "one"]
     stage.pipeline.remove("rag")
@@ -369,3 +393,12 @@ async def test_preview_compact_and_summarize_reach_the_view() -> None:
     assert await stage.pipeline.preview() == await stage.pipeline.compact()
     plan = await stage.pipeline.summarize(ScriptedProvider("In short."), "names")
     assert plan.actions[0].kind == "summary"
+
+
+async def test_an_error_that_names_its_source_stays_what_it_is() -> None:
+    class Careful(ContextProvider):
+        async def before_run(self, agent, session, context, state) -> None:
+            raise ContextSourceError("index of docs", "before_run", OSError("is down"))
+
+    with pytest.raises(ContextSourceError, match="Context source 'index of docs' failed: is down"):
+        await Stage(Careful("rag")).execute("hi")

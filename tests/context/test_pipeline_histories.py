@@ -14,8 +14,9 @@ from amplifier_tui.context import (
     before_run,
 )
 from amplifier_tui.context.budget import BudgetPolicy
+from amplifier_tui.kernel.llm_errors import ContextLengthError
 from tests.context.stage import Noting, Stage, text, texts
-from tests.context.support import ScriptedProvider, assistant, calling, long_session, result
+from tests.context.support import ScriptedProvider, assistant, calling, long_session, result, user
 
 
 async def test_a_history_of_its_own_takes_the_place_of_the_ledger_as_the_past(tmp_path) -> None:
@@ -87,6 +88,43 @@ async def test_a_message_of_ten_megabytes_is_cut_on_arrival_and_told() -> None:
     assert texts(seen)[:2] == ["one", "re: one"]
     assert len(texts(seen)[2]) < 140_000
     assert "'rag' added a message of about 2,500,0" in stage.notices[0]
+
+
+async def test_ten_megabytes_in_many_pieces_are_cut_all_the_same() -> None:
+    stage = Stage()
+
+    @before_run(stage.pipeline, source_id="rag")
+    def flood(agent, session, context, state):
+        context.extend_messages("rag", [Message("user", ["x" * 100_000] * 100)])
+
+    (flooded, _) = texts(await stage.execute("one"))
+    assert len(flooded) < 160_000
+    assert "'rag' added a message of about 2,500,0" in stage.notices[0]
+
+
+async def test_a_message_under_the_cap_stays_whole_however_many_tokens_it_takes() -> None:
+    stage = Stage()
+
+    @before_run(stage.pipeline, source_id="rag")
+    def add(agent, session, context, state):
+        context.extend_messages("rag", [Message.user("漢" * 100_000)])
+
+    (added, _) = texts(await stage.execute("one"))
+    assert added == "漢" * 100_000
+    assert stage.notices == []
+
+
+async def test_instructions_of_ten_megabytes_are_an_error_that_names_their_source() -> None:
+    stage = Stage()
+
+    @before_run(stage.pipeline, source_id="rules")
+    def flood(agent, session, context, state):
+        context.extend_instructions("rules", "x" * 10_000_000)
+
+    await stage.manager.add_message(user("hi"))
+    with pytest.raises(ContextLengthError, match="Most of it is 'rules' with about 2,500,"):
+        await stage.manager.get_messages_for_request(provider=ScriptedProvider())
+    assert texts(await stage.manager.get_messages()) == ["hi"]
 
 
 async def test_a_compaction_provider_works_on_the_ledgers_history_too() -> None:

@@ -1,16 +1,30 @@
 from collections import Counter
+from dataclasses import replace
 from random import Random
+from typing import ClassVar
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amplifier_tui.context.budget import BudgetPolicy
+from amplifier_tui.context.entries import read_entry
+from amplifier_tui.context.frame import LentTurn
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.pairs import repaired
 from amplifier_tui.context.plan import Plan, plan, project
 from amplifier_tui.context.tokens import message_tokens
-from tests.context.support import Row, budget, ledgers, random_ledger, read_entries, unpaired
+from amplifier_tui.context.turn import turn_start
+from tests.context.support import (
+    Recorder,
+    Row,
+    budget,
+    ledgers,
+    random_ledger,
+    read_entries,
+    unpaired,
+)
 
 limits = st.integers(20, 20_000)
 many = settings(max_examples=60, deadline=None)
@@ -120,26 +134,90 @@ def test_decisions_stay_as_the_conversation_grows(
         assert order.index(second.decisions[key]) >= order.index(decision)
 
 
-async def test_the_preview_is_what_a_compaction_then_does_on_1000_random_ledgers() -> None:
+async def random_session(seed: int) -> tuple[SessionContextManager, list[Row], Recorder]:
+    """A session over a random ledger: with a prompt, tools, a source, a count, or none of it."""
+    rng, rows, recorder = Random(-seed), random_ledger(seed), Recorder()
+    limit = rng.choice((30, 200, 1_000, 5_000, 30_000))
+    tools = {"bash": Tool()} if rng.random() < 0.3 else {}
+    manager = SessionContextManager(BudgetPolicy(max_tokens=limit), recorder, lambda: tools)
+    await manager.set_messages(rows)
+    if rng.random() < 0.3:
+        manager.set_system_prompt_factory(lambda: "You are kind. " * 20)
+    if rng.random() < 0.3:
+        added = {"role": "user", "content": "found " * rng.choice((5, 2_000))}
+        source = read_entry(added, "rag#1", {}, provided=True, source="rag")
+        start = turn_start(manager.ledger.entries, len(rows))
+        past = manager.ledger.entries[:start]
+        manager.view.lent = LentTurn(start=start, context=[*past, source])
+    if rng.random() < 0.3:
+        plain = (await manager.view.preview()).before
+        manager.view.meter.sent(plain, manager.view.budget().key)
+        manager.view.meter.counted({"input_tokens": int(plain * rng.uniform(0.5, 2)) + 1})
+    return manager, rows, recorder
+
+
+class Tool:
+    description = "Runs a command."
+    input_schema: ClassVar = {"type": "object", "properties": {"command": {"type": "string"}}}
+
+
+LEDGERS, PARTS = 1_000, 4
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+async def test_the_preview_is_what_a_compaction_then_does_on_1000_random_ledgers(part: int) -> None:
     reasons: Counter[str] = Counter()
-    for seed in range(1_000):
-        limit = Random(-seed).choice((30, 200, 1_000, 5_000, 30_000))
-        manager = SessionContextManager(BudgetPolicy(max_tokens=limit))
-        rows = random_ledger(seed)
-        await manager.set_messages(rows)
-        preview = await manager.view.preview()
-        report = await manager.view.report()
+    counted: Counter[str] = Counter()
+    compacted_by_itself = 0
+    for seed in range(part, LEDGERS, PARTS):
+        manager, rows, told = await random_session(seed)
+        view = manager.view
+        key = view.budget().key
+        before = project((await view.frame()).entries, {})
+        preview = await view.preview()
+        report = await view.report()
         assert report.preview == preview
-        assert sum(line.tokens for line in report.by_source) == report.total == preview.before
-        done = await manager.view.compact()
+        assert report.total == view.meter.real(preview.before, key)
+        assert sum(line.tokens for line in report.by_source) == report.total
+        assert told.events == []
+
+        done = await view.compact()
+        # Actions, decisions, numbers, floor, reason: all of it.
         assert done == preview
-        after = await manager.view.report()
-        assert after.total == preview.after
+        shown = project((await view.frame()).entries, preview.decisions)
+        after = await view.report()
+        assert after.total == view.meter.real(preview.after, key)
         assert sum(line.tokens for line in after.by_source) == after.total
+        assert after.preview.actions == ()
+        if preview.actions:
+            (event,) = told.of("context:compaction")
+            # On the scale of the provider's count, as the budget in the same event is.
+            told_before = view.meter.real(preview.before, key)
+            told_after = view.meter.real(preview.after, key)
+            assert (event["before_tokens"], event["after_tokens"]) == (told_before, told_after)
+            assert event["before_messages"] == len(before)
+            assert event["after_messages"] == len(shown)
+            scaled = replace(preview, before=told_before, after=told_after)
+            assert event["plan"] == scaled.describe()
         assert await manager.get_messages() == rows
+
+        # The same session, where a request compacts by itself.
+        twin, _, _ = await random_session(seed)
+        request = await twin.get_messages_for_request()
+        if view.meter.real(preview.before, key) > view.budget().trigger:
+            compacted_by_itself += 1
+            assert request == shown
+            assert dict(twin.view.decisions.of(key).rows) == dict(preview.decisions)
+        else:
+            assert request == before
+        assert await twin.get_messages() == rows
         reasons[done.reason] += 1
-    # Every kind of end was met.
+        counted[report.kind] += 1
+    # Every kind of end was met, and every kind of session.
     assert set(reasons) == {"fits", "forced", "trigger", "floor", "overflow"}
+    assert set(counted) == {"usage", "estimated"}
+    assert compacted_by_itself > 50
+    assert sum(reasons.values()) == LEDGERS // PARTS
 
 
 @many

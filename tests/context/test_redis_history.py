@@ -1,10 +1,16 @@
 import asyncio
+import sys
 from uuid import uuid4
 
 import pytest
 import redis.asyncio
 
-from amplifier_tui.context import HistoryUnavailableError, Message, RedisHistoryProvider
+from amplifier_tui.context import (
+    ContextError,
+    HistoryUnavailableError,
+    Message,
+    RedisHistoryProvider,
+)
 from tests.context.redis_server import RedisServer
 from tests.context.support import calling, result
 
@@ -121,6 +127,56 @@ async def test_what_could_not_be_stored_waits_for_the_server(own_redis: RedisSer
     await provider.aclose()
 
 
+async def test_a_server_that_hangs_is_as_good_as_gone_and_nothing_is_lost_or_doubled(
+    own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("amplifier_tui.context.redis_history._TIMEOUT", 0.05)
+    provider = RedisHistoryProvider(redis_url=own_redis.url)
+    state: dict = {}
+    await provider.save_messages("s", [Message.user("yes")], state=state)
+    own_redis.freeze()
+    with pytest.raises(HistoryUnavailableError, match="Redis does not answer"):
+        await provider.save_messages("s", [Message.user("yes")], state=state)
+    with pytest.raises(HistoryUnavailableError):
+        await provider.get_messages("s", state=state)
+    own_redis.thaw()
+    monkeypatch.setattr("amplifier_tui.context.redis_history._TIMEOUT", 5.0)
+    await provider.aclose()
+    # The server may have taken by now what it was asked to while it hung.
+    loaded = await provider.get_messages("s", state=state)
+    assert [m.text for m in loaded] == ["yes", "yes"]
+    assert state == {}
+    await provider.save_messages("s", [Message.user("yes")], state=state)
+    assert len(await provider.get_messages("s")) == 3
+    await provider.aclose()
+
+
+async def test_what_was_about_to_be_stored_survives_that_it_is_given_up(
+    own_redis: RedisServer, redis_url: str
+) -> None:
+    provider = RedisHistoryProvider(redis_url=own_redis.url)
+    state: dict = {}
+    await provider.get_messages("s")
+    own_redis.freeze()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await provider.save_messages("s", [Message.user("kept")], state=state)
+    own_redis.thaw()
+    other = RedisHistoryProvider(redis_url=redis_url)
+    name = session()
+    assert [m.text for m in await other.get_messages(name, state=state)] == ["kept"]
+    await other.aclose()
+    await provider.aclose()
+
+
+async def test_any_text_can_be_stored(redis_url: str) -> None:
+    provider, name = RedisHistoryProvider(redis_url=redis_url), session()
+    said = Message.user("half a pair \ud83d, a zero \x00, an escape \x1b[2J")
+    await provider.save_messages(name, [said])
+    assert await provider.get_messages(name) == [said]
+    await provider.aclose()
+
+
 async def test_a_client_of_ones_own_is_used_and_left_open(redis_url: str) -> None:
     client = redis.asyncio.Redis.from_url(redis_url, decode_responses=True)
     provider = RedisHistoryProvider("mine", client=client)
@@ -144,3 +200,19 @@ def test_one_provider_serves_one_event_loop_after_the_other(redis_url: str) -> N
 def test_settings_that_make_no_sense_are_refused(kwargs: dict, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         RedisHistoryProvider(**kwargs)
+
+
+async def test_without_the_client_it_is_said_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "redis.asyncio", None)
+    provider = RedisHistoryProvider(host="localhost")
+    with pytest.raises(ContextError, match=r"pip install 'amplifier-tui\[redis\]'"):
+        await provider.get_messages("s")
+
+
+async def test_a_host_can_be_given_instead_of_an_address() -> None:
+    provider = RedisHistoryProvider(host="localhost", port=1, ssl=False)
+    with pytest.raises(HistoryUnavailableError):
+        await provider.clear("s")
+    await provider.aclose()

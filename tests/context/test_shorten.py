@@ -47,3 +47,14 @@ def test_data_of_any_kind_is_cut_as_its_json() -> None:
     cut = shortened(row, 300)["content"]
     assert cut.startswith('{"rows": [0, 1')
     assert len(cut) < 400
+
+
+def test_what_says_nothing_is_left_alone() -> None:
+    for content in (None, [None, 5], [{"type": "text"}], [{"type": "tool_result", "output": None}]):
+        row = {"role": "tool", "content": content}
+        assert shortened(row, 10) is row
+
+
+def test_plain_texts_in_a_list_are_cut_too() -> None:
+    cut = shortened({"role": "user", "content": ["x" * 1_000]}, 100)["content"]
+    assert "900 characters left out" in cut[0]

@@ -27,6 +27,22 @@ def test_what_has_no_json_form_is_left_out_and_said(tmp_path: Path) -> None:
     assert all("can't be saved" in problem for problem in problems)
 
 
+def test_a_part_that_can_not_be_encoded_does_not_cost_the_others(tmp_path: Path) -> None:
+    class Stubborn:
+        def to_dict(self) -> dict:
+            raise OSError("index is down")
+
+    path, session = tmp_path / "state.json", AgentSession(session_id="s")
+    session.state = {"good": {"n": 1}, "loop": {}, "odd": {"o": Stubborn()}}
+    session.state["loop"]["self"] = session.state["loop"]
+    with pytest.warns(RuntimeWarning) as told:
+        data = session.to_dict()
+    assert [str(warning.message).split("'")[1] for warning in told] == ["loop", "odd"]
+    problems = write_state(path, data)
+    assert [problem.split("'")[1] for problem in problems] == ["loop", "odd"]
+    assert json.loads(path.read_text())["state"] == {"good": {"n": 1}}
+
+
 def test_no_state_is_no_problem(tmp_path: Path) -> None:
     assert read_state(tmp_path / "state.json") == (None, "")
 

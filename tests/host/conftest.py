@@ -5,6 +5,7 @@ import pytest
 
 from amplifier_tui.host.local_client import LocalClient
 from tests.host.driving import MODULES, Driver, Project
+from tests.servers import LoopbackServer
 
 
 @pytest.fixture
@@ -35,3 +36,10 @@ def drive(project: Project) -> Iterator[Callable[..., Driver]]:
 @pytest.fixture
 def driver(drive: Callable[..., Driver]) -> Driver:
     return drive()
+
+
+@pytest.fixture
+def server() -> Iterator[LoopbackServer]:
+    server = LoopbackServer().start()
+    yield server
+    server.stop()

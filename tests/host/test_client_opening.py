@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -73,6 +74,22 @@ def test_a_module_nobody_has_is_left_out_with_the_reason(project: Project, drive
     assert (failed.module_id, failed.kind, failed.fatal) == ("tool-of-nobody", "tool", False)
     assert "not found" in failed.error and failed.remedy
     assert driver.turn("hello").status == "success"
+
+
+def test_a_module_that_breaks_its_contract_says_how_to_find_out_why(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, text in (("bent", "mount = 3\n"), ("torn", "import nothing_of_that_name\n")):
+        package = tmp_path / "more" / f"amplifier-module-tool-{name}"
+        inner = package / f"amplifier_module_tool_{name}"
+        inner.mkdir(parents=True)
+        (inner / "__init__.py").write_text(text)
+    monkeypatch.setenv("AMPLIFIER_MODULES", f"{MODULES}{os.pathsep}{tmp_path / 'more'}")
+    driver.open(project.bundle(tools=("tool-test", "tool-bent", "tool-torn")))
+    failed = {event.module_id: event for event in driver.of(ModuleFailed)}
+    assert set(failed) == {"tool-bent", "tool-torn"}
+    for module_id, event in failed.items():
+        assert f"amplifier-tui module validate {module_id} --type tool" in event.remedy
 
 
 @pytest.mark.parametrize(

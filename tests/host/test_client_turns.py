@@ -209,8 +209,10 @@ def test_steering_reaches_the_model_at_the_next_step(
     driver.client.submit("go")
     driver.wait_for_file(started)
     driver.client.steer("rather do this")
+    assert driver.wait(QueueChanged).steering == ("rather do this",)
     until.touch()
     assert driver.wait(SteerApplied).text == "rather do this"
+    assert driver.wait(QueueChanged).steering == ()
     driver.wait(TurnEnded)
     rows = project.rows(opened.session_id)
     (steered,) = [row for row in rows if row["content"] == "rather do this"]

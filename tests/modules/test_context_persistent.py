@@ -1,8 +1,15 @@
+import asyncio
 import json
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
+from amplifier_tui.context import Ledger
+from amplifier_tui.context.ledger_file import append_rows
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.modules.context_persistent.manager import PersistentContextManager
 from tests.context.support import Recorder, ScriptedProvider, assistant, calling, system, user
@@ -38,6 +45,92 @@ async def test_a_session_goes_on_from_its_own_file_and_ignores_the_transcript(
     assert again.loaded_from_file
     await again.set_messages([user("one")])
     assert await again.get_messages() == [system("rules"), user("one"), assistant("fine")]
+
+
+CHILD = """
+import asyncio, sys
+from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.kernel.session import AmplifierSession
+from tests.context.support import ScriptedProvider
+from tests.modules.test_context_persistent import plan
+from tests.modules.test_context_pipeline import Echo, calling_echo
+
+class Endless(Echo):
+    async def execute(self, input):
+        print("in the tool", flush=True)
+        await asyncio.Event().wait()
+
+async def main():
+    async with AmplifierSession(plan(path=sys.argv[1])) as session:
+        provider = ScriptedProvider("fine", calling_echo())
+        await session.coordinator.mount("providers", provider, name="scripted")
+        await session.coordinator.mount("tools", Endless())
+        await session.execute("one")
+        await session.execute("two")
+
+asyncio.run(main())
+"""
+
+
+async def test_a_turn_that_is_killed_loses_nothing_and_the_session_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "context.jsonl"
+    with subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "in the tool\n"
+        child.send_signal(signal.SIGKILL)
+    assert child.returncode == -signal.SIGKILL
+    roles = ["user", "assistant", "user", "assistant"]
+    assert [row["role"] for row in rows_of(path)] == roles
+    provider = ScriptedProvider("done")
+    async with AmplifierSession(plan(path=str(path))) as session:
+        await session.coordinator.mount("providers", provider, name="scripted")
+        assert await session.execute("three") == "done"
+        stored = await session.coordinator.get("context").get_messages()
+    asked = [(m.role, m.content) for m in provider.requests[0].messages]
+    assert [role for role, _ in asked] == [*roles, "tool", "user"]
+    assert asked[0] == ("user", "one")
+    assert asked[2] == ("user", "two")
+    assert "interrupted before it finished" in str(asked[4][1])
+    # The made-up result is only in what the model sees.
+    assert [row["role"] for row in stored] == [*roles, "user", "assistant"]
+
+
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from amplifier_tui.modules.context_persistent import PersistentContextManager
+
+async def main():
+    context = PersistentContextManager(Path(sys.argv[1]))
+    await context.load(most=1_000)
+    for n in range(1_000_000):
+        await context.add_message({"role": "user", "content": f"{n} " + "x" * 5_000})
+        print(n, flush=True)
+
+asyncio.run(main())
+"""
+
+
+def test_every_row_that_was_added_survives_a_kill_at_any_moment(tmp_path: Path) -> None:
+    path = tmp_path / "context.jsonl"
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        for line in child.stdout:
+            if line == "100\n":
+                break
+        child.send_signal(signal.SIGKILL)
+        told = [*range(101), *map(int, child.stdout)]
+    kept = [int(row["content"].split()[0]) for row in Ledger.load(path)[0].messages()]
+    # The last one may be there without anybody having been told.
+    assert kept[: len(told)] == told
+    assert len(kept) <= len(told) + 1
 
 
 async def test_a_fresh_session_takes_the_transcript_over(tmp_path: Path) -> None:
@@ -101,10 +194,55 @@ async def test_a_disk_that_is_full_is_told_once_and_costs_nothing(tmp_path: Path
     assert [row["content"] for row in rows_of(path)] == ["one", "two", "three"]
 
 
+async def test_a_disk_that_takes_no_other_history_leaves_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "context.jsonl"
+    context = await manager_at(path)
+    await context.add_message(user("one"))
+    path.parent.rename(tmp_path / "away")
+    path.parent.write_text("in the way")
+    with pytest.raises(OSError):
+        await context.set_messages([user("two")])
+    with pytest.raises(OSError):
+        await context.clear()
+    assert await context.get_messages() == [user("one")]
+    path.parent.unlink()
+    (tmp_path / "away").rename(path.parent)
+    with pytest.raises(ValueError, match="role"):
+        await context.set_messages([user("two"), {"content": "x"}])
+    assert rows_of(path) == await context.get_messages() == [user("one")]
+
+
+@pytest.mark.parametrize("times", [1, 3])
+async def test_a_row_that_is_being_written_when_its_turn_is_cancelled_is_there_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    context = await manager_at(tmp_path / "context.jsonl")
+    began, go_on = threading.Event(), threading.Event()
+
+    def slow(path: Path, rows: list) -> None:
+        began.set()
+        go_on.wait(20)
+        append_rows(path, rows)
+
+    monkeypatch.setattr("amplifier_tui.modules.context_persistent.manager.append_rows", slow)
+    adding = asyncio.create_task(context.add_message(user("one")))
+    await asyncio.to_thread(began.wait, 20)
+    for _ in range(times):
+        adding.cancel()
+        await asyncio.sleep(0)
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await adding
+    await context.add_message(user("two"))
+    assert rows_of(context.path) == await context.get_messages() == [user("one"), user("two")]
+
+
 async def test_what_has_no_json_form_is_written_as_text(tmp_path: Path) -> None:
     context = await manager_at(tmp_path / "context.jsonl")
     await context.add_message({"role": "tool", "tool_call_id": "c", "content": {"at": Path("/x")}})
     assert rows_of(context.path)[0]["content"] == {"at": "/x"}
+    await context.add_message({"role": "tool", "tool_call_id": "d", "content": {(1, 2): "pair"}})
+    assert rows_of(context.path)[1]["content"] == {}
 
 
 async def test_a_message_without_a_role_is_refused(tmp_path: Path) -> None:

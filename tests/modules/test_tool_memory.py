@@ -58,6 +58,7 @@ async def test_notes_of_other_projects_are_not_shown(tool: MemoryTool) -> None:
         ({"action": "forget", "id": "1"}, "`id` must be the number"),
         ({"action": "forget", "id": True}, "`id` must be the number"),
         ({"action": "forget", "id": 99}, "There is no note 99"),
+        ({"action": "forget", "id": 10**30}, "There is no note 1000"),
     ],
 )
 async def test_input_that_makes_no_sense_is_told_to_the_model(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import sqlite3
 from pathlib import Path
 from typing import Final
@@ -74,8 +75,12 @@ def open_database(path: Path) -> tuple[sqlite3.Connection, str]:
         if why:
             notice = set_aside(path, why)
         connection = _connect(path)
-        if not _is_made(connection):
-            _make(connection)
+        try:
+            if not _is_made(connection):
+                _make(connection)
+        except BaseException:
+            connection.close()
+            raise
     except sqlite3.OperationalError as error:
         raise unavailable(path, error) from error
     except sqlite3.DatabaseError as error:
@@ -112,19 +117,20 @@ def unavailable(path: Path, error: Exception) -> MemoryUnavailableError:
 
 
 def is_damaged(error: sqlite3.DatabaseError) -> bool:
-    """Whether an error says that the file itself is broken."""
-    return not isinstance(error, sqlite3.OperationalError | sqlite3.IntegrityError) or any(
-        word in str(error) for word in ("malformed", "not a database", "corrupt")
-    )
+    """Whether an error says that the file itself is broken, and not that a call was wrong."""
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    # The lower byte is the error, the rest says more about it.
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    # SQLite makes its files readable for whoever may read this one.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     connection = sqlite3.connect(path, timeout=_WAIT, check_same_thread=False, isolation_level=None)
     # Readers need not wait for a writer. Where the file is in use at this moment it stays as it is.
     with contextlib.suppress(sqlite3.OperationalError):
         connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
-    path.chmod(0o600)
     return connection
 
 

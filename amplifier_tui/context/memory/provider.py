@@ -109,12 +109,13 @@ _TOLD: Final = "told"
 
 
 def _capped(memories: Sequence[Memory], max_tokens: int) -> list[Memory]:
+    """The memories that fit, the first ones first; one that is too large does not stop others."""
     kept: list[Memory] = []
     for memory in memories:
-        max_tokens -= text_tokens(_line(memory))
-        if max_tokens < 0:
-            break
-        kept.append(memory)
+        size = text_tokens(_line(memory))
+        if size <= max_tokens:
+            max_tokens -= size
+            kept.append(memory)
     return kept
 
 

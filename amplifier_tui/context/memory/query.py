@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from typing import Final
 
 _CJK: Final = (
-    "\u3040-\u30ff"  # Hiragana, Katakana
+    "\u3005-\u3007"  # signs among Han characters that stand for one
+    "\u3040-\u30ff\u31f0-\u31ff"  # Hiragana, Katakana
+    "\u3100-\u312f\u31a0-\u31bf"  # Bopomofo
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
     "\uac00-\ud7af"  # Hangul
-    "\U00020000-\U0002fa1f"
+    "\U00020000-\U0002fa1f\U00030000-\U000323af"  # rare Han
 )
 _RUN: Final = re.compile(f"[{_CJK}]+")
 _WORD: Final = re.compile(rf"[^\W{_CJK}]+")
@@ -33,9 +35,10 @@ _READ: Final = 4_000
 def bigrams(text: str) -> str:
     """Return the pairs of neighbouring characters of a text's CJK runs, spaces between them.
 
-    SQLite's tokenizers take such a run for one word, and find nothing in it.
+    SQLite's tokenizers take such a run for one word, and find nothing in it. The last character
+    comes once more alone: a search for a single one is for what begins with it.
     """
-    return " ".join(pair for run in _RUN.findall(text) for pair in _pairs(run))
+    return " ".join(pair for run in _RUN.findall(text) for pair in (*_pairs(run), *run[1:][-1:]))
 
 
 def match_expression(query: str) -> str:

@@ -25,6 +25,9 @@ T = TypeVar("T")
 LONGEST: Final = 4_000
 """Characters a memory may have."""
 
+_LARGEST: Final = 2**63 - 1
+"""The largest number SQLite knows."""
+
 _COLUMNS: Final = "m.id, m.text, m.scope, m.session_id, m.created"
 
 
@@ -46,7 +49,10 @@ class MemoryStore:
 
     def take_notices(self) -> list[str]:
         """Return what happened to the file since the last call, in words for the user."""
-        taken, self._notices = self._notices, []
+        taken: list[str] = []
+        # One after the other: a thread may add one right now.
+        while self._notices:
+            taken.append(self._notices.pop(0))
         return taken
 
     async def remember(self, text: str, *, scope: str = "", session_id: str = "") -> Memory:
@@ -72,8 +78,7 @@ class MemoryStore:
                 f"A memory has at most {LONGEST:,} characters, this one has {len(text):,}: "
                 "remember what matters of it"
             )
-        # What SQLite can't store, nobody could read either.
-        text = text.encode("utf-8", "replace").decode()
+        text, scope, session_id = _storable(text), _storable(scope), _storable(session_id)
         created = datetime.now(UTC).isoformat(timespec="seconds")
 
         def insert(connection: sqlite3.Connection) -> Memory:
@@ -101,6 +106,8 @@ class MemoryStore:
         Raises:
             MemoryUnavailableError: See the class.
         """
+        if not 0 < memory_id <= _LARGEST:
+            return False
 
         def delete(connection: sqlite3.Connection) -> bool:
             cursor = connection.execute("DELETE FROM memories WHERE id = ?", (memory_id,))
@@ -222,4 +229,9 @@ class MemoryStore:
 def _in_scopes(scopes: Collection[str] | None) -> tuple[str, tuple[str, ...]]:
     if scopes is None:
         return "1", ()
-    return f"m.scope IN ({', '.join('?' * len(scopes))})", tuple(scopes)
+    return f"m.scope IN ({', '.join('?' * len(scopes))})", tuple(map(_storable, scopes))
+
+
+def _storable(text: str) -> str:
+    """The text with escapes for what has no UTF-8 form, as a folder's name may hold it."""
+    return text.encode("utf-8", "backslashreplace").decode()

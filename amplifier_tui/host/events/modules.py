@@ -23,7 +23,6 @@ class ModuleMounted(HostEvent):
         provides: Names it mounted, such as tool names or the provider's name.
         origin: The bundle that asked for it.
         source: Where its code came from: `built-in`, a package, a path, a URI.
-        asks: True when its tools stop for approval.
         events: Hook events it listens to.
     """
 
@@ -36,7 +35,6 @@ class ModuleMounted(HostEvent):
     source: str = ""
     version: str = ""
     detail: str = ""
-    asks: bool = False
     events: tuple[str, ...] = ()
 
 

@@ -48,6 +48,8 @@ class Failed(HostEvent):
         retryable: True when the retry key makes sense.
         retry_after: Seconds the server asked to wait.
         prompt: The prompt that was not answered, so that it can be sent again.
+        source: The context source that failed before the model was asked; the turn can go on
+            without it (`SessionClient.retry`). Empty for every other failure.
         missing: Names of environment variables that would help.
         detail: The long form, for the inspector; never shown unasked.
     """
@@ -58,6 +60,7 @@ class Failed(HostEvent):
     retryable: bool = False
     retry_after: float | None = None
     prompt: str = ""
+    source: str = ""
     missing: tuple[str, ...] = ()
     detail: str = ""
 

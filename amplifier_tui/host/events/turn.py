@@ -115,9 +115,15 @@ class CancelRequested(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueChanged(HostEvent):
-    """The prompts waiting for the running turn to end, first to be sent first."""
+    """What waits: prompts for the running turn to end, steering messages for its next step.
+
+    Attributes:
+        items: Prompts, first to be sent first.
+        steering: Messages the model has not been given yet.
+    """
 
     items: tuple[str, ...]
+    steering: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

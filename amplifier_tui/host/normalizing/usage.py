@@ -176,6 +176,14 @@ class UsageMeter:
         self._note(lane, data, count)
         return changed
 
+    def aside_answered(self, data: Mapping[str, Any]) -> bool:
+        """`llm:response` of a request that is no part of the conversation; whether it counted."""
+        count = read_count(data.get("usage"), data.get("cost_usd"))
+        if count is None:
+            return False
+        self._turn = self._turn + count
+        return True
+
     def _note(self, lane: str, data: Mapping[str, Any], count: Count) -> None:
         if lane != "main":
             return

@@ -137,6 +137,10 @@ class SessionStore:
         if isinstance(event, outcomes.KEPT) and not event.replayed:
             self._outcomes.append(self._count, event)
 
+    def add_outcome(self, rows: int, event: HostEvent) -> None:
+        """Note an outcome of another session, which came when there were `rows` rows."""
+        self._outcomes.append(rows, event)
+
     def audit(self, entry: Mapping[str, Any]) -> None:
         """Write a line of the approval audit."""
         line = self._redactor.json({"ts": now(), **plain(entry)})

@@ -8,7 +8,7 @@ import inspect
 import logging
 from typing import Any, Final
 
-from amplifier_tui.host.messages import INTERRUPTED, dangling_calls
+from amplifier_tui.host.messages import INTERRUPTED, calls_of, dangling_calls
 
 logger = logging.getLogger(__name__)
 
@@ -16,6 +16,9 @@ STOPPED: Final = (
     "Stopped before it ended. It may have done a part of its work: check before you rely on it "
     "or repeat it."
 )
+
+RETRY_HOOK: Final = "amplifier-tui-retry"
+BROKE_OFF: Final = "Your last answer broke off because of an error. Go on from there."
 
 
 async def keep_partial_answer(context: Any, text: str) -> bool:
@@ -59,6 +62,25 @@ async def answer_dangling_calls(context: Any) -> int:
         }
         answered += await _add(context, row)
     return answered
+
+
+async def mend_broken_answer(context: Any) -> None:
+    """Before a turn is gone on with: an answer that broke off is nothing a model can go on from.
+
+    Many refuse a conversation that ends with their own words.
+    """
+    messages = context.get_messages()
+    messages = await messages if inspect.isawaitable(messages) else messages
+    last = messages[-1] if messages else {}
+    if last.get("role") == "assistant" and not calls_of(last):
+        await _add(
+            context,
+            {
+                "role": "user",
+                "content": BROKE_OFF,
+                "metadata": {"source": "hook", "hook_name": RETRY_HOOK},
+            },
+        )
 
 
 async def _add(context: Any, row: dict[str, Any]) -> bool:

@@ -8,8 +8,9 @@ it: the turn is over for everybody else, and what the task still does is kept ou
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Final
 
@@ -97,6 +98,7 @@ class TurnParts:
         settle: Puts the conversation in order after a turn: gets its outcome.
         failure: Makes the event of an outcome with an error.
         withdraw: Withdraws the pending approval requests.
+        untouched: Whether the running step can be given up at any moment: nothing came of it yet.
         status: How the orchestrator says the turn ended; None when it does not.
         usage: Gives the turn's usage and cost.
         over: Told when everything of a turn is written; the answer of it.
@@ -113,6 +115,7 @@ class TurnParts:
     settle: Callable[[Outcome], Awaitable[None]]
     failure: Callable[[BaseException, Prompt], Failed]
     withdraw: Callable[[], None]
+    untouched: Callable[[], bool]
     status: Callable[[], TurnStatus | None]
     usage: Callable[[], Usage]
     over: Callable[[int, Outcome], Awaitable[None]]
@@ -134,7 +137,9 @@ class TurnControl:
         self._tasks: set[asyncio.Task[None]] = set()
         self._guards: list[Callable[[], None]] = []
         self._closed = False
-        self.steering = Steering()
+        self._pauses = 0
+        self._failed: tuple[int, Prompt] | None = None
+        self.steering = Steering(self._queue_changed)
 
     @property
     def running(self) -> bool:
@@ -159,15 +164,44 @@ class TurnControl:
         if self._closed:
             return
         running = self._running
-        if running is None:
+        if running is None and not self._pauses:
             self._start(prompt)
             return
-        if running.stopping:
+        if running is not None and running.stopping:
             self._queue.insert(running.resumed, prompt)
             running.resumed += 1
         else:
             self._queue.append(prompt)
         self._queue_changed()
+
+    def retry(self, *, anew: bool = False) -> bool:
+        """Run the turn that failed last once more.
+
+        Args:
+            anew: As a turn of its own: its prompt is going to be in the conversation twice.
+
+        Returns:
+            False when there is none to go on with, or no time for it.
+        """
+        if self._failed is None or self._running is not None or self._pauses or self._closed:
+            return False
+        number, prompt = self._failed
+        if anew:
+            self._start(prompt)
+        else:
+            self._start(replace(prompt, again=True), number)
+        return True
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Have prompts wait while something else is done with the conversation."""
+        self._pauses += 1
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if self._running is None and not self._pauses:
+                self._go_on(stopped=False)
 
     def steer(self, text: str) -> None:
         """Give the running turn a message; without a turn, run it as a prompt."""
@@ -184,19 +218,23 @@ class TurnControl:
 
     def _queue_changed(self) -> None:
         items = tuple(prompt.text for prompt in self._queue)
-        self._parts.send(QueueChanged(**self._parts.stamp(), items=items))
+        self._parts.send(
+            QueueChanged(**self._parts.stamp(), items=items, steering=self.steering.waiting)
+        )
 
     # --- running ---------------------------------------------------------------------------
 
-    def _start(self, prompt: Prompt) -> None:
-        self._number += 1
-        ticket = Ticket(self._number)
+    def _start(self, prompt: Prompt, number: int | None = None) -> None:
+        if number is None:
+            number = self._number = self._number + 1
+        self._failed = None
+        ticket = Ticket(number)
         self._parts.token.reset()
-        self._parts.begins(self._number, prompt)
+        self._parts.begins(number, prompt)
         self._parts.send(
             TurnStarted(
                 **self._parts.stamp(),
-                turn=self._number,
+                turn=number,
                 prompt=self._parts.shown(prompt.text),
                 attachments=prompt.attachments,
             )
@@ -229,6 +267,8 @@ class TurnControl:
             await parts.settle(outcome)
         except Exception:
             logger.exception("The conversation could not be put in order after the turn")
+        if outcome.status == "error":
+            self._failed = (running.ticket.number, running.prompt)
         if outcome.error is not None or outcome.abandoned is not None:
             parts.send(self._failure(outcome, running.prompt))
         try:
@@ -307,6 +347,7 @@ class TurnControl:
             return False
         token = self._parts.token
         running.stopping = True
+        immediate = immediate or self._parts.untouched()
         if immediate:
             running.handle.taken_up()
         names = tuple(token.running_tool_names)

@@ -21,10 +21,12 @@ class Prompt:
     Attributes:
         text: As typed.
         attachments: Paths of files, absolute or in the session's working directory.
+        again: Whether its turn failed and is gone on with.
     """
 
     text: str
     attachments: tuple[str, ...] = ()
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

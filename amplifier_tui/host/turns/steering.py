@@ -13,9 +13,14 @@ _PRIORITY: Final = 1_000
 
 
 class Steering:
-    """Holds the messages until the orchestrator asks for the next answer."""
+    """Holds the messages until the orchestrator asks for the next answer.
 
-    def __init__(self) -> None:
+    Args:
+        changed: Called when other messages wait than before.
+    """
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
         self._waiting: list[str] = []
         self._handed: list[str] = []
 
@@ -23,13 +28,21 @@ class Steering:
         """Listen on a session's hooks; returns what ends it."""
         return hooks.register("provider:request", self._step, _PRIORITY, STEER_HOOK)
 
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """What is not part of the conversation yet, in the order in which it was said."""
+        return (*self._handed, *self._waiting)
+
     def add(self, text: str) -> None:
         """Have the model read a message at its next step."""
         self._waiting.append(text)
+        self._changed()
 
     def arrived(self) -> None:
         """What was handed over is a row of the conversation now."""
-        self._handed.clear()
+        if self._handed:
+            self._handed.clear()
+            self._changed()
 
     def take_back(self) -> list[str]:
         """Return what did not reach the model: the turn is over."""

@@ -91,40 +91,61 @@ class PersistentContextManager(SessionContextManager):
             await super().add_message(message)
             self._unwritten.append(_plain(self.ledger.entries[-1].message))
             try:
-                await asyncio.to_thread(append_rows, self.path, self._unwritten)
+                await self._write()
             except OSError as error:
                 await self._tell(error)
-            else:
-                self._unwritten = []
-                self._failing = False
 
     async def set_messages(self, messages: list[dict[str, Any]]) -> None:
         """Replace the history; ignored where the session goes on from its own file.
 
         Raises:
             ValueError: A message has no role; the history is as it was.
-            OSError: The file can't be written.
+            OSError: The file can't be written; the history is as it was.
         """
         if self.loaded_from_file:
             logger.info("Ignoring set_messages - loaded from persistent file")
             return
+        for message in messages:
+            check_message(message)
         async with self._writing:
+            rows = [_plain(message) for message in messages]
+            await asyncio.to_thread(write_rows, self.path, rows)
             await super().set_messages(messages)
             self._unwritten = []
-            rows = [_plain(row) for row in self.ledger.messages()]
-            await asyncio.to_thread(write_rows, self.path, rows)
 
     async def clear(self) -> None:
         """Forget everything, in the file, too.
 
         Raises:
-            OSError: The file can't be written.
+            OSError: The file can't be written; nothing is forgotten.
         """
         async with self._writing:
+            await asyncio.to_thread(write_rows, self.path, [])
             await super().clear()
             self.loaded_from_file = False
             self._unwritten = []
-            await asyncio.to_thread(write_rows, self.path, [])
+
+    async def _write(self) -> None:
+        """Append what is not in the file yet.
+
+        Raises:
+            OSError: The file can't be written; the rows are written with the next one.
+        """
+        rows = list(self._unwritten)
+        writing = asyncio.ensure_future(asyncio.to_thread(append_rows, self.path, rows))
+        cancelled: asyncio.CancelledError | None = None
+        while not writing.done():
+            try:
+                await asyncio.wait([writing])
+            except asyncio.CancelledError as error:
+                # The thread goes on. What it wrote must be known, else it is written twice.
+                cancelled = error
+        if writing.exception() is None:
+            self._unwritten = []
+            self._failing = False
+        if cancelled is not None:
+            raise cancelled
+        writing.result()
 
     async def _tell(self, error: OSError) -> None:
         if not self._failing:
@@ -146,5 +167,5 @@ def _memory_row(path: Path) -> dict[str, Any]:
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row as JSON has it: what it has no form for is written as text."""
-    plain: dict[str, Any] = json.loads(json.dumps(row, default=str))
+    plain: dict[str, Any] = json.loads(json.dumps(row, default=str, skipkeys=True))
     return plain

@@ -20,6 +20,7 @@ from amplifier_tui.context.in_memory_history import InMemoryHistoryProvider
 from amplifier_tui.context.memory.location import memory_path
 from amplifier_tui.context.memory.provider import SqliteMemoryProvider
 from amplifier_tui.context.memory.store import MemoryStore
+from amplifier_tui.context.pipeline import STATE_KEY
 from amplifier_tui.context.provider import ContextProvider
 from amplifier_tui.context.redis_history import RedisHistoryProvider
 from amplifier_tui.modules.context_pipeline.settings import identified, made
@@ -57,6 +58,11 @@ def make_providers(configured: Any, coordinator: ModuleCoordinator) -> list[Cont
             raise ValueError(
                 f"context-pipeline knows no provider '{name}'. It knows: {known}. Others come "
                 "from modules, which add them to the capability `context.pipeline`."
+            )
+        if provider.source_id == STATE_KEY:
+            raise ValueError(
+                f"A provider of context-pipeline can't be called '{STATE_KEY}': the context's own "
+                "state is kept under that name"
             )
         if any(other.source_id == provider.source_id for other in providers):
             raise ValueError(

@@ -71,11 +71,7 @@ def _data(module: ModuleInfo, room: int) -> Row:
     elif module.trouble:
         wanted = [[("handler failed", "warning")], [("failed", "warning")]]
     elif module.calls and module.kind == "tool":
-        calls: Piece = (f"{_times(module.calls):>5}", "muted")
-        asks: Piece = ("asks", "warning")
-        wanted = [[asks, calls], [calls]] if module.asks else [[calls]]
-    elif module.asks:
-        wanted = [[("asks", "warning"), (" " * 5, "muted")], [("asks", "warning")]]
+        wanted = [[(f"{_times(module.calls):>5}", "muted")]]
     elif module.calls:
         wanted = [[(_times(module.calls), "muted")]]
     return next((pieces for pieces in wanted if pieces_width(pieces) <= room), [])
@@ -93,8 +89,6 @@ def _wide_data(module: ModuleInfo, width: int) -> Row:
         cells.append((f"{short_model(one_line(module.model))}  ", "muted"))
     if module.trouble:
         cells.append(("handler failed  ", "warning"))
-    if module.asks:
-        cells.append(("asks  ", "warning"))
     cells += [
         (f"{_times(module.calls) if module.calls else '':>6}", "muted"),
         (f"{milliseconds(module.last_ms) if module.last_ms else '':>9}", "muted"),
@@ -136,7 +130,6 @@ def module_details(module: ModuleInfo, width: int) -> list[Row]:
         ("listens", ", ".join(module.events), "text"),
         ("mounted", f"in {milliseconds(module.mount_ms)}" if module.mount_ms else "", "text"),
         ("calls", _calls(module), "text"),
-        ("approval", "its tools ask first" if module.asks else "", "text"),
         ("error", module.error, "error"),
         ("missing", ", ".join(module.missing), "error"),
         ("handler", module.trouble, "warning"),

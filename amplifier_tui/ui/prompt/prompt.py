@@ -130,41 +130,49 @@ class Prompt(Horizontal):
 
 
 class QueueLine(Static):
-    """The row above the prompt that says what is sent after the running turn."""
+    """The rows above the prompt: what the agent hears at its next step, and after its turn."""
 
     DEFAULT_CSS = """
     QueueLine {
         display: none;
-        height: 1;
+        height: auto;
         background: $surface;
         padding: 0 2 0 4;
+        text-wrap: nowrap;
+        text-overflow: ellipsis;
         &.-shown { display: block; }
     }
     """
 
     def __init__(self) -> None:
         super().__init__(id="queue")
-        self._items: tuple[str, ...] = ()
+        self._shown: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
-    def set_items(self, items: tuple[str, ...], hint: str) -> None:
-        """Show the first waiting prompt and how many there are.
+    def show_waiting(self, items: tuple[str, ...], steering: tuple[str, ...], hint: str) -> None:
+        """Show the first of what waits, and how much there is.
 
         Args:
-            items: Prompts, first to be sent first.
-            hint: How to take one back.
+            items: Prompts for after the turn, first to be sent first.
+            steering: Messages for the next step.
+            hint: How to take a prompt back.
         """
-        if items == self._items:
+        if (items, steering) == self._shown:
             return
-        self._items = items
-        self.set_class(bool(items), "-shown")
-        if items:
-            from amplifier_tui.ui.sanitize import one_line
-
-            self.update(
-                Content.assemble(
-                    (f"+{len(items)} queued", "$accent bold"),
-                    "  ",
-                    one_line(items[0], 200),
-                    (f"   {hint}", "$text-muted"),
-                )
+        self._shown = (items, steering)
+        self.set_class(bool(items or steering), "-shown")
+        rows = []
+        if steering:
+            words = (
+                "at the next step" if len(steering) == 1 else f"{len(steering)} at the next step"
             )
+            rows.append(_waiting(words, steering[0]))
+        if items:
+            row = _waiting(f"+{len(items)} queued", items[0])
+            rows.append(row.append(Content.styled(f"   {hint}", "$text-muted")))
+        self.update(Content("\n").join(rows))
+
+
+def _waiting(words: str, text: str) -> Content:
+    from amplifier_tui.ui.sanitize import one_line
+
+    return Content.assemble((words, "$accent bold"), "  ", one_line(text, 200))

@@ -129,7 +129,6 @@ class Modules(Section):
         info.source = event.source
         info.version = event.version
         info.detail = event.detail
-        info.asks = event.asks
         info.events = event.events
         info.error = info.remedy = ""
         info.missing = ()

@@ -226,3 +226,30 @@ async def test_no_strategy_splits_a_call_from_its_results_or_leaves_out_the_syst
         m for m in messages if m.role == "system"
     ]
     assert projected
+
+
+async def test_results_of_any_kind_stand_in_the_line() -> None:
+    calls = [Content.from_function_call(f"c{n}", "look") for n in range(3)]
+    results = [[{"type": "text", "text": "seen"}, {"type": "image"}, "plain"], None, {"n": 1}]
+    messages = [
+        Message.user("q"),
+        Message("assistant", calls),
+        *(
+            Message("tool", [Content.from_function_result(f"c{n}", result=result)])
+            for n, result in enumerate(results)
+        ),
+        Message("assistant", [Content.from_function_call("last", "look")]),
+        Message("tool", [Content.from_function_result("last", result="x")]),
+    ]
+    await ToolResultCompactionStrategy(1)(messages)
+    assert messages[1].text == "[Tool results: look: seen [image] plain; look: ; look: {'n': 1}]"
+
+
+async def test_groups_go_only_until_the_tokens_fit() -> None:
+    messages = conversation(6)
+    annotate_message_groups(messages)
+    budget = included_token_count(messages) - 1
+    strategy = TokenBudgetComposedStrategy(budget)
+    assert await strategy(messages)
+    assert told(messages) == told(conversation(6))[:1] + told(conversation(6))[2:]
+    assert not await strategy(messages)

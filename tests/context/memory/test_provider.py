@@ -59,6 +59,15 @@ async def test_where_not_all_fit_the_best_matches_come_under_the_cap(store: Memo
     assert sum(map(text_tokens, notes)) <= 200
 
 
+async def test_a_memory_larger_than_the_cap_does_not_keep_others_out(store: MemoryStore) -> None:
+    await store.remember("zebra " * 600)
+    await store.remember("The zebra crossing is in zebra.py")
+    provider = SqliteMemoryProvider(store, max_tokens=100)
+    text = (await recalled(provider, "fix the zebra")).context_messages["memory"][0].text
+    assert "zebra.py" in text
+    assert "zebra zebra" not in text
+
+
 async def test_nothing_that_fits_adds_nothing(store: MemoryStore) -> None:
     provider = SqliteMemoryProvider(store)
     assert (await recalled(provider, "hello")).context_messages == {}

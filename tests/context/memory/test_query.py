@@ -11,7 +11,7 @@ def test_words_are_searched_for_one_by_one() -> None:
 
 
 def test_writing_without_spaces_is_searched_by_pairs() -> None:
-    assert bigrams("設定ファイル and 語") == "設定 定フ ファ ァイ イル 語"
+    assert bigrams("設定ファイル and 語") == "設定 定フ ファ ァイ イル ル 語"
     assert match_expression("設定ファ") == 'cjk : "設定" OR cjk : "定フ" OR cjk : "ファ"'
     assert match_expression("語") == 'cjk : "語"*'
 

@@ -1,5 +1,7 @@
 import asyncio
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,7 +124,50 @@ async def test_any_text_can_be_kept_and_any_query_asked(
         await store.close()
 
 
-async def test_several_processes_share_the_file(store: MemoryStore) -> None:
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from amplifier_tui.context import MemoryStore
+
+async def main():
+    store = MemoryStore(Path(sys.argv[1]))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for n in range(25):
+        await store.remember(f"note {n} of {sys.argv[2]}")
+    assert store.take_notices() == []
+    await store.close()
+
+asyncio.run(main())
+"""
+
+
+async def test_processes_that_begin_at_the_same_moment_lose_nothing(store: MemoryStore) -> None:
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(store.path), str(number)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(4)
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    for writer in writers:
+        writer.communicate()
+        assert writer.returncode == 0
+    wanted = {f"note {n} of {number}" for n in range(25) for number in range(4)}
+    assert {memory.text for memory in await store.list()} == wanted
+    assert len(await store.search("note", 200)) == 100
+
+
+async def test_two_stores_share_the_file(store: MemoryStore) -> None:
     other = MemoryStore(store.path)
     await asyncio.gather(
         *(s.remember(f"{name} {n}") for n in range(10) for name, s in (("a", store), ("b", other)))
@@ -155,6 +200,83 @@ async def test_a_file_that_breaks_while_it_is_open_is_moved_aside(store: MemoryS
     assert any("corrupt" in notice for notice in reopened.take_notices())
     await reopened.remember("new")
     await reopened.close()
+
+
+async def test_a_file_that_breaks_under_an_open_connection_is_moved_aside(
+    store: MemoryStore,
+) -> None:
+    for n in range(200):
+        await store.remember(f"note {n} " + "x" * 3_000)
+    await store.close()
+    # The connection knows little of the file so far.
+    assert len(await store.list(limit=1)) == 1
+    size = store.path.stat().st_size
+    with store.path.open("r+b") as file:
+        file.seek(8_192)
+        file.write(b"\xff" * (size - 8_192))
+    assert await store.search("note", 3) == []
+    (notice,) = store.take_notices()
+    assert "is corrupt; it was moved to" in notice
+    await store.remember("new")
+    assert await texts(store, "new") == ["new"]
+
+
+async def test_a_damaged_file_that_can_not_be_moved_is_said(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(200):
+        await store.remember(f"note {n} " + "x" * 3_000)
+    await store.close()
+    assert len(await store.list(limit=1)) == 1
+    with store.path.open("r+b") as file:
+        file.seek(8_192)
+        file.write(b"\xff" * (store.path.stat().st_size - 8_192))
+
+    def refuse(self: Path, target: Path) -> None:
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(MemoryUnavailableError, match="damaged and can't be moved aside: read-only"):
+        await store.search("note", 3)
+    monkeypatch.undo()
+
+
+async def test_a_call_that_makes_no_sense_does_not_cost_the_file(store: MemoryStore) -> None:
+    await store.remember("kept")
+    with pytest.raises(MemoryUnavailableError, match="can't be used"):
+        await store.list(scopes=[""] * 300_000)
+    assert await texts(store, "kept") == ["kept"]
+    assert store.take_notices() == []
+
+
+async def test_a_number_nobody_has_is_not_forgotten(store: MemoryStore) -> None:
+    await store.remember("kept")
+    for number in (0, -1, 2, 10**30):
+        assert not await store.forget(number)
+    assert len(await store.list()) == 1
+
+
+async def test_a_project_in_a_folder_without_a_readable_name_has_memories(
+    store: MemoryStore,
+) -> None:
+    scope = "/home/ada/caf\udce9"
+    note = await store.remember("here", scope=scope, session_id="s\ud800")
+    assert note.session_id == "s\\ud800"
+    assert [m.text for m in await store.list(scopes=[scope])] == ["here"]
+    assert [m.text for m in await store.search("here", 3, scopes=["", scope])] == ["here"]
+    assert await store.list(scopes=["/home/ada/caf"]) == []
+
+
+async def test_a_single_sign_is_found_wherever_it_stands_in_a_run(store: MemoryStore) -> None:
+    for text in ("黒猫がいる", "白い猫", "猫", "犬"):
+        await store.remember(text)
+    assert sorted(await texts(store, "猫")) == sorted(["黒猫がいる", "白い猫", "猫"])
+
+
+async def test_signs_of_repetition_belong_to_the_writing_around_them(store: MemoryStore) -> None:
+    await store.remember("人々の意見")
+    await store.remember("人の意見")
+    assert (await texts(store, "人々"))[0] == "人々の意見"
 
 
 async def test_a_file_of_another_version_is_moved_aside_and_said(store: MemoryStore) -> None:

@@ -64,6 +64,19 @@ async def test_the_queue_is_shown_and_its_last_prompt_can_be_taken_back() -> Non
         assert "queued" not in drive.text()
 
 
+async def test_what_steers_the_agent_is_shown_until_it_has_heard_it() -> None:
+    async with running() as drive:
+        await drive.push(TURN, QueueChanged(session_id=SESSION, items=(), steering=("less [b]x",)))
+        assert "at the next step  less [b]x" in drive.text()
+        both = QueueChanged(session_id=SESSION, items=("later",), steering=("less", "now"))
+        await drive.push(both)
+        assert "2 at the next step  less" in drive.text()
+        assert "+1 queued  later" in drive.text()
+        await drive.push(QueueChanged(session_id=SESSION, items=("later",)))
+        assert "next step" not in drive.text()
+        assert "+1 queued  later" in drive.text()
+
+
 async def test_escape_stops_after_the_step_and_again_at_once() -> None:
     async with running() as drive:
         await drive.push(TURN)

@@ -29,7 +29,7 @@ def failed(module_id: str, error: str, **fields: object) -> ModuleFailed:
 
 MODULES: list[HostEvent] = [
     mounted("tool-filesystem", "tool", provides=("read",)),
-    mounted("tool-bash", "tool", provides=("bash",), asks=True),
+    mounted("tool-bash", "tool", provides=("bash",)),
     mounted("provider-anthropic", "provider", provides=("anthropic",)),
     mounted("loop-streaming", "orchestrator"),
     failed("tool-web", "no network", remedy="Connect, then /mount tool-web", origin="coding"),
@@ -49,7 +49,7 @@ async def test_each_module_is_a_line_with_its_data_at_the_right() -> None:
             "Modules 4 ready · 1 loading · 1 failed",
             "● provider-anthropic   sonnet 5 820 ms",
             "● loop-streaming",
-            "● tool-bash                  asks   1×",
+            "● tool-bash                         1×",
             "● tool-filesystem                   7×",
             "✗ tool-web                  no network",
             "◐ hooks-late                   loading",

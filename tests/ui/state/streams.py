@@ -72,7 +72,6 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "kind": _MODULE_KINDS,
         "provides": _NAMED,
         "detail": _TEXT,
-        "asks": st.booleans(),
         "ms": _AMOUNT,
     },
     host.ModuleFailed: {
@@ -115,7 +114,10 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "outcome": st.sampled_from(["allowed", "denied", "timed_out", "cancelled"]),
     },
     host.CancelRequested: {"immediate": st.booleans()},
-    host.QueueChanged: {"items": st.lists(_TEXT, max_size=2).map(tuple)},
+    host.QueueChanged: {
+        "items": st.lists(_TEXT, max_size=2).map(tuple),
+        "steering": st.lists(_TEXT, max_size=2).map(tuple),
+    },
     host.SteerApplied: {"text": _TEXT},
     host.HookTraced: {
         "seq": st.integers(0, 50),

@@ -54,6 +54,8 @@ async def mount(coordinator, config=None):
         return HookResult(action="deny", reason="no", user_message=config["message"])
 
     async def deny_prompt(event, data):
+        if config.get("deny_only", "") not in data["prompt"]:
+            return None
         return HookResult(action="deny", reason=config["deny_prompt"])
 
     async def modify_prompt(event, data):

@@ -47,11 +47,25 @@ class TestLoop:
                 with contextlib.suppress(asyncio.CancelledError):
                     await asyncio.sleep(0.01)
             await context.add_message({"role": "assistant", "content": "from the grave"})
+        if config.get("stubborn_once"):
+            await context.get_messages_for_request()
+            if not Path(config["started"]).exists():
+                Path(config["started"]).touch()
+                try:
+                    while not Path(config["stubborn_once"]).exists():
+                        with contextlib.suppress(asyncio.CancelledError):
+                            await asyncio.sleep(0.01)
+                    return ""
+                finally:
+                    Path(config["woke"]).touch()
+            Path(config["waiting"]).touch()
+            while not Path(config["waits_for"]).exists():
+                await asyncio.sleep(0.01)
         if config.get("waits"):
             Path(config["started"]).touch()
             while not Path(config["waits"]).exists():
                 await asyncio.sleep(0.01)
-        if config.get("raises"):
+        if config.get("raises") and not _is_over(config.get("raises_once")):
             raise RuntimeError(config["raises"])
         answer = f"You said {prompt}"
         await context.add_message({"role": "assistant", "content": answer})
@@ -67,6 +81,15 @@ class TestLoop:
         await hooks.emit("orchestrator:complete", {"status": "success", "turn_count": 1})
         await hooks.emit("execution:end", {"response": answer, "status": "completed"})
         return answer
+
+
+def _is_over(path):
+    """Whether this is not the first time, where the config wants something once."""
+    if path is None:
+        return False
+    over = Path(path).exists()
+    Path(path).touch()
+    return over
 
 
 async def mount(coordinator, config=None):

@@ -1,0 +1,161 @@
+"""A stored conversation that goes along into a new session: to another bundle, or as a fork."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.context.forked_state import state_before
+from amplifier_tui.context.state_file import write_state
+from amplifier_tui.host.events import Failed, HostEvent, TurnEnded, Usage
+from amplifier_tui.host.messages import is_from_hook
+from amplifier_tui.host.store import outcomes
+from amplifier_tui.host.store.metadata import now
+from amplifier_tui.host.store.outcomes import read_outcomes
+from amplifier_tui.host.store.rows import Row
+from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.store.state import FILE_NAME
+from amplifier_tui.host.store.view import messages_of
+
+logger = logging.getLogger(__name__)
+
+_FORK: Final = " (fork)"
+
+
+class NoSuchTurnError(Exception):
+    """A session has no turn of that number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A conversation that goes along into a new session.
+
+    Attributes:
+        session_id: The session it comes from.
+        rows: Its rows.
+        title: Its title.
+        state: What its context and sources remember; None where they don't.
+        outcomes: What the screen knows of the rows, each with the number of rows there were.
+        turns: Of a fork, the number of turns in it; None where the conversation just moves on.
+        workspace: Of a fork, the scratch folder it begins with a copy of; may be empty.
+    """
+
+    session_id: str
+    rows: tuple[Row, ...]
+    title: str = ""
+    state: Mapping[str, Any] | None = None
+    outcomes: tuple[tuple[int, HostEvent], ...] = ()
+    turns: int | None = None
+    workspace: str = ""
+
+    def put_into(self, store: SessionStore) -> None:
+        """Write it into the folder of a new session."""
+        for row in self.rows:
+            store.add_row(row)
+        for rows, event in self.outcomes:
+            store.add_outcome(rows, event)
+        card = store.metadata
+        card.parent_id = self.session_id
+        card.name = self.title
+        if self.turns is not None:
+            # The ecosystem's names.
+            card.other |= {"forked_from_turn": self.turns, "forked_at": now()}
+        if self.state is not None:
+            self._write_state(store.folder)
+
+    def beginning(self, template: Path) -> Path:
+        """Return the folder a scratch workspace begins with: as it is now, or the template."""
+        mine = Path(self.workspace)
+        return mine if self.workspace and mine.is_dir() else template
+
+    def _write_state(self, folder: Path) -> None:
+        try:
+            problems = write_state(folder / FILE_NAME, self.state or {})
+        except OSError as error:
+            problems = [str(error)]
+        for problem in problems:
+            logger.warning("State that does not go along: %s", problem)
+
+
+async def moved(store: SessionStore, state: Mapping[str, Any] | None) -> Carried:
+    """Return a session's conversation, to go on with in another bundle.
+
+    Args:
+        store: Its folder.
+        state: What its context and sources remember, without secrets; None where they don't.
+    """
+    rows = await asyncio.to_thread(lambda: tuple(row for _, row in store.stored().read()))
+    return Carried(store.folder.name, rows, store.metadata.name, state)
+
+
+async def forked(
+    store: SessionStore,
+    state: Mapping[str, Any] | None,
+    begun: Mapping[int, int],
+    before_turn: int | None,
+) -> Carried:
+    """Return a copy of a session's conversation.
+
+    Args:
+        store: Its folder.
+        state: What its context and sources remember, without secrets; None where they don't.
+        begun: How many rows there were when a turn began, of the turns since it was opened.
+        before_turn: The first turn that is left out; None for a copy of all.
+
+    Raises:
+        NoSuchTurnError: There is no such turn.
+    """
+
+    def copy() -> Carried:
+        rows = [row for _, row in store.stored().read()]
+        cut = len(rows) if before_turn is None else _row_of(rows, begun, before_turn)
+        kept = rows[:cut]
+        known = read_outcomes(store.folder / outcomes.FILE_NAME)
+        tools = [item for items in known.tools.values() for item in items]
+        told = [*tools, *(item for item in known.others if _goes_along(item, cut, before_turn))]
+        title = store.metadata.name
+        remembered = state
+        if state is not None and cut < len(rows):
+            remembered = state_before(state, len(messages_of(kept)))
+        return Carried(
+            store.folder.name,
+            tuple(kept),
+            f"{title.removesuffix(_FORK)}{_FORK}" if title else "",
+            remembered,
+            tuple((count, _without_usage(event)) for count, event in told if count <= cut),
+            sum(_is_prompt(row) for row in kept),
+            store.metadata.workspace,
+        )
+
+    return await asyncio.to_thread(copy)
+
+
+def _row_of(rows: list[Row], begun: Mapping[int, int], turn: int) -> int:
+    """Return the row a turn begins with."""
+    if turn in begun:
+        return min(begun[turn], len(rows))
+    prompts = [index for index, row in enumerate(rows) if _is_prompt(row)]
+    if not 1 <= turn <= len(prompts):
+        raise NoSuchTurnError(f"This session has no turn {turn}")
+    return prompts[turn - 1]
+
+
+def _is_prompt(row: Row) -> bool:
+    return row.get("role") == "user" and not is_from_hook(row)
+
+
+def _goes_along(item: tuple[int, HostEvent], cut: int, before_turn: int | None) -> bool:
+    """Whether an outcome is of the turns that are copied; at the cut, two turns meet."""
+    count, event = item
+    if before_turn is None or count < cut:
+        return True
+    if isinstance(event, TurnEnded):
+        return event.turn < before_turn
+    return not isinstance(event, Failed)
+
+
+def _without_usage(event: HostEvent) -> HostEvent:
+    """The fork has not used what its origin used."""
+    return replace(event, usage=Usage()) if isinstance(event, TurnEnded) else event

@@ -1,0 +1,91 @@
+"""`state.json`: what a session's context and its sources remember, beside the transcript."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.context.ledger_file import move_aside
+from amplifier_tui.context.pipeline import ContextPipeline
+from amplifier_tui.context.state_file import read_state, write_state
+from amplifier_tui.host.redaction import Redactor
+
+logger = logging.getLogger(__name__)
+
+FILE_NAME: Final = "state.json"
+
+
+class StateKeeper:
+    """Saves and restores the state of a session's pipeline; nothing it does stops the session.
+
+    Args:
+        folder: The session's folder.
+        redactor: Keeps secrets out of the file.
+        warn: Shows a line to the user.
+    """
+
+    def __init__(self, folder: Path, redactor: Redactor, warn: Callable[[str], None]) -> None:
+        self._path = folder / FILE_NAME
+        self._redactor = redactor
+        self._warn = warn
+        self._told: set[str] = set()
+
+    async def save(self, pipeline: ContextPipeline) -> None:
+        """Write the state as it is now."""
+        data = self.snapshot(pipeline)
+        if data is None:
+            return
+        try:
+            for problem in await asyncio.to_thread(write_state, self._path, data):
+                self._tell(problem)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self._tell(f"The session's state can't be saved: {reason}")
+
+    def snapshot(self, pipeline: ContextPipeline) -> dict[str, Any] | None:
+        """Return the state as it is now, without secrets; None where a source spoils it."""
+        try:
+            data: dict[str, Any] = self._redactor.values(pipeline.to_dict())
+        except Exception as error:
+            # A source may keep anything there, such as a circle.
+            logger.exception("The session's state has no plain form")
+            self._tell(f"The session's state can't be saved: {error}")
+            return None
+        return data
+
+    async def restore(self, pipeline: ContextPipeline) -> None:
+        """Take up what was saved, after the rows were; a session of another program has none."""
+        try:
+            data, problem = await asyncio.to_thread(read_state, self._path)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self._tell(f"The session's state can't be read: {reason}. It goes on without it.")
+            return
+        if problem:
+            self._tell(f"{problem} The session goes on without it.")
+        if data is not None:
+            await self._take_up(pipeline, data)
+
+    async def _take_up(self, pipeline: ContextPipeline, data: dict[str, Any]) -> None:
+        try:
+            pipeline.restore(data)
+        except Exception as error:
+            logger.warning("The session's state was not taken up", exc_info=error)
+            where = await asyncio.to_thread(self._set_aside)
+            self._tell(
+                f"The session's state can't be taken up ({error}){where}. It goes on without it."
+            )
+
+    def _set_aside(self) -> str:
+        """Keep the file for whoever wants to look; returns where it is, in words."""
+        try:
+            return f"; it is now in {move_aside(self._path, 'corrupt').name}"
+        except OSError as error:
+            logger.warning("%s could not be moved aside: %s", self._path, error)
+            return ""
+
+    def _tell(self, text: str) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self._warn(text)

@@ -1,0 +1,82 @@
+"""The context sources around a session's turns, where its context has a pipeline."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from amplifier_tui.context.errors import ContextSourceError
+from amplifier_tui.context.pipeline import ContextPipeline
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+PIPELINE = "context.pipeline"
+"""The capability of a context that has sources."""
+
+
+class Sources:
+    """Tells the pipeline of turns, and the user of sources that failed after one.
+
+    Args:
+        coordinator: The session's.
+        warn: Shows a line to the user: text and source.
+    """
+
+    def __init__(self, coordinator: ModuleCoordinator, warn: Callable[[str, str], None]) -> None:
+        self._coordinator = coordinator
+        self._warn = warn
+        self._left_out: set[str] = set()
+
+    @property
+    def pipeline(self) -> ContextPipeline | None:
+        """The mounted context's; None where it has none."""
+        found: Any = self._coordinator.get_capability(PIPELINE)
+        return found if isinstance(found, ContextPipeline) else None
+
+    @property
+    def asked(self) -> bool:
+        """Whether the sources are being asked right now: nothing was sent to a model yet."""
+        pipeline = self.pipeline
+        return pipeline is not None and pipeline.beginning
+
+    def leave_out(self, source_id: str) -> None:
+        """Go on without a source for as long as the session is open."""
+        self._left_out.add(source_id)
+
+    @asynccontextmanager
+    async def around_turn(self) -> AsyncIterator[None]:
+        """Run a turn inside.
+
+        Raises:
+            ContextSourceError: A source failed before the model was asked.
+        """
+        pipeline = self.pipeline
+        if pipeline is None:
+            yield
+            return
+        for source_id in self._left_out:
+            pipeline.skip(source_id)
+        answered = False
+        try:
+            async with pipeline.turn():
+                yield
+                answered = True
+        except ExceptionGroup as group:
+            if not answered:
+                raise
+            for error in group.exceptions:
+                source = error.source_id if isinstance(error, ContextSourceError) else "context"
+                self._warn(str(error), source)
+
+
+def failed_source(error: BaseException | None) -> ContextSourceError | None:
+    """Return the error of a source that kept a turn from reaching the model; None for any other.
+
+    Args:
+        error: What ended the turn; an orchestrator may have wrapped it.
+    """
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, ContextSourceError) and error.phase == "before_run":
+            return error
+        seen.add(id(error))
+        error = error.__cause__
+    return None

@@ -1,0 +1,72 @@
+import copy
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_tui.context.forked_state import state_before
+
+KEYS = st.builds(
+    lambda row, tail: f"{row}{tail}", st.integers(0, 30), st.sampled_from(["", ".0", "+call-1"])
+) | st.sampled_from(["memory#0f3a", "rag#11.2"])
+SUMMARIES = st.lists(
+    st.fixed_dictionaries({"id": st.text(), "text": st.text(), "keys": st.lists(KEYS)})
+)
+DECIDED = st.fixed_dictionaries(
+    {
+        "rows": st.dictionaries(st.sampled_from(["drop", "truncate"]), st.lists(KEYS)),
+        "resume_at": st.integers(0, 9),
+        "summaries": SUMMARIES,
+    }
+)
+STATES = st.fixed_dictionaries(
+    {
+        "session_id": st.text(),
+        "state": st.fixed_dictionaries(
+            {
+                "weather": st.dictionaries(st.text(), st.integers()),
+                "context": st.fixed_dictionaries(
+                    {
+                        "decisions": st.fixed_dictionaries(
+                            {
+                                "models": st.dictionaries(st.text(), DECIDED),
+                                "summaries": SUMMARIES,
+                            }
+                        ),
+                        "told": st.integers(0, 30),
+                        "anchor": st.none() | st.just({"usage": 1, "estimate": 1, "model": "m"}),
+                    }
+                ),
+            }
+        ),
+    }
+)
+
+
+def row_of(key: str) -> int:
+    digits = key.partition(".")[0].partition("+")[0]
+    return int(digits) if digits.isdigit() else -1
+
+
+@given(STATES, st.integers(0, 31))
+def test_nothing_is_decided_about_rows_a_fork_does_not_have(data: Any, row: int) -> None:
+    before = copy.deepcopy(data)
+    cut = state_before(data, row)
+    assert data == before
+    own, was = cut["state"]["context"], data["state"]["context"]
+    for model, decided in own["decisions"]["models"].items():
+        old = was["decisions"]["models"][model]
+        for kind, keys in decided["rows"].items():
+            assert keys == [key for key in old["rows"][kind] if row_of(key) < row]
+    kept = own["decisions"]["summaries"]
+    assert all(row_of(key) < row for summary in kept for key in summary["keys"])
+    assert own["anchor"] is None
+    assert cut["state"]["weather"] == data["state"]["weather"]
+    assert cut["session_id"] == data["session_id"]
+
+
+def test_a_state_without_a_context_s_own_part_stays_as_it_is() -> None:
+    for data in ({}, {"state": {}}, {"state": {"rag": {"n": 1}}}, {"state": {"context": None}}):
+        assert state_before(data, 3).get("state") == data.get("state", {})
+    strange: dict[str, Any] = {"state": {"context": {"decisions": [1], "told": 2}}}
+    assert state_before(strange, 3)["state"]["context"]["decisions"]["models"] == {}
