@@ -64,6 +64,14 @@ class AppActions(App[Farewell]):
             return None
         return self.client, self.state
 
+    def _in_session(self) -> tuple[SessionClient, SessionState] | None:
+        """Return what `_session` does, but only while a session is open; else say so."""
+        ready = self._session()
+        if ready is not None and not ready[1].facts.opened:
+            self.say("No session is open.", "warning")
+            return None
+        return ready
+
     # --- running actions by name -----------------------------------------------------------
 
     async def run_by_id(self, action_id: str, argument: str = "") -> None:
@@ -193,27 +201,45 @@ class AppActions(App[Farewell]):
     # --- turn ------------------------------------------------------------------------------
 
     def action_retry(self) -> None:
-        """Send the prompt that failed last once more."""
+        """Go on with the prompt that failed last."""
         if self.state is not None:
-            from amplifier_tui.ui.state.entries import ErrorEntry
+            self.retry(self.state.conversation.failures.newest)
 
-            entries = reversed(self.state.entries)
-            self.retry(next((e for e in entries if isinstance(e, ErrorEntry)), None))
+    def action_retry_without(self) -> None:
+        """Go on with the prompt that failed last, without the context source that failed."""
+        if self.state is None:
+            return
+        failed = self.state.conversation.failures.newest
+        if failed is not None and failed.source:
+            self.retry(failed, failed.source)
+        else:
+            self.say("No source of the context has failed.")
 
-    def retry(self, failed: ErrorEntry | None) -> None:
-        """Send the prompt of a failure once more."""
+    def retry(self, failed: ErrorEntry | None, without: str = "") -> None:
+        """Go on with the prompt of a failure; one the session did not take is sent again.
+
+        Args:
+            failed: The failure; None leaves it to the session what there is to go on with.
+            without: The context source to leave out.
+        """
         ready = self._session()
         if ready is None:
             return
         client, state = ready
-        if state.activity.running or failed is None or not failed.prompt:
-            self.say("There is nothing to retry.")
+        if state.activity.running:
+            self.say("A turn is running.")
             return
-        prompt = self.main.prompt.input
-        if prompt.draft == failed.prompt:
+        draft = self.main.prompt.input
+        if failed is not None and failed.prompt and draft.draft == failed.prompt:
             # It was given back to the draft when it failed.
-            prompt.clear_draft()
-        client.submit(failed.prompt)
+            draft.clear_draft()
+        if failed is not None and failed.prompt and not failed.taken:
+            if self.link is not None and not self.link.submit(failed.prompt, queue=False):
+                self.main.prompt.restore(failed.prompt)
+        elif not state.facts.opened:
+            self.say("There is nothing to try again.")
+        else:
+            client.retry(without=without)
 
     def action_unqueue(self) -> None:
         """Take the last queued prompt back into the draft."""

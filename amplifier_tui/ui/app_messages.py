@@ -11,21 +11,30 @@ from typing import TYPE_CHECKING
 from textual import on, work
 from textual.widgets import Input
 
-from amplifier_tui.ui.app_actions import AppActions
+from amplifier_tui.ui.app_context_actions import ContextActions
 from amplifier_tui.ui.prompt.prompt import Prompt
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.dialogs.event_sheet import EventSheet
-    from amplifier_tui.ui.panes.messages import CopyRequested, InspectRequested
+    from amplifier_tui.ui.panes.messages import (
+        CompactRequested,
+        CopyRequested,
+        InspectRequested,
+    )
     from amplifier_tui.ui.status_bar import StatusBar
+    from amplifier_tui.ui.transcript.messages import (
+        ActionWanted,
+        ForkRequested,
+        LinkClicked,
+        RetryRequested,
+    )
     from amplifier_tui.ui.transcript.messages import CopyRequested as CopyTextRequested
-    from amplifier_tui.ui.transcript.messages import LinkClicked, RetryRequested
 
 _PANES = {"context": "context", "cost": "context", "model": "modules"}
 
 
-class AppMessages(AppActions):
+class AppMessages(ContextActions):
     """Turns messages into actions."""
 
     # --- typing ----------------------------------------------------------------------------
@@ -102,8 +111,20 @@ class AppMessages(AppActions):
         self.copy(event.text, getattr(event, "what", "text"))
 
     def on_retry_requested(self, event: RetryRequested) -> None:
-        """Send a prompt that failed once more."""
-        self.retry(event.entry)
+        """Go on with a prompt that failed."""
+        self.retry(event.entry, event.without)
+
+    def on_fork_requested(self, event: ForkRequested) -> None:
+        """Go on from before a prompt."""
+        self.fork(event.entry)
+
+    async def on_action_wanted(self, event: ActionWanted) -> None:
+        """Do what an entry offers."""
+        await self.run_by_id(event.action)
+
+    def on_compact_requested(self, event: CompactRequested) -> None:
+        """Show what compacting would do."""
+        self.compact(instruct=event.instruct)
 
     def on_link_clicked(self, event: LinkClicked) -> None:
         """Ask whether to open an address: it is data from the model."""

@@ -1,7 +1,8 @@
 """The keys in force."""
 
+from amplifier_tui.ui.action import Action
 from amplifier_tui.ui.key_names import show_key, show_keys
-from amplifier_tui.ui.keys import ACTIONS, BY_ID, LEADER, Action
+from amplifier_tui.ui.keys import ACTIONS, BY_ID, LEADER
 
 
 class Keymap:

@@ -16,9 +16,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from amplifier_tui.ui.action import Action, KeyScope
 from amplifier_tui.ui.key_names import show_key
 from amplifier_tui.ui.keymap import Keymap
-from amplifier_tui.ui.keys import ACTIONS, LEADER, OVERLAPPING, Action, KeyScope
+from amplifier_tui.ui.keys import ACTIONS, LEADER, OVERLAPPING
 from amplifier_tui.ui.pane_keys import pane_actions
 from amplifier_tui.ui.prompt.editing import EDITING_KEYS
 

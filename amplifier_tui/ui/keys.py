@@ -6,12 +6,11 @@ by id (`ui/keymap.py`).
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
 
 from textual.binding import Binding, BindingType
 
-KeyScope = Literal["screen", "prompt", "approval", "picker", "pane"]
-"""Where a key is heard: the main screen, its prompt, the approval dialog, a fuzzy list, a pane."""
+from amplifier_tui.ui.action import Action, KeyScope
+from amplifier_tui.ui.dialog_keys import DIALOG_ACTIONS
 
 OVERLAPPING: tuple[frozenset[KeyScope], ...] = (
     frozenset(("screen", "prompt")),
@@ -19,36 +18,6 @@ OVERLAPPING: tuple[frozenset[KeyScope], ...] = (
     frozenset(("picker",)),
 )
 """Scopes that are listened to at the same time: within one set a key has one meaning."""
-
-
-class Action(NamedTuple):
-    """One thing a user can do.
-
-    Attributes:
-        id: Stable name; the key in `keymap.toml`.
-        title: A few words, for the palette and the help.
-        group: Heading it is listed under.
-        run: Textual action, with the namespace (`app.`, `screen.`) it lives in.
-        keys: Default keys in Textual's names, comma separated; may be empty.
-        chord: The key after the leader, in Textual's name; may be empty.
-        slash: Slash command names, the first one is the one shown.
-        takes: What the slash command's argument is; empty when it takes none.
-        scope: Where the keys are heard.
-        help: One sentence more, for the help screen.
-        listed: False keeps it out of the palette (keys that only make sense as keys).
-    """
-
-    id: str
-    title: str
-    group: str
-    run: str
-    keys: str = ""
-    chord: str = ""
-    slash: tuple[str, ...] = ()
-    takes: str = ""
-    scope: KeyScope = "screen"
-    help: str = ""
-    listed: bool = True
 
 
 LEADER = "app.leader"
@@ -95,6 +64,15 @@ ACTIONS: tuple[Action, ...] = (
         takes="title",
     ),
     Action(
+        "session.fork",
+        "Fork this session",
+        "Session",
+        "app.fork",
+        chord="f",
+        slash=("fork",),
+        help="A copy of the conversation in a new session; this one stays as it is.",
+    ),
+    Action(
         "app.quit",
         "Quit",
         "Session",
@@ -120,7 +98,7 @@ ACTIONS: tuple[Action, ...] = (
         "screen.stop",
         chord="s",
         slash=("stop",),
-        help="After the running step; a second time, at once.",
+        help="After the running step; a second time, at once. Also a summary being written.",
     ),
     Action(
         "turn.retry",
@@ -129,6 +107,15 @@ ACTIONS: tuple[Action, ...] = (
         "app.retry",
         chord="r",
         slash=("retry",),
+    ),
+    Action(
+        "turn.without",
+        "Go on without the source that failed",
+        "Turn",
+        "app.retry_without",
+        chord="g",
+        slash=("without",),
+        help="When a source of the context broke the turn: without it for this session.",
     ),
     Action(
         "turn.unqueue",
@@ -183,6 +170,44 @@ ACTIONS: tuple[Action, ...] = (
         slash=("plan", "todo"),
     ),
     Action("view.notices", "Notices", "Conversation", "app.notices", chord="i", slash=("notices",)),
+    # --- context
+    Action(
+        "context.compact",
+        "Compact the conversation",
+        "Context",
+        "app.compact",
+        chord="c",
+        slash=("compact",),
+        takes="instructions",
+        help="Shows first what would become of it.",
+    ),
+    Action(
+        "memory.remember",
+        "Remember something",
+        "Context",
+        "app.remember",
+        chord="R",
+        slash=("remember",),
+        takes="text",
+        help="For this project; for every one with --everywhere before the text.",
+    ),
+    Action(
+        "memory.list",
+        "Memories",
+        "Context",
+        "app.memories",
+        chord="M",
+        slash=("memories",),
+        help="What was remembered; d forgets.",
+    ),
+    Action(
+        "memory.forget",
+        "Forget a memory",
+        "Context",
+        "app.forget",
+        slash=("forget",),
+        takes="id",
+    ),
     # --- panes
     Action(
         "pane.modules",
@@ -331,105 +356,7 @@ ACTIONS: tuple[Action, ...] = (
         scope="prompt",
         listed=False,
     ),
-    # --- approval dialog
-    Action("approval.deny", "Deny", "Approval", "deny", keys="d", scope="approval", listed=False),
-    Action(
-        "approval.reason",
-        "Deny and say why",
-        "Approval",
-        "reason",
-        keys="f",
-        scope="approval",
-        listed=False,
-    ),
-    Action(
-        "approval.allow", "Allow", "Approval", "allow", keys="a", scope="approval", listed=False
-    ),
-    Action(
-        "approval.scope",
-        "Remember",
-        "Approval",
-        "cycle_scope",
-        keys="r",
-        scope="approval",
-        listed=False,
-    ),
-    Action(
-        "approval.why",
-        "Why",
-        "Approval",
-        "why",
-        keys="question_mark",
-        scope="approval",
-        listed=False,
-    ),
-    Action(
-        "approval.all",
-        "Allow all identical",
-        "Approval",
-        "allow_all",
-        keys="A",
-        scope="approval",
-        listed=False,
-    ),
-    Action(
-        "approval.later",
-        "Later",
-        "Approval",
-        "later",
-        keys="escape",
-        scope="approval",
-        listed=False,
-        help="It stays pending; F8 brings it back.",
-    ),
-    Action(
-        "approval.full", "Full height", "Approval", "full", keys="z", scope="approval", listed=False
-    ),
-    Action(
-        "approval.hunk_next",
-        "Next hunk",
-        "Approval",
-        "hunk(1)",
-        keys="right_square_bracket",
-        scope="approval",
-        listed=False,
-    ),
-    Action(
-        "approval.hunk_previous",
-        "Previous hunk",
-        "Approval",
-        "hunk(-1)",
-        keys="left_square_bracket",
-        scope="approval",
-        listed=False,
-    ),
-    # --- fuzzy lists
-    Action(
-        "picker.choose", "Choose", "Lists", "choose", keys="enter", scope="picker", listed=False
-    ),
-    Action("picker.close", "Close", "Lists", "close", keys="escape", scope="picker", listed=False),
-    Action("picker.up", "Up", "Lists", "move(-1)", keys="up,ctrl+p", scope="picker", listed=False),
-    Action(
-        "picker.down", "Down", "Lists", "move(1)", keys="down,ctrl+n", scope="picker", listed=False
-    ),
-    Action(
-        "picker.page_up",
-        "Page up",
-        "Lists",
-        "page(-1)",
-        keys="pageup",
-        scope="picker",
-        listed=False,
-    ),
-    Action(
-        "picker.page_down",
-        "Page down",
-        "Lists",
-        "page(1)",
-        keys="pagedown",
-        scope="picker",
-        listed=False,
-    ),
+    *DIALOG_ACTIONS,
 )
 
 BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}

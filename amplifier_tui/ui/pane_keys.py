@@ -8,7 +8,8 @@ from functools import cache
 from textual.binding import Binding
 from textual.dom import DOMNode
 
-from amplifier_tui.ui.keys import Action
+from amplifier_tui.ui.action import Action
+from amplifier_tui.ui.panes.context import ContextPane
 from amplifier_tui.ui.panes.event_inspector import EventInspector
 from amplifier_tui.ui.panes.event_log import EventLogPane
 from amplifier_tui.ui.panes.event_log_view import EventLogView
@@ -17,6 +18,7 @@ from amplifier_tui.ui.transcript.view import TranscriptView
 
 _WIDGETS: tuple[tuple[str, type[DOMNode]], ...] = (
     ("In the conversation", TranscriptView),
+    ("In the context", ContextPane),
     ("In the modules", ModulesPane),
     ("In the events", EventLogView),
     ("In the events", EventLogPane),

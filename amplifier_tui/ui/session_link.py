@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING
 from amplifier_tui.host.events import (
     ApprovalRequested,
     CancelRequested,
+    Compacted,
     Failed,
     SessionOpened,
     TurnEnded,
+    TurnStarted,
 )
 from amplifier_tui.ui import collector, crash, terminal
 from amplifier_tui.ui.approval_desk import ApprovalDesk
 from amplifier_tui.ui.approval_dialogs import ApprovalDialogs
 from amplifier_tui.ui.earlier import Earlier
 from amplifier_tui.ui.feed import Feed
+from amplifier_tui.ui.forks import Forks
 from amplifier_tui.ui.leave import Farewell
 from amplifier_tui.ui.sanitize import one_line
 
@@ -48,8 +51,10 @@ class SessionLink:
         self._feed = Feed(client, self.take)
         self.dialogs = ApprovalDialogs(app, client, state)
         self.desk = ApprovalDesk(self.dialogs)
+        self.forks = Forks(app, client, state)
         self._approvals = -1
         self._opening = False
+        self._compacting = False
         self._settled = asyncio.Event()
         self._early: list[tuple[str, bool]] = []
         self._title = ""
@@ -95,11 +100,14 @@ class SessionLink:
         self._show_title()
 
     def _react(self, event: HostEvent) -> None:
+        self.forks.take(event)
         match event:
             case SessionOpened():
                 self._opened(event)
             case Failed():
                 self._failed(event)
+            case Compacted() | TurnStarted():
+                self._compacting = False
             case TurnEnded() if event.agent == "main":
                 if not self._app.app_focus:
                     self._app.bell()
@@ -113,6 +121,7 @@ class SessionLink:
 
     def _opened(self, event: SessionOpened) -> None:
         first, self._opening = self._opening, False
+        self._compacting = False
         self._settled.set()
         self._app.main.prompt.set_root(Path(event.cwd))
         early, self._early = self._early, []
@@ -167,11 +176,21 @@ class SessionLink:
             self._client.steer(text)
         return True
 
+    def compact(self, instructions: str | None) -> None:
+        """Compact the conversation; `stop` ends a summary that is being written."""
+        self._compacting = True
+        self._client.compact(instructions)
+
     def stop(self) -> None:
         """Stop the turn; asked again, at once. The screen says so before the engine does."""
         activity = self._state.activity
         if not activity.running:
-            self._app.say("Nothing is running.")
+            if self._compacting:
+                # A model may be writing a summary, which is no turn.
+                self._compacting = False
+                self._client.interrupt(False)
+            else:
+                self._app.say("Nothing is running.")
             return
         immediate = bool(activity.stop)
         self._client.interrupt(immediate)

@@ -8,7 +8,9 @@ from typing import Any
 from amplifier_tui.host.client import (
     BundleCard,
     BundlePreview,
+    CompactionPreview,
     Decision,
+    MemoryCard,
     OpenRequest,
     SessionCard,
 )
@@ -30,6 +32,8 @@ class FakeClient:
         stored: What `sessions` answers.
         payloads: What `payload` answers by seq.
         earlier: What `history` answers.
+        reckoned: What `compaction` answers; an exception makes it fail, None leaves it open.
+        remembered: What `memories` answers; an exception makes it fail.
         closing: Pushed when the session is closed.
         hang: `close` never finishes.
     """
@@ -42,6 +46,8 @@ class FakeClient:
     stored: tuple[SessionCard, ...] = ()
     payloads: dict[int, str] = field(default_factory=dict)
     earlier: tuple[HostEvent, ...] = ()
+    reckoned: CompactionPreview | Exception | None = None
+    remembered: tuple[MemoryCard, ...] | Exception = ()
     closing: SessionClosed | None = None
     hang: bool = False
     _events: list[HostEvent] = field(default_factory=list)
@@ -78,6 +84,9 @@ class FakeClient:
     def unqueue(self, index: int) -> None:
         self.calls.append(("unqueue", index))
 
+    def retry(self, *, without: str = "") -> None:
+        self.calls.append(("retry", without))
+
     def interrupt(self, immediate: bool = False) -> None:
         self.calls.append(("interrupt", immediate))
 
@@ -98,9 +107,7 @@ class FakeClient:
 
     def bundles(self) -> Future[tuple[BundleCard, ...]]:
         self.calls.append(("bundles",))
-        if isinstance(self.cards, Exception):
-            return _failed(self.cards)
-        return _done(self.cards)
+        return _answer(self.cards)
 
     def preview(self, name: str) -> Future[BundlePreview]:
         self.calls.append(("preview", name))
@@ -119,6 +126,28 @@ class FakeClient:
     def payload(self, seq: int) -> Future[str]:
         self.calls.append(("payload", seq))
         return _done(self.payloads.get(seq, ""))
+
+    def compaction(self) -> Future[CompactionPreview]:
+        self.calls.append(("compaction",))
+        if self.reckoned is None:
+            return Future()
+        return _answer(self.reckoned)
+
+    def compact(self, instructions: str | None = None) -> None:
+        self.calls.append(("compact", instructions))
+
+    def remember(self, text: str, *, everywhere: bool = False) -> None:
+        self.calls.append(("remember", text, everywhere))
+
+    def forget(self, memory_id: int) -> None:
+        self.calls.append(("forget", memory_id))
+
+    def memories(self) -> Future[tuple[MemoryCard, ...]]:
+        self.calls.append(("memories",))
+        return _answer(self.remembered)
+
+    def fork(self, before_turn: int | None = None) -> None:
+        self.calls.append(("fork", before_turn))
 
     def drain(self) -> list[HostEvent]:
         events, self._events = self._events, []
@@ -149,6 +178,10 @@ def opened(session_id: str = SESSION, **values: Any) -> SessionOpened:
         "at": 1_000.0,
     }
     return SessionOpened(session_id=session_id, **{**defaults, **values})
+
+
+def _answer(value: Any) -> Future[Any]:
+    return _failed(value) if isinstance(value, Exception) else _done(value)
 
 
 def _done(value: Any) -> Future[Any]:

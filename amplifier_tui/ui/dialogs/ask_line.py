@@ -18,6 +18,7 @@ class AskLine(Sheet[str | None]):
     Args:
         label: What is asked for.
         value: What stands there first.
+        limit: How many characters it may have.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", show=False)]
@@ -37,16 +38,17 @@ class AskLine(Sheet[str | None]):
     AskLine.-small > #sheet { height: auto; }
     """
 
-    def __init__(self, label: str, value: str = "") -> None:
+    def __init__(self, label: str, value: str = "", limit: int = 200) -> None:
         super().__init__()
         self._label = label
+        self._limit = limit
         self._value = value
 
     def content(self) -> ComposeResult:
         """Make the label, the line and the keys."""
         with Horizontal(id="ask"):
             yield Static(self._label, markup=False)
-            yield Input(self._value, id="line", max_length=200)
+            yield Input(self._value, id="line", max_length=self._limit)
         yield KeyRow((Choice("enter", "Save", "save"), Choice("esc", "Close", "close")))
 
     @on(Input.Submitted)

@@ -1,9 +1,12 @@
 """The inspector of one hook event."""
 
+from collections.abc import Sequence
+
 from textual import on
 from textual.app import ComposeResult
 
 from amplifier_tui.host.events import HookTraced
+from amplifier_tui.ui.dialogs.key_row import Choice, KeyRow
 from amplifier_tui.ui.dialogs.sheet import Sheet
 from amplifier_tui.ui.panes.event_inspector import EventInspector
 from amplifier_tui.ui.panes.messages import InspectorClosed
@@ -20,6 +23,7 @@ class EventSheet(Sheet[None]):
     AUTO_FOCUS = "EventInspector"
     DEFAULT_CSS = """
     EventSheet EventInspector { background: $panel; height: 1fr; }
+    EventSheet KeyRow { margin-top: 1; }
     """
 
     def __init__(self, event: HookTraced, count: int = 1) -> None:
@@ -29,8 +33,26 @@ class EventSheet(Sheet[None]):
         self._payload = ""
 
     def content(self) -> ComposeResult:
-        """Make the inspector."""
+        """Make the inspector and its keys."""
         yield EventInspector()
+        yield KeyRow(self._choices())
+
+    def _choices(self) -> Sequence[Choice]:
+        choices = [
+            Choice("enter", "Fold", "fold"),
+            Choice("y", "Copy value", "copy"),
+            Choice("Y", "Copy path", "copy_path"),
+        ]
+        if self._event.changed:
+            choices.append(Choice("=", "Before and after", "changes"))
+        return [*choices, Choice("esc", "Close", "close")]
+
+    @on(KeyRow.Clicked)
+    def _clicked(self, event: KeyRow.Clicked) -> None:
+        event.stop()
+        inspector = self.query_one(EventInspector)
+        # By itself: what it says from within a handler here would not get past here.
+        inspector.call_next(inspector.run_action, event.action)
 
     def on_mount(self) -> None:
         """Show the event."""

@@ -29,6 +29,8 @@ class Picker(Sheet[str | None]):
     CHOOSE: ClassVar[str] = "Choose"
     ROWS: ClassVar[tuple[int, int]] = (6, 20)
     """Rows the list has at least, and at most when there are as many."""
+    BELOW: ClassVar[int] = 0
+    """Rows that stand between the list and the keys."""
     DEFAULT_CSS = """
     Picker #picker-head { height: 1; margin-bottom: 1; }
     Picker #picker-title { width: auto; text-style: bold; color: $text-secondary; }
@@ -63,12 +65,17 @@ class Picker(Sheet[str | None]):
         with Horizontal(id="picker-body"):
             yield PickList(id="rows")
             yield from self.aside()
+        yield from self.below()
         yield KeyRow(self.choices())
 
     # --- for subclasses --------------------------------------------------------------------
 
     def aside(self) -> ComposeResult:
         """Make what stands beside the list."""
+        yield from ()
+
+    def below(self) -> ComposeResult:
+        """Make what stands between the list and the keys; at most `BELOW` rows."""
         yield from ()
 
     def choices(self) -> Sequence[Choice]:
@@ -103,7 +110,7 @@ class Picker(Sheet[str | None]):
     def fit(self, rows: int) -> None:
         """Take the rows the list wants, when there are as many."""
         least, most = self.ROWS
-        wanted = min(most, max(least, self._most)) + 6
+        wanted = min(most, max(least, self._most)) + 6 + self.BELOW
         self.sheet.styles.height = rows if self.has_class("-small") else min(rows, wanted)
 
     @property

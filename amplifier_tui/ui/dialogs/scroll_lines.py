@@ -66,6 +66,7 @@ class ScrollLines(ScrollView, can_focus=True):
     ScrollLines {
         height: auto;
         overflow-x: hidden;
+        scrollbar-gutter: stable;
         scrollbar-size: 0 1;
         scrollbar-background: $panel;
         scrollbar-background-hover: $panel;
@@ -144,9 +145,12 @@ class ScrollLines(ScrollView, can_focus=True):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the folded height, so that `height: auto` fits it."""
-        if width != self._width:
-            self._measure(width)
-        return max(1, self.total)
+        # The scrollbar's column is kept free, and not counted off `width`.
+        width -= self.styles.scrollbar_size_vertical
+        if width == self._width:
+            return max(1, self.total)
+        room = max(1, width - self._lead)
+        return max(1, sum(_height(line, room) for line in self._lines))
 
     def notify_style_update(self) -> None:
         """Colours have changed: draw the rows again."""

@@ -2,13 +2,21 @@
 
 import time
 from collections.abc import Callable
+from typing import ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.reactive import var
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from amplifier_tui.ui.panes.context_rows import Row, context_rows, full_context_rows
+from amplifier_tui.ui.panes.context_rows import (
+    Row,
+    context_rows,
+    full_context_rows,
+    key_row,
+)
+from amplifier_tui.ui.panes.messages import CompactRequested
 from amplifier_tui.ui.panes.paint import MARGIN, PAINT_CLASSES, PAINT_CSS, SCROLL_CSS, Palette
 from amplifier_tui.ui.state.budget import Budget
 from amplifier_tui.ui.state.session import SessionState
@@ -19,6 +27,8 @@ _GROUPS = 5
 
 class ContextPane(ScrollView, can_focus=True):
     """Head, bar, legend and threshold; when wide or `full`, everything the report knows.
+
+    `c` shows what compacting would do, `i` with instructions for a summary.
 
     Args:
         clock: Unix seconds, for the age of the number.
@@ -36,6 +46,13 @@ class ContextPane(ScrollView, can_focus=True):
         {PAINT_CSS}
     }}
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("c", "compact", "Compact", show=False, id="context.preview"),
+        Binding(
+            "i", "compact(True)", "Compact with instructions", show=False, id="context.instruct"
+        ),
+    ]
 
     full: var[bool] = var(False)
     """Show the full form whatever the width."""
@@ -75,6 +92,15 @@ class ContextPane(ScrollView, can_focus=True):
         self.set_interval(1.0, self._tick)
         self._rebuild()
 
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Show the keys while they are heard here."""
+        super().watch_has_focus(has_focus)
+        self._rebuild()
+
+    def action_compact(self, instruct: bool = False) -> None:
+        """Ask for the compaction dialog."""
+        self.post_message(CompactRequested(instruct))
+
     def on_resize(self) -> None:
         """Lay the rows out for the new width."""
         self._rebuild()
@@ -101,8 +127,10 @@ class ContextPane(ScrollView, can_focus=True):
         if width <= 0:
             return []
         if self.full or width >= _WIDE:
-            return full_context_rows(self._budget, width, model=self._model, clock=self._clock)
-        return context_rows(self._budget, width, groups=_GROUPS)
+            rows = full_context_rows(self._budget, width, model=self._model, clock=self._clock)
+        else:
+            rows = context_rows(self._budget, width, groups=_GROUPS)
+        return [*rows, key_row(width)] if self.has_focus else rows
 
     def _rebuild(self) -> None:
         if not self.is_mounted:

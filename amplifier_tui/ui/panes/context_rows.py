@@ -112,6 +112,20 @@ def full_context_rows(
     return rows + _members(report, width) + _preview(report, width)
 
 
+def key_row(width: int) -> Row:
+    """Return what the keys do while the pane has the focus."""
+    return spread(
+        [
+            ("c", "strong"),
+            (" compact   ", "muted"),
+            ("i", "strong"),
+            (" with instructions", "muted"),
+        ],
+        [],
+        width,
+    )
+
+
 def _head(budget: Budget, report: BudgetChanged, width: int) -> Row:
     about = "≈ " if report.kind == "estimated" else ""
     right: Row = [

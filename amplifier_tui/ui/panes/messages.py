@@ -26,5 +26,16 @@ class CopyRequested(Message):
 
 
 @dataclass
+class CompactRequested(Message):
+    """Show what compacting the conversation would do.
+
+    Attributes:
+        instruct: The user wants to write instructions for a summary.
+    """
+
+    instruct: bool = False
+
+
+@dataclass
 class InspectorClosed(Message):
     """The user is done with the inspector."""

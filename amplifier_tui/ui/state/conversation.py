@@ -15,6 +15,7 @@ from amplifier_tui.host.events import (
     LaneClosed,
     Level,
     ModuleFailed,
+    ModuleMounted,
     SessionClosed,
     SessionOpened,
     SteerApplied,
@@ -26,6 +27,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.ui.state.blocks import Blocks
 from amplifier_tui.ui.state.entries import (
+    NO_PROVIDER,
     Entry,
     ErrorEntry,
     NoteEntry,
@@ -35,8 +37,10 @@ from amplifier_tui.ui.state.entries import (
     WelcomeEntry,
 )
 from amplifier_tui.ui.state.entry_list import EntryList
+from amplifier_tui.ui.state.failures import Failures
 from amplifier_tui.ui.state.formats import plural, span, tokens
 from amplifier_tui.ui.state.tool_lines import ToolLines
+from amplifier_tui.ui.state.welcome import Welcome
 
 _ONCE = (Compacted, Failed, SteerApplied, TurnEnded)
 _TOLD = 16
@@ -55,6 +59,7 @@ class Conversation:
         Failed,
         LaneClosed,
         ModuleFailed,
+        ModuleMounted,
         SessionClosed,
         SessionOpened,
         SteerApplied,
@@ -69,16 +74,14 @@ class Conversation:
         self.list = EntryList()
         self._tools = ToolLines(self.list)
         self._blocks = Blocks(self.list, self._tools)
-        self._retryable: list[ErrorEntry] = []
+        self.failures = Failures(self.list)
         self._turns: set[tuple[str, int, str, float]] = set()
-        self._welcome: WelcomeEntry | None = None
-        self._missing: tuple[str, ...] = ()
-        self._mode = ""
+        self._welcome = Welcome(self.list)
+        self._unready: ErrorEntry | None = None
         self._bundle = ""
         self._opened_as = ""
         self._divider = ""
         self._told: deque[HostEvent] = deque(maxlen=_TOLD)
-        self._failed_in_turn = False
         self._replaying = False
 
     @property
@@ -91,27 +94,23 @@ class Conversation:
         self.list.clear()
         self._tools.clear()
         self._blocks.clear()
-        self._retryable.clear()
+        self.failures.clear()
         self._turns.clear()
-        self._welcome = None
-        self._missing = ()
+        self._welcome.clear()
+        self._unready = None
         self._opened_as = ""
         self._divider = ""
         self._told.clear()
-        self._failed_in_turn = False
         self._replaying = False
 
     def set_mode(self, mode: str) -> None:
         """Show another permission mode in the welcome."""
-        self._mode = mode
-        if self._welcome is not None and self._welcome.mode != mode:
-            self._welcome.mode = mode
-            self.list.update(self._welcome)
+        self._welcome.set_mode(mode)
 
     def prepend(self, earlier: "Conversation") -> None:
         """Put the entries of an earlier part of the session in front."""
         earlier._settle()
-        self._drop_welcome()
+        self._welcome.drop()
         self.list.prepend([e for e in earlier.list.entries if not isinstance(e, WelcomeEntry)])
 
     def apply(self, event: HostEvent) -> None:
@@ -125,25 +124,25 @@ class Conversation:
             self._told.append(event)
         match event:
             case BlockStarted():
-                self._drop_welcome()
+                self._welcome.drop()
                 self._blocks.started(event)
             case BlockDelta():
-                self._drop_welcome()
+                self._welcome.drop()
                 self._blocks.streamed(event)
             case BlockEnded():
-                self._drop_welcome()
+                self._welcome.drop()
                 self._blocks.ended(event)
             case ToolStarted():
-                self._drop_welcome()
+                self._welcome.drop()
                 self._tools.started(event)
             case ToolProgress():
                 self._tools.progressed(event)
             case ToolEnded():
-                self._drop_welcome()
+                self._welcome.drop()
                 self._tools.ended(event)
             case ApprovalRequested() if not event.replayed:
                 if event.call_id:
-                    self._drop_welcome()
+                    self._welcome.drop()
                 self._tools.asked(event)
             case ApprovalResolved():
                 self._tools.answered(event)
@@ -159,9 +158,10 @@ class Conversation:
                 self._note(_compaction_words(event), event.agent)
             case Failed():
                 self._failed(event)
-            case ModuleFailed():
-                if event.kind == "provider":
-                    self._miss(event.missing)
+            case ModuleFailed() if event.kind == "provider":
+                self._welcome.provider_failed(event)
+            case ModuleMounted() if event.kind == "provider":
+                self._welcome.provider_mounted(event)
             case SessionOpened():
                 self._session_opened(event)
             case SessionClosed():
@@ -176,11 +176,13 @@ class Conversation:
         if seen in self._turns:
             return
         self._turns.add(seen)
-        self._failed_in_turn = False
         self._told.clear()
         if not event.replayed:
             self._divider = ""
-        self._retire_failures()
+        self.failures.turn_started(event)
+        if self._is_tried_again(event):
+            self._note("Trying again")
+            return
         prefix = "" if event.agent == MAIN_LANE else f"{event.agent}:"
         self._add(
             UserEntry(
@@ -198,8 +200,9 @@ class Conversation:
         )
         if event.agent != MAIN_LANE:
             return
+        self.failures.turn_ended()
         words = _end_words(event, kept)
-        if words and not (event.status == "error" and self._failed_in_turn):
+        if words and not (event.status == "error" and self.failures.in_turn):
             level: Level = "error" if event.status == "error" else "info"
             self._note(words, event.agent, level)
 
@@ -212,30 +215,14 @@ class Conversation:
     # --- failures and notes ----------------------------------------------------------------
 
     def _failed(self, event: Failed) -> None:
-        self._failed_in_turn = True
-        self._retire_failures()
-        self._miss(event.missing)
-        entry = ErrorEntry(
-            key="error",
-            agent=event.agent,
-            kind=event.kind,
-            message=event.message,
-            remedy=event.remedy,
-            retryable=event.retryable and not event.replayed,
-            prompt=event.prompt,
-            missing=event.missing,
-            detail=event.detail,
-        )
-        self.list.add(entry)
-        if entry.retryable:
-            self._retryable.append(entry)
-
-    def _retire_failures(self) -> None:
-        """Only the newest failure can be retried."""
-        for entry in self._retryable:
-            entry.retryable = False
-            self.list.update(entry)
-        self._retryable.clear()
+        if event.kind != NO_PROVIDER or event.prompt or self._said_something():
+            self._welcome.miss(event.missing)
+            self.failures.add(event)
+            return
+        # The card of the empty session says it, once there is one.
+        self._welcome.unready(event)
+        if not self._welcome.is_shown:
+            self._unready = self.failures.add(event)
 
     def _note(self, text: str, agent: str = MAIN_LANE, level: Level = "info") -> None:
         self.list.add(NoteEntry(key="note", agent=agent, text=text, level=level))
@@ -255,21 +242,10 @@ class Conversation:
                 self._divider = f"Switched to {event.bundle}"
         if self._said_something():
             return
-        welcome = WelcomeEntry(
-            key="welcome",
-            bundle=event.bundle,
-            model=event.model,
-            mode=self._mode,
-            examples=event.examples,
-            missing=self._missing,
-        )
-        if self._welcome is None:
-            self._welcome = welcome
-            self.list.add(welcome)
-        elif self._welcome != welcome:
-            for name in ("bundle", "model", "mode", "examples", "missing"):
-                setattr(self._welcome, name, getattr(welcome, name))
-            self.list.update(self._welcome)
+        if self._unready is not None:
+            self.list.remove(self._unready)
+            self._unready = None
+        self._welcome.show(event)
 
     def settle_replay(self) -> None:
         """Close what the stored session left open; more stored events may still come."""
@@ -284,32 +260,27 @@ class Conversation:
             self._note(self._divider)
             self._divider = ""
 
+    def _is_tried_again(self, event: TurnStarted) -> bool:
+        """Whether a turn goes on with the prompt of the last one, which is on screen already."""
+        if event.agent != MAIN_LANE:
+            return False
+        prompts = (e for e in reversed(self.list.entries) if isinstance(e, UserEntry))
+        last = next((entry for entry in prompts if entry.begins_turn), None)
+        return last is not None and (last.turn, last.text) == (event.turn, event.prompt)
+
     def _said_something(self) -> bool:
         return any(isinstance(e, UserEntry | TextEntry | ToolEntry) for e in self.list.entries)
 
-    def _miss(self, names: tuple[str, ...]) -> None:
-        more = tuple(name for name in names if name not in self._missing)
-        if not more:
-            return
-        self._missing += more
-        if self._welcome is not None:
-            self._welcome.missing = self._missing
-            self.list.update(self._welcome)
-
     def _add(self, entry: Entry) -> None:
-        self._drop_welcome()
+        self._welcome.drop()
         self.list.add(entry)
-
-    def _drop_welcome(self) -> None:
-        if self._welcome is not None:
-            self.list.remove(self._welcome)
-            self._welcome = None
 
 
 def _compaction_words(event: Compacted) -> str:
     words = f"Compacted {tokens(event.before_tokens)} → {tokens(event.after_tokens)}"
     if event.rows:
-        words += f" · {plural(event.rows, 'row')} shortened"
+        how = "in a summary" if event.strategy == "summary" else "shortened"
+        words += f" · {plural(event.rows, 'row')} {how}"
     return words
 
 

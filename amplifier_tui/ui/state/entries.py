@@ -7,7 +7,13 @@ Entries are plain and mutable; only `ui/state` changes them, and it says so by r
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from amplifier_tui.host.events import Level
+from amplifier_tui.host.events import MAIN_LANE, Level
+
+NO_PROVIDER = "no_provider"
+"""The kind of failure that a key, another bundle or the demo helps against."""
+
+TOO_LONG = "context_length"
+"""The kind of failure that compacting helps against."""
 
 ToolState = Literal["running", "waiting", "ok", "failed", "denied", "interrupted"]
 
@@ -29,6 +35,11 @@ class UserEntry(Entry):
     attachments: tuple[str, ...] = ()
     steered: bool = False
     """Said in the middle of a turn and delivered at a step boundary."""
+
+    @property
+    def begins_turn(self) -> bool:
+        """Whether it is a prompt of the user that a turn of the session answers."""
+        return self.turn > 0 and not self.steered and self.agent == MAIN_LANE
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,13 +93,21 @@ class ToolEntry(Entry):
 
 @dataclass(slots=True, kw_only=True)
 class ErrorEntry(Entry):
-    """Something failed: what happened, what was kept, and the key that helps."""
+    """Something failed: what happened, what was kept, and the key that helps.
+
+    Attributes:
+        taken: A turn began for the prompt: trying again goes on with that turn instead of
+            sending the prompt a second time.
+        source: The context source that failed; the turn can go on without it.
+    """
 
     kind: str
     message: str
     remedy: str = ""
     retryable: bool = False
     prompt: str = ""
+    taken: bool = False
+    source: str = ""
     missing: tuple[str, ...] = ()
     detail: str = ""
     expanded: bool = False
@@ -102,15 +121,35 @@ class NoteEntry(Entry):
     level: Level = "info"
 
 
+@dataclass(frozen=True, slots=True)
+class ProviderLine:
+    """A provider that is not ready, and why."""
+
+    name: str
+    missing: tuple[str, ...] = ()
+    """Environment variables it needs and does not find."""
+    error: str = ""
+
+
 @dataclass(slots=True, kw_only=True)
 class WelcomeEntry(Entry):
-    """The empty session: what is active, what to try, what is missing."""
+    """The empty session: what is active, what to try, what is missing.
+
+    Attributes:
+        missing: Environment variables that providers need and do not find.
+        problem: Why no prompt can be answered; empty when one can.
+        remedy: What the user can do about that.
+        providers: The providers that are not ready.
+    """
 
     bundle: str = ""
     model: str = ""
     mode: str = ""
     examples: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    problem: str = ""
+    remedy: str = ""
+    providers: tuple[ProviderLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,6 @@ class ModuleInfo:
     source: str = ""
     version: str = ""
     detail: str = ""
-    asks: bool = False
     events: tuple[str, ...] = ()
     error: str = ""
     remedy: str = ""
@@ -64,7 +63,6 @@ def mount_facts(info: ModuleInfo) -> tuple[object, ...]:
         info.source,
         info.version,
         info.detail,
-        info.asks,
         info.events,
         info.error,
         info.remedy,

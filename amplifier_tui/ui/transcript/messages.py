@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from amplifier_tui.ui.state.entries import Entry, ErrorEntry
+from amplifier_tui.ui.state.entries import Entry, ErrorEntry, UserEntry
 
 
 @dataclass
@@ -16,9 +16,29 @@ class EntryActivated(Message):
 
 @dataclass
 class RetryRequested(Message):
-    """The user wants to try again what failed."""
+    """The user wants to try again what failed.
+
+    Attributes:
+        entry: The failure.
+        without: The context source to leave out; empty for none.
+    """
 
     entry: ErrorEntry
+    without: str = ""
+
+
+@dataclass
+class ForkRequested(Message):
+    """The user wants to go on from before a prompt, in a new session."""
+
+    entry: UserEntry
+
+
+@dataclass
+class ActionWanted(Message):
+    """What an entry offers was clicked: an id of `ui/keys.py`."""
+
+    action: str
 
 
 @dataclass

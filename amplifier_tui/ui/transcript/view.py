@@ -9,18 +9,20 @@ from textual.binding import Binding, BindingType
 
 from amplifier_tui.ui.pace import stream_period
 from amplifier_tui.ui.sanitize import one_line
-from amplifier_tui.ui.state.entries import Change, Entry, ErrorEntry
+from amplifier_tui.ui.state.entries import Change, Entry, ErrorEntry, UserEntry, WelcomeEntry
 from amplifier_tui.ui.transcript import pulse, streams
 from amplifier_tui.ui.transcript.cursor import Cursor
 from amplifier_tui.ui.transcript.document_view import DocumentView
-from amplifier_tui.ui.transcript.entry_render.error import RETRY_LINK
+from amplifier_tui.ui.transcript.entry_render import links
 from amplifier_tui.ui.transcript.entry_render.scene import Keys
 from amplifier_tui.ui.transcript.intake import Intake
 from amplifier_tui.ui.transcript.item import Item
 from amplifier_tui.ui.transcript.measuring import Measuring
 from amplifier_tui.ui.transcript.messages import (
+    ActionWanted,
     CopyRequested,
     EntryActivated,
+    ForkRequested,
     LinkClicked,
     RetryRequested,
 )
@@ -53,7 +55,21 @@ class TranscriptView(DocumentView, can_focus=True):
         Binding("G,end", "end", "Newest", show=False, id="transcript.newest"),
         Binding("enter,space", "open", "Details", id="transcript.open", tooltip="Show details"),
         Binding("y", "copy", "Copy", id="transcript.copy", tooltip="Copy this entry"),
-        Binding("r", "retry", "Try again", id="transcript.retry", tooltip="Try again"),
+        Binding("r", "retry", "Try again", id="transcript.retry", tooltip="After a failure"),
+        Binding(
+            "w",
+            "retry_without",
+            "Go on without",
+            id="transcript.without",
+            tooltip="After a failure of a context source: without it",
+        ),
+        Binding(
+            "f",
+            "fork",
+            "Fork before this",
+            id="transcript.fork",
+            tooltip="On a prompt: what came before it, in a new session, and it in the draft",
+        ),
     ]
 
     def __init__(self, *, clock: Callable[[], float] = time.time, id: str | None = None) -> None:
@@ -91,7 +107,7 @@ class TranscriptView(DocumentView, can_focus=True):
         """Name these keys where an entry tells of one."""
         self._document.renderer.keys = keys
         for item in self._document.items.values():
-            if isinstance(item.entry, ErrorEntry):
+            if isinstance(item.entry, ErrorEntry | WelcomeEntry):
                 self._document.redraw(item)
         self._settle()
         self.refresh()
@@ -236,8 +252,8 @@ class TranscriptView(DocumentView, can_focus=True):
 
     def _click(self, item: Item, row: int, link: str) -> None:
         self._point_at(item)
-        if link == RETRY_LINK:
-            self.action_retry()
+        if link in links.OWN and isinstance(item.entry, ErrorEntry | WelcomeEntry):
+            self._follow(link)
         elif link:
             self.post_message(LinkClicked(link))
         else:
@@ -245,10 +261,19 @@ class TranscriptView(DocumentView, can_focus=True):
                 self.toggle(item.entry.key)
             self.post_message(EntryActivated(item.entry))
 
+    def _follow(self, link: str) -> None:
+        """Do what a link of our own stands for."""
+        if link == links.RETRY:
+            self.action_retry()
+        elif link == links.WITHOUT:
+            self.action_retry_without()
+        else:
+            self.post_message(ActionWanted(links.ACTIONS[link]))
+
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Show where a link leads before it is clicked."""
         link = str(event.style.meta.get("link", ""))
-        tooltip = one_line(link, 200) if link and link != RETRY_LINK else None
+        tooltip = one_line(link, 200) if link and link not in links.OWN else None
         if tooltip != self.tooltip:
             self.tooltip = tooltip
 
@@ -310,6 +335,18 @@ class TranscriptView(DocumentView, can_focus=True):
         entry = self.cursor
         if isinstance(entry, ErrorEntry) and entry.retryable:
             self.post_message(RetryRequested(entry))
+
+    def action_retry_without(self) -> None:
+        """Go on without the context source that failed, if the cursor is on its error."""
+        entry = self.cursor
+        if isinstance(entry, ErrorEntry) and entry.retryable and entry.source:
+            self.post_message(RetryRequested(entry, entry.source))
+
+    def action_fork(self) -> None:
+        """Fork before the prompt under the cursor."""
+        entry = self.cursor
+        if isinstance(entry, UserEntry) and entry.begins_turn:
+            self.post_message(ForkRequested(entry))
 
     def _point_at(self, item: Item | None, before: Item | None = None) -> None:
         """Move the cursor; both lines show it."""

@@ -361,6 +361,12 @@ async def test_an_event_is_inspected_with_its_whole_payload_from_disk() -> None:
         await drive.press("f3", "k", "enter")
         await drive.dialog(EventSheet)
         await drive.until(lambda: "payload [b]" in drive.text())
+        rows = drive.text().splitlines()
+        y = next(y for y, row in enumerate(rows) if "Copy value" in row)
+        assert "Before and after" not in rows[y]
+        await drive.pilot.click(offset=(rows[y].index("Copy value"), y))
+        await drive.settle()
+        assert drive.app.clipboard == "payload [b]"
         await drive.press("escape")
         await drive.closed()
 

@@ -8,7 +8,12 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 
 from amplifier_tui.host.events import HostEvent
-from amplifier_tui.ui.panes.messages import CopyRequested, InspectorClosed, InspectRequested
+from amplifier_tui.ui.panes.messages import (
+    CompactRequested,
+    CopyRequested,
+    InspectorClosed,
+    InspectRequested,
+)
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.status_bar import StatusBar
 from tests.ui.state.make import NOW
@@ -38,6 +43,9 @@ class Stage(App[None]):
                 update(self.state)
 
     def on_inspect_requested(self, message: InspectRequested) -> None:
+        self.posted.append(message)
+
+    def on_compact_requested(self, message: CompactRequested) -> None:
         self.posted.append(message)
 
     def on_copy_requested(self, message: CopyRequested) -> None:

@@ -5,6 +5,7 @@ from rich.cells import cell_len
 
 from amplifier_tui.host.events import BudgetChanged, PlanStep, SourceUsage
 from amplifier_tui.ui.panes.context import ContextPane
+from amplifier_tui.ui.panes.messages import CompactRequested
 from tests.ui.panes.stage import Stage, text
 from tests.ui.state.make import NOW, make, opened, turn
 
@@ -30,8 +31,27 @@ def budget(**fields: object) -> BudgetChanged:
     return make(BudgetChanged, **(values | fields))
 
 
+class Unfocused(Stage):
+    AUTO_FOCUS = None
+
+
 def stage(*events: BudgetChanged) -> Stage:
-    return Stage(ContextPane(clock=lambda: NOW), events=events)
+    return Unfocused(ContextPane(clock=lambda: NOW), events=events)
+
+
+async def test_a_focused_pane_names_its_keys_and_asks_for_the_compaction() -> None:
+    app = stage(budget())
+    async with app.run_test(size=(34, 30)) as pilot:
+        pane = app.query_one(ContextPane)
+        assert len(text(pane)) == 7
+        pane.focus()
+        await pilot.pause()
+        assert text(pane)[-1] == "c compact   i with instructions"
+        await pilot.press("c", "i")
+        assert app.posted == [CompactRequested(False), CompactRequested(True)]
+        app.set_focus(None)
+        await pilot.pause()
+        assert len(text(pane)) == 7
 
 
 async def test_the_compact_form_is_head_bar_legend_and_threshold() -> None:

@@ -77,7 +77,7 @@ def test_opening_another_session_shows_as_activity() -> None:
 
 def test_a_failure_while_opening_is_still_there_when_the_session_opens_all_the_same() -> None:
     state = running()
-    failure = make(Failed, kind="no_provider", message="No key", session_id="s2")
+    failure = make(Failed, kind="internal", message="No log", session_id="s2")
     state.apply([loading("tool-b", "s2"), failure, opened(session_id="s2")])
     assert [type(entry) for entry in state.entries] == [ErrorEntry, WelcomeEntry]
 

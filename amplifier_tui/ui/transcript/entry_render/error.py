@@ -1,27 +1,33 @@
 """An error: what happened, what was kept, and the key that helps."""
 
-from amplifier_tui.ui.state.entries import ErrorEntry
-from amplifier_tui.ui.transcript.entry_render.scene import Scene, edged, text_lines
-from amplifier_tui.ui.transcript.lines import Line, Span
+from amplifier_tui.ui.sanitize import one_line
+from amplifier_tui.ui.state.entries import NO_PROVIDER, TOO_LONG, ErrorEntry
+from amplifier_tui.ui.transcript.entry_render import links
+from amplifier_tui.ui.transcript.entry_render.scene import (
+    Scene,
+    Way,
+    edged,
+    text_lines,
+    way_rows,
+)
+from amplifier_tui.ui.transcript.lines import Line
 from amplifier_tui.ui.transcript.wrap import wrap
-
-NO_PROVIDER = "no_provider"
-"""The kind of error that a key, another bundle or the demo helps against."""
-RETRY_LINK = "retry:"
-"""The link of the words that try again."""
 
 
 def error_lines(entry: ErrorEntry, scene: Scene) -> list[Line]:
     """Return an error behind its edge."""
     width = scene.column.measure
     lines = text_lines(entry.message or entry.kind, "strong", width)
-    if entry.missing:
-        lines += text_lines(f"missing: {', '.join(entry.missing)}", "text", width)
+    said = f"{entry.message} {entry.remedy}"
+    missing = [name for name in entry.missing if name not in said]
+    if missing:
+        lines += text_lines(f"missing: {', '.join(missing)}", "text", width)
     if entry.remedy:
         lines += text_lines(entry.remedy, "text", width)
     if entry.prompt:
         lines += text_lines("Your prompt is kept.", "muted", width)
-    lines += [Line(tuple(spans)) for spans, _ in wrap(_keys(entry, scene), width)]
+    for row in way_rows(_ways(entry, scene), width):
+        lines += [Line(tuple(spans)) for spans, _ in wrap(row, width)]
     if scene.expanded and entry.detail:
         lines += text_lines(entry.detail, "muted", width)
     return edged(lines, scene.column, "error-edge")
@@ -32,22 +38,19 @@ def is_expandable(entry: ErrorEntry) -> bool:
     return bool(entry.detail)
 
 
-def _keys(entry: ErrorEntry, scene: Scene) -> list[Span]:
+def _ways(entry: ErrorEntry, scene: Scene) -> list[Way]:
     keys = scene.keys
-    ways: list[tuple[str, Span]] = []
+    ways: list[Way] = []
     if entry.retryable:
-        ways.append((keys.retry, Span("try again", "text+u", RETRY_LINK)))
+        ways.append(Way(keys.retry, "try again", links.RETRY))
+        if entry.source:
+            words = f"go on without {one_line(entry.source, 40)}"
+            ways.append(Way(keys.without, words, links.WITHOUT))
+    if entry.kind == TOO_LONG:
+        ways.append(Way(keys.compact, "compact the conversation", "compact:"))
     if entry.kind == NO_PROVIDER:
-        ways.append((keys.demo, Span("try the offline demo", "muted")))
-        ways.append((keys.bundles, Span("choose a bundle", "muted")))
+        ways.append(Way(keys.demo, "try the offline demo", "demo:"))
+        ways.append(Way(keys.bundles, "choose a bundle", "bundles:"))
     if entry.detail:
-        word = "hide details" if scene.expanded else "details"
-        ways.append((keys.details, Span(word, "muted")))
-    spans: list[Span] = []
-    for key, what in ways:
-        if not key:
-            continue  # the user took every way to it away
-        if spans:
-            spans.append(Span("   "))
-        spans += [Span(key, "strong"), Span(" "), what]
-    return spans
+        ways.append(Way(keys.details, "hide details" if scene.expanded else "details"))
+    return ways

@@ -19,18 +19,30 @@ from amplifier_tui.ui.transcript.wrap import fold, wrap
 
 _MARKER_ROOM = 2
 _LEAST = 8
+_APART = "   "
 
 
 class Keys(NamedTuple):
     """The names of the keys that an entry tells of."""
 
     retry: str = "ctrl+x r"
+    without: str = "ctrl+x g"
     details: str = "ctrl+o"
     demo: str = "ctrl+x w"
     bundles: str = "ctrl+x b"
+    new: str = "ctrl+x n"
+    compact: str = "ctrl+x c"
 
 
 KEYS = Keys()
+
+
+class Way(NamedTuple):
+    """Something that helps: the key, the words, and what a click on them does."""
+
+    key: str
+    words: str
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +68,21 @@ class Scene:
     since: float = 0.0
     took: float = 0.0
     keys: Keys = KEYS
+
+
+def way_rows(ways: Iterable[Way], width: int) -> list[list[Span]]:
+    """Return what helps, none broken in two; what no key is left for, by its words alone."""
+    rows: list[list[Span]] = []
+    for key, words, link in ways:
+        if not key and not link:
+            continue
+        spans = [Span(key, "strong"), Span(" ")] if key else []
+        spans.append(Span(words, "text+u" if link else "muted", link))
+        if rows and width_of(rows[-1]) + len(_APART) + width_of(spans) <= width:
+            rows[-1] += [Span(_APART), *spans]
+        else:
+            rows.append(spans)
+    return rows
 
 
 def margined(lines: Iterable[Line], column: Column, indent: int = 0) -> list[Line]:

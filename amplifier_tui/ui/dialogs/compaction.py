@@ -1,0 +1,280 @@
+"""What compacting the conversation would do, before it is done."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from amplifier_tui.host.client import CompactionPreview
+from amplifier_tui.ui.dialogs.compaction_words import bars, facts, step_lines
+from amplifier_tui.ui.dialogs.key_row import Choice, KeyRow
+from amplifier_tui.ui.dialogs.scroll_lines import ScrollLines
+from amplifier_tui.ui.dialogs.sheet import Sheet
+from amplifier_tui.ui.sanitize import one_line
+from amplifier_tui.ui.state.formats import short_model
+
+_INSTRUCTIONS_SIZE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class CompactChoice:
+    """How to compact.
+
+    Attributes:
+        instructions: As in `SessionClient.compact`: None for by rule, else those of a summary.
+    """
+
+    instructions: str | None = None
+
+
+class CompactionSheet(Sheet[CompactChoice | None]):
+    """Returns how to compact; None to keep going without.
+
+    Args:
+        ask: Reckons what it would do.
+        busy: Whether a turn runs, so that nothing can be compacted now.
+        instructions: What stands in the line for the summary's instructions.
+        instruct: Begin in that line.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # Before the line and the list, which have a use for enter of their own.
+        Binding("enter", "decide", show=False, priority=True),
+        Binding("escape", "back", show=False, priority=True),
+        Binding("s", "summarise", show=False),
+        Binding("i", "instruct", show=False),
+    ]
+    AUTO_FOCUS = ""
+    DEFAULT_CSS = """
+    CompactionSheet #compact-title { text-style: bold; color: $text-secondary; }
+    CompactionSheet #bars { margin: 1 0; }
+    CompactionSheet #steps { background: $panel; }
+    CompactionSheet #facts { margin-top: 1; }
+    CompactionSheet #summary { height: 1; margin-top: 1; }
+    CompactionSheet #summary > Static { width: auto; color: $text-muted; }
+    CompactionSheet #instructions {
+        width: 1fr;
+        height: 1;
+        margin-left: 2;
+        padding: 0 1;
+        border: none;
+        background: $background;
+        &:focus { background-tint: transparent; }
+        & > .input--placeholder { color: $text-muted; }
+    }
+    CompactionSheet KeyRow { margin-top: 1; }
+    CompactionSheet.-low #bars { margin: 0; }
+    CompactionSheet.-low #facts, CompactionSheet.-low #summary { margin: 0; }
+    CompactionSheet.-small > #sheet { height: auto; }
+    CompactionSheet .-hidden { display: none; }
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[], Future[CompactionPreview]],
+        busy: Callable[[], bool],
+        *,
+        instructions: str = "",
+        instruct: bool = False,
+    ) -> None:
+        super().__init__()
+        self._ask = ask
+        self._busy = busy
+        self._first = instructions
+        self._instruct = instruct
+        self._preview: CompactionPreview | None = None
+        self._problem = ""
+
+    def content(self) -> ComposeResult:
+        """Make the bars, the steps, the line for instructions and the keys."""
+        yield Static("Compact the conversation", id="compact-title")
+        yield Static(id="bars")
+        yield ScrollLines(id="steps")
+        yield Static(id="facts")
+        with Horizontal(id="summary"):
+            yield Static(
+                Content.assemble((" i ", "bold on $background"), " Instructions for a summary")
+            )
+            yield Input(
+                self._first,
+                id="instructions",
+                max_length=_INSTRUCTIONS_SIZE,
+                placeholder="none",
+                select_on_focus=False,
+            )
+        yield KeyRow()
+
+    def on_mount(self) -> None:
+        """Ask for the preview; the screen goes on meanwhile."""
+        self._show()
+        self.run_worker(self._load(), group="compaction")
+
+    async def _load(self) -> None:
+        try:
+            self._preview = await asyncio.wrap_future(self._ask())
+        except Exception as error:
+            # Whatever the session could not do is shown in place of the figures.
+            self._problem = one_line(str(error), 400) or type(error).__name__
+        self._show()
+        if self._instruct and self._can_summarise:
+            self.action_instruct()
+        else:
+            self._rest()
+
+    # --- what it shows ---------------------------------------------------------------------
+
+    @property
+    def _can_summarise(self) -> bool:
+        return self._preview is not None and bool(self._preview.model)
+
+    @property
+    def _can_compact(self) -> bool:
+        return self._preview is not None and self._preview.possible
+
+    def fit(self, rows: int) -> None:
+        """Leave the empty rows out where there is little room, and let the steps scroll."""
+        self.set_class(rows < 18, "-low")
+        self._show_bars()
+        self.call_after_refresh(self._fit_steps)
+
+    def _fit_steps(self) -> None:
+        """Give the steps the rows that everything else leaves; the keys are always in view."""
+        if not self.is_attached:
+            return
+        steps, words = self.query_one("#steps"), self.query_one("#facts")
+        fixed = self.sheet.styles.padding.height + sum(
+            child.outer_size.height + child.styles.margin.height
+            for child in self.sheet.children
+            if child.display and child is not steps and child is not words
+        )
+        room = self.room() - fixed - words.styles.margin.height
+        words.styles.max_height = max(1, room - (1 if steps.display else 0))
+        said = words.get_content_height(self.size, self.size, words.size.width)
+        steps.styles.max_height = max(1, room - said)
+
+    def _show(self) -> None:
+        preview = self._preview
+        steps = self.query_one("#steps", ScrollLines)
+        lines = step_lines(preview) if preview is not None and preview.possible else []
+        steps.set_lines(lines)
+        steps.set_class(not lines, "-hidden")
+        rows = []
+        if self._problem:
+            rows.append(
+                Content.assemble(("✗ ", "$text-error"), f"It cannot be reckoned: {self._problem}")
+            )
+        elif preview is None:
+            rows.append(Content.styled("Reckoning…", "$text-muted"))
+        else:
+            rows.append(facts(preview))
+        if self._busy():
+            rows.append(
+                Content.assemble(
+                    ("! ", "$text-warning"),
+                    "A turn is running: compacting has to wait for its end.",
+                )
+            )
+        self.query_one("#facts", Static).update(Content("\n").join(rows))
+        self.query_one("#summary").set_class(not self._can_summarise, "-hidden")
+        self._show_keys()
+        self.fit(self.room())
+
+    def _show_bars(self) -> None:
+        preview = self._preview
+        place = self.query_one("#bars", Static)
+        shown = preview is not None and preview.before > 0
+        place.set_class(not shown, "-hidden")
+        if preview is not None and shown:
+            place.update(bars(preview, max(1, self.app.size.width - 4)))
+
+    def _show_keys(self) -> None:
+        choices: list[Choice] = []
+        if self._writing:
+            choices += [
+                Choice("enter", f"Write the summary with {self._model}", "decide"),
+                Choice("esc", "Back", "back"),
+            ]
+        else:
+            if self._can_compact:
+                choices.append(Choice("enter", "Compact by rule", "decide"))
+            if self._can_summarise:
+                choices.append(Choice("s", f"Summary by {self._model}", "summarise"))
+            without = "Go on without" if choices else "Close"
+            choices.append(Choice("esc", without, "back"))
+        self.query_one(KeyRow).set_choices(choices)
+
+    @property
+    def _model(self) -> str:
+        return short_model(one_line(self._preview.model, 60)) if self._preview is not None else ""
+
+    @property
+    def _writing(self) -> bool:
+        return self.query_one("#instructions").has_focus
+
+    # --- keys ------------------------------------------------------------------------------
+
+    def on_descendant_focus(self) -> None:
+        """Say what enter does now."""
+        self._show_keys()
+
+    def on_descendant_blur(self) -> None:
+        """Say what enter does now."""
+        self._show_keys()
+
+    @on(KeyRow.Clicked)
+    async def _clicked(self, event: KeyRow.Clicked) -> None:
+        event.stop()
+        await self.run_action(event.action)
+
+    def action_decide(self) -> None:
+        """Compact by rule; in the line for instructions, with a summary."""
+        if self._writing:
+            self.action_summarise()
+        elif self._can_compact:
+            self._choose(CompactChoice())
+        else:
+            self.app.bell()
+
+    def action_summarise(self) -> None:
+        """Compact with a summary the model writes."""
+        if self._can_summarise:
+            self._choose(CompactChoice(self.query_one(Input).value.strip()))
+        else:
+            self.app.bell()
+
+    def action_instruct(self) -> None:
+        """Go to the line for the summary's instructions."""
+        if self._can_summarise:
+            line = self.query_one(Input)
+            line.focus()
+            line.cursor_position = len(line.value)
+        else:
+            self.app.bell()
+
+    def action_back(self) -> None:
+        """Leave the line, or close without compacting."""
+        if self._writing:
+            self._rest()
+        elif self.is_active:
+            self.dismiss(None)
+
+    def _rest(self) -> None:
+        """Give the keys to the list, where it scrolls, and to the choices."""
+        steps = self.query_one("#steps")
+        self.set_focus(steps if steps.display else None)
+
+    def _choose(self, choice: CompactChoice) -> None:
+        if self._busy():
+            # The session would refuse it.
+            self._show()
+            self.app.bell()
+        elif self.is_active:
+            self.dismiss(choice)

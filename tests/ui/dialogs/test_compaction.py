@@ -1,0 +1,235 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.widgets import Input
+
+from amplifier_tui.host.client import CompactionPreview
+from amplifier_tui.host.events import Compacted, PlanStep, TurnEnded, TurnStarted
+from amplifier_tui.ui.dialogs.compaction import CompactionSheet
+from amplifier_tui.ui.dialogs.compaction_words import bars, facts, step_lines
+from tests.ui.driving import Driver, running
+from tests.ui.fake_client import SESSION, FakeClient
+
+HOSTILE = "[red]x[/]\x1b[31m\u202eevil\nline"
+STEPS = (
+    PlanStep(action="truncate", source="tool:read_file", rows=9, before=48_600, after=4_100),
+    PlanStep(action="drop", source="assistant", rows=14, before=22_000, after=0),
+    PlanStep(action="stub", source="user", rows=1, before=900, after=100),
+)
+PREVIEW = CompactionPreview(
+    possible=True,
+    before=118_000,
+    after=31_000,
+    target=100_000,
+    floor=10_300,
+    steps=STEPS,
+    kept=("The instructions", "Your first message"),
+    model="claude-sonnet-4-5",
+)
+SIZES = [(40, 12), (60, 16), (80, 24), (120, 36), (200, 50)]
+
+
+async def reckoned(drive: Driver, *keys: str) -> CompactionSheet:
+    await drive.press(*(keys or ("ctrl+x", "c")))
+    sheet = await drive.dialog(CompactionSheet)
+    await drive.settle()
+    return sheet
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_it_shows_what_would_become_of_the_conversation(size: tuple[int, int]) -> None:
+    async with running(FakeClient(reckoned=PREVIEW), size=size) as drive:
+        await reckoned(drive)
+        text = drive.text()
+        assert "118k" in text and "31k" in text and "−74%" in text
+        assert "tool:read_file   9 messages" in text
+        assert "Compact by rule" in text and "Summary by sonnet 4.5" in text
+        assert "Go on without" in text
+        assert len(text.splitlines()) == size[1]
+        if size[1] >= 24:
+            assert "48.6k →   4.1k" in text and "14 messages left out" in text
+            assert "aims at 100k · no compaction goes below 10.3k" in text
+            assert "The instructions · Your first message" in text
+
+
+async def test_enter_compacts_by_rule_without_a_model() -> None:
+    async with running(FakeClient(reckoned=PREVIEW)) as drive:
+        await reckoned(drive)
+        await drive.press("enter")
+        await drive.closed()
+        assert drive.client.named("compact") == [(None,)]
+
+
+async def test_escape_goes_on_without() -> None:
+    async with running(FakeClient(reckoned=PREVIEW)) as drive:
+        await reckoned(drive)
+        await drive.press("escape")
+        await drive.closed()
+        assert drive.client.named("compact") == []
+
+
+async def test_a_summary_takes_the_instructions_that_were_written() -> None:
+    async with running(FakeClient(reckoned=PREVIEW)) as drive:
+        await reckoned(drive)
+        await drive.press("i")
+        await drive.write("keep is [b]it[/b]")
+        assert "Write the summary with sonnet 4.5" in drive.text()
+        await drive.press("enter")
+        await drive.closed()
+        assert drive.client.named("compact") == [("keep is [b]it[/b]",)]
+
+
+async def test_a_summary_needs_no_instructions() -> None:
+    async with running(FakeClient(reckoned=PREVIEW)) as drive:
+        await reckoned(drive)
+        await drive.press("s")
+        await drive.closed()
+        assert drive.client.named("compact") == [("",)]
+
+
+async def test_escape_leaves_the_line_before_it_closes_the_dialog() -> None:
+    async with running(FakeClient(reckoned=PREVIEW)) as drive:
+        sheet = await reckoned(drive)
+        await drive.press("i", "a", "escape")
+        assert drive.app.screen is sheet
+        assert sheet.query_one(Input).value == "a"
+        await drive.press("enter")
+        await drive.closed()
+        assert drive.client.named("compact") == [(None,)]
+
+
+async def test_the_command_brings_its_instructions_into_the_line() -> None:
+    async with running(FakeClient(reckoned=PREVIEW)) as drive:
+        await drive.write("/compact keep the decisions")
+        await drive.press("enter")
+        sheet = await drive.dialog(CompactionSheet)
+        await drive.until(lambda: sheet.query_one(Input).has_focus)
+        assert sheet.query_one(Input).value == "keep the decisions"
+        await drive.press("enter")
+        await drive.closed()
+        assert drive.client.named("compact") == [("keep the decisions",)]
+
+
+@pytest.mark.parametrize(("key", "writing"), [("c", False), ("i", True)])
+async def test_the_context_pane_opens_it(key: str, writing: bool) -> None:
+    async with running(FakeClient(reckoned=PREVIEW)) as drive:
+        sheet = await reckoned(drive, "f4", key)
+        await drive.until(lambda: sheet.query_one(Input).has_focus is writing)
+
+
+async def test_nothing_can_be_chosen_before_the_figures_are_there() -> None:
+    async with running() as drive:
+        sheet = await reckoned(drive)
+        assert "Reckoning…" in drive.text()
+        await drive.press("enter", "s", "i")
+        assert drive.app.screen is sheet
+        await drive.press("escape")
+        await drive.closed()
+        assert drive.client.named("compact") == []
+
+
+async def test_a_preview_that_fails_says_why() -> None:
+    client = FakeClient(reckoned=RuntimeError(f"no context {HOSTILE}"))
+    async with running(client) as drive:
+        await reckoned(drive)
+        assert "It cannot be reckoned: no context [red]x[/]" in drive.text()
+        await drive.press("enter", "escape")
+        await drive.closed()
+        assert drive.client.named("compact") == []
+
+
+async def test_where_nothing_would_be_saved_it_says_why_and_offers_only_what_there_is() -> None:
+    refused = CompactionPreview(possible=False, before=9_000, reason="There is nothing yet.")
+    async with running(FakeClient(reckoned=refused)) as drive:
+        sheet = await reckoned(drive)
+        text = drive.text()
+        assert "! There is nothing yet." in text
+        assert "Compact by rule" not in text and "Summary" not in text and "Close" in text
+        await drive.press("enter", "s", "i")
+        assert drive.app.screen is sheet
+        assert drive.client.named("compact") == []
+
+
+async def test_while_a_turn_runs_nothing_is_compacted() -> None:
+    async with running(FakeClient(reckoned=PREVIEW)) as drive:
+        await drive.push(TurnStarted(session_id=SESSION, turn=1, prompt="x"))
+        sheet = await reckoned(drive)
+        assert "A turn is running" in drive.text()
+        await drive.press("enter", "s")
+        assert drive.app.screen is sheet and drive.client.named("compact") == []
+        await drive.push(TurnEnded(session_id=SESSION, turn=1, status="success"))
+        await drive.press("enter")
+        await drive.closed()
+        assert drive.client.named("compact") == [(None,)]
+
+
+async def test_stop_ends_a_summary_that_is_being_written() -> None:
+    async with running(FakeClient(reckoned=PREVIEW)) as drive:
+        await reckoned(drive)
+        await drive.press("s")
+        await drive.closed()
+        await drive.press("ctrl+x", "s")
+        assert drive.client.named("interrupt") == [(False,)]
+        await drive.press("ctrl+x", "s")
+        assert drive.client.named("interrupt") == [(False,)]
+        assert "Nothing is running" in drive.text()
+
+
+async def test_the_choices_can_be_clicked() -> None:
+    async with running(FakeClient(reckoned=PREVIEW)) as drive:
+        await reckoned(drive)
+        rows = drive.text().splitlines()
+        y = next(y for y, row in enumerate(rows) if "Compact by rule" in row)
+        await drive.pilot.click(offset=(rows[y].index("Compact by rule"), y))
+        await drive.closed()
+        assert drive.client.named("compact") == [(None,)]
+
+
+async def test_afterwards_the_conversation_has_a_divider_and_can_still_be_read() -> None:
+    async with running() as drive:
+        await drive.push(
+            TurnStarted(session_id=SESSION, turn=1, prompt="before it"),
+            TurnEnded(session_id=SESSION, turn=1, status="success"),
+            Compacted(session_id=SESSION, before_tokens=118_000, after_tokens=31_000, rows=3),
+        )
+        await drive.until(lambda: "Compacted 118k → 31k · 3 rows shortened" in drive.text())
+        assert "before it" in drive.text()
+
+
+async def test_text_of_the_session_is_drawn_as_it_is() -> None:
+    step = PlanStep(action="drop", source=HOSTILE, rows=1, before=5, after=0)
+    hostile = CompactionPreview(
+        possible=True, before=5, steps=(step,), kept=(HOSTILE,), model=HOSTILE
+    )
+    async with running(FakeClient(reckoned=hostile)) as drive:
+        await reckoned(drive)
+        text = drive.text()
+        assert text.count("[red]x[/]") >= 2
+        assert "\x1b" not in text and "\u202e" not in text
+
+
+COUNTS = st.integers(0, 3_000_000)
+
+
+@given(COUNTS, COUNTS, COUNTS, COUNTS, st.booleans(), st.integers(1, 250))
+def test_the_bars_are_as_wide_as_each_other_whatever_the_numbers(
+    before: int, after: int, target: int, floor: int, possible: bool, width: int
+) -> None:
+    preview = CompactionPreview(
+        possible=possible, before=before, after=after, target=target, floor=floor
+    )
+    rows = bars(preview, width).plain.split("\n")
+    assert len(rows) == (2 if possible else 1)
+    assert len({len(row) for row in rows}) == 1
+    assert all(len(row) <= max(width, 30) for row in rows)
+    facts(preview)
+
+
+def test_the_figures_of_the_steps_end_in_one_column() -> None:
+    lines = step_lines(PREVIEW)
+    assert [line.text for line in lines] == [
+        "tool:read_file   9 messages shortened",
+        "assistant       14 messages left out",
+        "user             1 message  shortened",
+    ]
+    assert len({len(line.note) for line in lines}) == 1
