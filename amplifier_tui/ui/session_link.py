@@ -169,7 +169,12 @@ class SessionLink:
             self._app.say("No session is open: /bundle chooses one.", "warning")
             return False
         elif not self._state.activity.running:
-            self._client.submit(text)
+            failed = self._state.conversation.failures.newest
+            if failed is not None and failed.taken and failed.prompt == text:
+                # The draft was given back; the conversation has the prompt already.
+                self._client.retry()
+            else:
+                self._client.submit(text)
         elif queue:
             self._client.queue(text)
         else:

@@ -150,11 +150,12 @@ def test_the_demos_template_is_there():
     assert (SHIPPED / template / "README.md").is_file()
 
 
-def test_the_demos_first_example_and_its_long_one_play_different_scenarios():
+def test_each_example_of_the_demo_plays_a_scenario_of_its_own():
     script = read_script(BUILT_IN)
-    first, _, long = plan_of("demo")["session"]["examples"]
+    first, second, long = plan_of("demo")["session"]["examples"]
     tools = frozenset({"read_file", "edit_file", "bash"})
-    assert script.scenario(1, first, tools).name == "repair"
+    assert script.scenario(1, first, tools).name == "repair when asked"
+    assert script.scenario(1, second, tools).name == "overview"
     assert script.scenario(1, long, tools).name == "long answer"
 
 

@@ -160,6 +160,17 @@ async def test_later_turns_differ_and_take_up_the_users_words(tmp_path: Path):
         assert len(story.asked) == 2
 
 
+async def test_it_tells_what_is_there_and_repairs_when_it_is_asked_to(tmp_path: Path):
+    async with demo(tmp_path, allow) as story:
+        answer = await story.session.execute("What is in this project?")
+        assert "| `parcels/rates.py` |" in answer and "2 kg" in answer
+        assert story.asked == []
+        assert (await story.session.execute(PROMPT)).startswith("## Fixed")
+        assert story.tests_pass()
+        again = await story.session.execute("And what is in the project now?")
+        assert "| `parcels/rates.py` |" in again and "2 kg" not in again
+
+
 async def test_in_another_workspace_it_looks_around_instead(tmp_path: Path):
     async with demo(tmp_path, allow) as story:
         shutil.rmtree(story.workspace / "parcels")

@@ -35,6 +35,18 @@ async def test_a_prompt_in_the_conversation_is_gone_on_with_and_the_draft_cleare
         assert "Trying again" in drive.text()
 
 
+async def test_the_returned_draft_sent_as_it_is_goes_on_and_a_changed_one_is_new() -> None:
+    async with running() as drive:
+        await drive.push(TURN, failed(retryable=True), END)
+        await drive.press("enter")
+        assert drive.client.named("retry") == [("",)]
+        assert drive.client.named("submit") == []
+        await drive.push(TURN, failed(), END)
+        await drive.write(" on")
+        await drive.press("enter")
+        assert drive.client.named("submit") == [("go on",)]
+
+
 async def test_another_draft_stays() -> None:
     async with running() as drive:
         await drive.write("mine")
