@@ -20,6 +20,7 @@ class Action(NamedTuple):
         takes: What the slash command's argument is; empty when it takes none.
         scope: Where the keys are heard.
         help: One sentence more, for the help screen.
+        in_session: It acts on the session that is open; sent before that, it waits for it.
         listed: False keeps it out of the palette (keys that only make sense as keys).
     """
 
@@ -33,4 +34,5 @@ class Action(NamedTuple):
     takes: str = ""
     scope: KeyScope = "screen"
     help: str = ""
+    in_session: bool = False
     listed: bool = True

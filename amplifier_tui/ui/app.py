@@ -114,7 +114,7 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
         self._connect = connect
         self._guard = guard if guard is not None else TerminalGuard()
         self._remove_signals: Callable[[], None] = lambda: None
-        self._early: list[tuple[str, bool]] = []
+        self.early: list[tuple[str, bool]] = []
         self._problems: list[str] = [self.preferences.error] if self.preferences.error else []
         self._quit_asked = float("-inf")
         self._leaving = False
@@ -185,7 +185,7 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
             crash.write_report(error)
         else:
             self.link = SessionLink(self, self.client, self.state)
-            early, self._early = self._early, []
+            early, self.early = self.early, []
             self.link.follow(early)
         await load_keys(self)
         if self.link is not None:
@@ -209,14 +209,7 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
         text = event.text
         if event.store:
             self.run_worker(self._store(text), group="history")
-        if text.startswith("/") and await self.run_slash(text):
-            return
-        if self.link is None:
-            self._early.append((text, event.queue))
-        elif not self.link.submit(text, queue=event.queue):
-            self.main.prompt.restore(text)
-            return
-        self.main.action_bottom()
+        await self.send(text, queue=event.queue)
 
     async def _store(self, text: str) -> None:
         try:

@@ -45,6 +45,8 @@ class AppActions(App[Farewell]):
     """None until it is connected."""
     link: SessionLink | None = None
     """Joins client and state; None until both are there."""
+    early: list[tuple[str, bool]]
+    """What was sent before that, each with whether it is to be queued."""
 
     @property
     def desk(self) -> ApprovalDesk | None:
@@ -85,7 +87,12 @@ class AppActions(App[Farewell]):
             await self.run_action(name, default_namespace=node)
 
     async def run_slash(self, text: str) -> bool:
-        """Run a slash command; False when the text is none and should be sent as it is."""
+        """Run a slash command.
+
+        Returns:
+            False when the text is none, or has to wait for the session, and is to be sent as it
+            is.
+        """
         name, _, argument = text[1:].strip().partition(" ")
         if "/" in name or "\n" in text.strip() or not name.replace("-", "").isalpha():
             return False
@@ -94,8 +101,26 @@ class AppActions(App[Farewell]):
             self.main.prompt.restore(text)
             self.say(f"There is no command /{name}; / lists them.", "warning")
             return True
+        if action.in_session and (self.link is None or self.link.opening):
+            return False
         await self.run_by_id(action.id, argument.strip())
         return True
+
+    async def send(self, text: str, *, queue: bool) -> None:
+        """Run a slash command, or give the session a prompt.
+
+        Args:
+            text: What was sent.
+            queue: Send it after the running turn instead of steering it.
+        """
+        if text.startswith("/") and await self.run_slash(text):
+            return
+        if self.link is None:
+            self.early.append((text, queue))
+        elif not self.link.submit(text, queue=queue):
+            self.main.prompt.restore(text)
+            return
+        self.main.action_bottom()
 
     def action_leader(self) -> None:
         """Wait for the second key of a chord."""

@@ -71,6 +71,7 @@ ACTIONS: tuple[Action, ...] = (
         chord="f",
         slash=("fork",),
         help="A copy of the conversation in a new session; this one stays as it is.",
+        in_session=True,
     ),
     Action(
         "app.quit",
@@ -180,6 +181,7 @@ ACTIONS: tuple[Action, ...] = (
         slash=("compact",),
         takes="instructions",
         help="Shows first what would become of it.",
+        in_session=True,
     ),
     Action(
         "memory.remember",
@@ -190,6 +192,7 @@ ACTIONS: tuple[Action, ...] = (
         slash=("remember",),
         takes="text",
         help="For this project; for every one with --everywhere before the text.",
+        in_session=True,
     ),
     Action(
         "memory.list",
@@ -199,6 +202,7 @@ ACTIONS: tuple[Action, ...] = (
         chord="M",
         slash=("memories",),
         help="What was remembered; d forgets.",
+        in_session=True,
     ),
     Action(
         "memory.forget",
@@ -207,6 +211,7 @@ ACTIONS: tuple[Action, ...] = (
         "app.forget",
         slash=("forget",),
         takes="id",
+        in_session=True,
     ),
     # --- panes
     Action(

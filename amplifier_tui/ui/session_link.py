@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,11 @@ class SessionLink:
         Earlier(self._app, self._client, self._state).watch()
         self._feed.start()
 
+    @property
+    def opening(self) -> bool:
+        """Whether the first session is still to come."""
+        return self._opening
+
     async def wait_until_open(self, timeout: float) -> None:
         """Wait until the session is open or has failed to, but no longer than `timeout` seconds."""
         with contextlib.suppress(TimeoutError):
@@ -126,7 +132,7 @@ class SessionLink:
         self._app.main.prompt.set_root(Path(event.cwd))
         early, self._early = self._early, []
         for text, queue in early:
-            self.submit(text, queue=queue)
+            self._app.call_next(partial(self._app.send, text, queue=queue))
         if not first:
             self._app.set_timer(0.5, collector.session_changed)
 

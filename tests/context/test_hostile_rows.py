@@ -36,10 +36,11 @@ ROWS = st.lists(
     min_size=1,
     max_size=6,
 )
+few = settings(max_examples=60, deadline=None)
 STORED = ("contents", "author_name", "message_id", "additional_properties")
 
 
-@settings(max_examples=150, deadline=None)
+@few
 @given(rows=ROWS, limit=st.sampled_from([20, 200, 10_000]))
 async def test_rows_of_any_shape_are_kept_shown_and_compacted(
     rows: list[dict[str, Any]], limit: int
@@ -56,6 +57,7 @@ async def test_rows_of_any_shape_are_kept_shown_and_compacted(
     assert await manager.get_messages() == rows
 
 
+@few
 @given(ROWS)
 def test_rows_of_any_shape_are_messages_and_come_back_as_they_were(
     rows: list[dict[str, Any]],
@@ -70,7 +72,7 @@ def test_rows_of_any_shape_are_messages_and_come_back_as_they_were(
         assert kernel["role"] == row["role"]
 
 
-@settings(deadline=None)
+@few
 @given(
     st.lists(
         st.one_of(JSON, st.fixed_dictionaries({"role": JSON}, optional=dict.fromkeys(STORED, JSON)))
@@ -87,6 +89,7 @@ async def test_a_history_file_of_any_shape_can_be_read(
     assert all(isinstance(message.text, str) for message in messages)
 
 
+@few
 @given(st.lists(JSON, max_size=5), st.binary(max_size=30))
 def test_a_ledger_file_of_any_shape_can_be_read(
     tmp_path_factory: pytest.TempPathFactory, lines: list[Any], end: bytes

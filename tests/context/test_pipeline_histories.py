@@ -95,7 +95,8 @@ async def test_ten_megabytes_in_many_pieces_are_cut_all_the_same() -> None:
 
     @before_run(stage.pipeline, source_id="rag")
     def flood(agent, session, context, state):
-        context.extend_messages("rag", [Message("user", ["x" * 100_000] * 100)])
+        pieces = [{"type": "text", "text": "x" * 100_000, "visibility": "llm"}] * 100
+        context.extend_messages("rag", [Message.from_kernel({"role": "user", "content": pieces})])
 
     (flooded, _) = texts(await stage.execute("one"))
     assert len(flooded) < 160_000

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from amplifier_tui.context.entries import Entry
 from amplifier_tui.context.plan import MARKER, plan, project
 from tests.context.support import (
@@ -27,6 +29,26 @@ def test_nothing_happens_below_the_trigger() -> None:
     made = plan(entries(*long_session(3)), budget(10**6), {})
     assert (made.actions, made.reason, made.saved) == ((), "fits", 0)
     assert made.describe() == "Nothing to compact"
+
+
+def test_a_request_that_just_reaches_the_trigger_stays_whole() -> None:
+    rows = entries(*long_session(10))
+    total = sum(entry.tokens for entry in rows)
+    at = replace(budget(total), trigger=total)
+    assert plan(rows, at, {}).reason == "fits"
+    assert plan(rows, replace(at, trigger=total - 1), {}).reason == "trigger"
+
+
+def test_the_users_last_words_stay_where_they_came_with_a_result() -> None:
+    words = {"type": "text", "text": "and these are my own words"}
+    block = {"type": "tool_result", "tool_call_id": "c", "output": "out " * 2_000}
+    last = {"role": "user", "content": [block, words]}
+    rows = entries(user("first"), assistant("a" * 4_000), calling("c", text="t" * 4_000), last)
+    assert rows[-1].own
+    made = plan(rows, budget(500), {})
+    assert rows[-1].key not in made.decisions
+    assert rows[2].key not in made.decisions
+    assert rows[1].key in made.decisions
 
 
 def test_old_results_are_cut_first_and_the_oldest_first_of_all() -> None:

@@ -72,6 +72,19 @@ async def test_twenty_writers_under_a_cap_keep_exactly_that_many(redis_url: str)
     await asyncio.gather(client.aclose(), *(writer.aclose() for writer in writers))
 
 
+async def test_storing_and_cutting_are_one_transaction(own_redis: RedisServer) -> None:
+    provider = RedisHistoryProvider(redis_url=own_redis.url, max_messages=4)
+    for text in ("one", "two"):
+        await provider.save_messages("s", [Message.user(text)])
+    client = redis.asyncio.Redis.from_url(own_redis.url)
+    stats = await client.info("commandstats")
+    counts = {name: stats[f"cmdstat_{name}"]["calls"] for name in ("multi", "rpush", "ltrim")}
+    assert counts == {"multi": 2, "rpush": 2, "ltrim": 2}
+    assert stats["cmdstat_exec"]["calls"] == 2
+    await client.aclose()
+    await provider.aclose()
+
+
 async def test_a_cap_leaves_no_result_without_its_call(redis_url: str) -> None:
     name = session()
     provider = RedisHistoryProvider(redis_url=redis_url, max_messages=4)

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from amplifier_tui.context.budget import BudgetPolicy
 from amplifier_tui.context.frame import LentTurn
 from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.plan import MARKER_TOKENS
 from amplifier_tui.context.report import SourceLine, fitted
 from amplifier_tui.context.usage_watch import UsageWatch
 from amplifier_tui.kernel.hooks import HookRegistry
@@ -215,3 +216,13 @@ def test_shares_always_sum_to_the_total(sizes: list[int], total: int) -> None:
     for line in made:
         if line.children:
             assert sum(child.tokens for child in line.children) == line.tokens
+
+
+async def test_the_line_that_stands_for_what_was_left_out_is_billed_to_compaction() -> None:
+    manager = SessionContextManager(BudgetPolicy(max_tokens=3_000))
+    await manager.set_messages(long_session(20))
+    await manager.get_messages_for_request()
+    report = await manager.view.report()
+    lines = {line.source: line for line in report.by_source}
+    assert (lines["compaction"].messages, lines["compaction"].tokens) == (1, MARKER_TOKENS)
+    assert "unattributed" not in lines

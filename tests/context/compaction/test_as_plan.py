@@ -108,6 +108,19 @@ async def test_a_strategy_that_would_split_or_drop_too_much_is_held_back() -> No
     assert view[-1] == rows[-1]
 
 
+async def test_half_of_a_group_is_not_left_out_and_neither_is_the_whole() -> None:
+    async def only_results(messages: list[Message]) -> bool:
+        for message in messages:
+            if message.role == "tool":
+                message.additional_properties[EXCLUDED_KEY] = True
+        return True
+
+    rows = long_session(6, output=80)
+    manager = await manager_with(only_results, rows, 100_000)
+    assert (await manager.view.compact()).actions == ()
+    assert await manager.get_messages_for_request() == rows
+
+
 async def test_where_a_strategy_is_not_enough_the_plan_goes_on() -> None:
     async def lazy(messages: list[Message]) -> bool:
         return False

@@ -159,6 +159,19 @@ async def test_a_prompt_sent_before_the_session_is_open_is_sent_when_it_is() -> 
         await drive.until(lambda: client.named("submit") == [("early bird",)])
 
 
+async def test_a_command_for_the_session_waits_for_it_in_the_order_of_what_was_sent() -> None:
+    client = FakeClient(silent=True)
+    async with running(client, opened=False) as drive:
+        for text in ("/remember it rains", "early bird"):
+            await drive.write(text)
+            await drive.press("enter")
+        assert [name for name, *_ in client.calls if name in ("remember", "submit")] == []
+        client.push(opened())
+        await drive.until(lambda: client.named("submit") == [("early bird",)])
+        sent = [name for name, *_ in client.calls if name in ("remember", "submit")]
+        assert sent == ["remember", "submit"]
+
+
 async def test_a_prompt_sent_before_a_session_that_fails_to_open_comes_back() -> None:
     client = FakeClient(silent=True)
     async with running(client, opened=False) as drive:
