@@ -11,6 +11,7 @@ from amplifier_tui.foundation.dicts.merge import module_key
 from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedError
 from amplifier_tui.foundation.paths.resolution import redact_uri
 from amplifier_tui.foundation.provider_keys import missing_keys
+from amplifier_tui.foundation.settings.expand import expand_variables
 from amplifier_tui.foundation.sources.package import package_folder
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 
@@ -104,7 +105,7 @@ async def _describe(
         origins=tuple(bundle.origins.get(key, ())),
         state=state,
         replaced=state != "ready" and fallback,
-        detail=_detail(entry),
+        detail=_detail(entry, environ),
         problem=problem,
         missing_keys=tuple(missing),
     )
@@ -125,9 +126,9 @@ def _entries(bundle: Bundle) -> Iterator[tuple[ModuleKind, Mapping[str, Any]]]:
                 yield kind, entry
 
 
-def _detail(entry: Mapping[str, Any]) -> str:
+def _detail(entry: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     config = entry.get("config")
     if not isinstance(config, Mapping):
         return ""
     value = config.get("default_model") or config.get("model") or ""
-    return str(value) if isinstance(value, str) else ""
+    return str(expand_variables(value, environ)) if isinstance(value, str) else ""

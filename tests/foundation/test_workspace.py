@@ -103,10 +103,11 @@ async def test_a_preview_tells_everything_and_runs_nothing(project: Path, own_ho
         bundles / "base.yaml",
         f"bundle: {{name: base}}\ntools: [{{module: tool-evil, source: {own_home / 'm'}}}]\n",
     )
+    complete = COMPLETE.replace("fx-small-1", "'${FX_MODEL:fx-large-1}'")
     user_bundle(
         own_home,
         "top",
-        f"includes: [./base.yaml, ./gone.yaml]\n{COMPLETE}"
+        f"includes: [./base.yaml, ./gone.yaml]\n{complete}"
         "tools: [{module: nowhere, config: {k: '${UNSET}'}}]\n"
         "context: {include: [style.md, 'nobody:x.md']}\n"
         "agents: {include: [helper]}\n",
@@ -128,7 +129,7 @@ async def test_a_preview_tells_everything_and_runs_nothing(project: Path, own_ho
     assert modules["tool-evil"].origins == (Origin("base", "./base.yaml"),)
     assert modules["tool-evil"].state == "ready"
     assert modules["nowhere"].state == "missing" and "installed" in modules["nowhere"].problem
-    assert modules["fx-provider"].detail == "fx-small-1"
+    assert modules["fx-provider"].detail == "fx-large-1"
     assert preview.agents == (PreviewAgent("helper", "helps a lot", True),)
     assert preview.context_files == ("@top:style.md",)
     assert [part.source_id for part in preview.prompt] == ["bundle:top", "file:@top:style.md"]

@@ -6,6 +6,7 @@ from amplifier_tui.host.events import BudgetChanged
 from amplifier_tui.ui.panes.paint import Piece, Role, fit, pieces_width, spread
 from amplifier_tui.ui.sanitize import one_line
 from amplifier_tui.ui.state.budget import (
+    TOOL_SCHEMAS,
     Budget,
     Pressure,
     SourceGroup,
@@ -171,7 +172,8 @@ def _legend(
     percent = round(group.tokens * 100 / max(1, report.total))
     right: Row = [(f"{tokens(group.tokens):>6}", "text"), (f"{percent:>4}%", "muted")]
     if details:
-        notes = [plural(group.messages, "message")] if group.messages else []
+        noun = "tool" if group.label == TOOL_SCHEMAS else "message"
+        notes = [plural(group.messages, noun)] if group.messages else []
         if group.compacted:
             notes.append("shortened")
         right.insert(0, (" · ".join(notes) + "   ", "muted"))

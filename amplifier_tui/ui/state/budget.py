@@ -97,6 +97,10 @@ class Budget(Section):
                 pass
 
 
+TOOL_SCHEMAS = "tool schemas"
+"""The group of what describes the tools to the model."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceGroup:
     """One segment of the bar and line of the legend."""
@@ -156,14 +160,14 @@ def source_groups(sources: tuple[SourceUsage, ...], limit: int) -> list[SourceGr
 def source_label(source: str) -> str:
     """Return the name a source has in the legend."""
     if source.startswith("tools:") or source == "tools":
-        return "tool schemas"
+        return TOOL_SCHEMAS
     return "conversation" if source in _CONVERSATION else source
 
 
 def _rank(label: str) -> int:
     if label.startswith(_SYSTEM):
         return 0
-    if label == "tool schemas":
+    if label == TOOL_SCHEMAS:
         return 1
     if label.startswith("tool:"):
         return 2

@@ -12,8 +12,8 @@ from tests.ui.state.make import NOW, make, opened, turn
 SOURCES = (
     SourceUsage(source="tool:read", tokens=31_400, messages=7),
     SourceUsage(source="bundle:coding", tokens=10_300),
-    SourceUsage(source="tools:tool-bash", tokens=3_900),
-    SourceUsage(source="tools:tool-fs", tokens=5_000),
+    SourceUsage(source="tools:tool-bash", tokens=3_900, messages=1),
+    SourceUsage(source="tools:tool-fs", tokens=5_000, messages=3),
     SourceUsage(source="user", tokens=1_500, messages=3),
     SourceUsage(source="assistant", tokens=10_000, messages=8),
 )
@@ -136,6 +136,7 @@ async def test_the_full_form_tells_all() -> None:
         assert lines[0] == "Context 62.1k of 200k 31%"
         assert lines[1] == "sonnet 4.5 · counted by the provider · 4 s ago"
         assert "▒ tool:read 7 messages 31.4k 51%" in lines
+        assert "▓ tool schemas 4 tools 8.9k 14%" in lines
         assert "· free 8k of it reserved for the answer 137.9k" in lines
         assert "no compaction goes below 21k" in lines
         assert "tools:tool-fs 5k" in lines
