@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from amplifier_tui.kernel import events
@@ -42,6 +44,29 @@ class ModuleCancelledError(Exception):
     """A module raised ``CancelledError`` though nobody cancelled the session's task."""
 
 
+@contextmanager
+def contained(doing: str) -> Iterator[None]:
+    """Make ordinary errors of what a module must not raise, so that it costs only the module.
+
+    Args:
+        doing: What the module does meanwhile, for the message.
+
+    Raises:
+        ModuleCancelledError: It raised ``CancelledError`` by itself. A cancellation of the running
+            task gets through.
+        RuntimeError: It raised ``SystemExit``.
+    """
+    baseline = cancel_requests()
+    try:
+        yield
+    except asyncio.CancelledError as error:
+        if is_genuine_cancellation(baseline):
+            raise
+        raise ModuleCancelledError(f"the module raised CancelledError while {doing}") from error
+    except SystemExit as error:
+        raise RuntimeError(f"the module tried to end the program (exit {error.code})") from error
+
+
 async def load_and_mount(
     coordinator: ModuleCoordinator,
     loader: Any,
@@ -61,8 +86,7 @@ async def load_and_mount(
     Raises:
         Exception: What loading or mounting raised.
     """
-    baseline = cancel_requests()
-    try:
+    with contained("mounting"):
         mount = await loader.load(
             spec["module"],
             spec.get("config") or {},
@@ -72,12 +96,6 @@ async def load_and_mount(
         point = POINTS.get(kind)
         earlier = coordinator.get_mounted(point) if point else {}
         returned = await mount(coordinator)
-    except asyncio.CancelledError as error:
-        if is_genuine_cancellation(baseline):
-            raise
-        raise ModuleCancelledError("the module raised CancelledError while mounting") from error
-    except SystemExit as error:
-        raise RuntimeError(f"the module tried to end the program (exit {error.code})") from error
     if point and is_module_of(kind, returned):
         # Spec 000: what mount returns is registered automatically, if it did not do that itself.
         if not _differ(coordinator.get_mounted(point), earlier):

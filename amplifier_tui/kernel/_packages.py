@@ -159,7 +159,8 @@ def import_package(module_id: str, package_dir: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         raise BrokenModuleError(
             f"Module '{module_id}' found at {package_dir.parent} but failed to load: "
-            f"{type(error).__name__}: {error}{_advice(error)}"
+            f"{type(error).__name__}: {error}{advice(error)}",
+            reason_code="validation_failed",
         ) from error
     origin = _origin(module)
     if origin is not None and origin != package_dir.resolve():
@@ -184,7 +185,8 @@ def _origin(module: ModuleType) -> Path | None:
     return Path(file).resolve().parent if file else None
 
 
-def _advice(error: BaseException) -> str:
+def advice(error: BaseException) -> str:
+    """Return what to do about a failed import, to be put behind its message; mostly nothing."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return f". Install what provides '{error.name.partition('.')[0]}'."
     return ""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from amplifier_tui.kernel._loader_errors import BrokenModuleError
 from amplifier_tui.kernel.module_sources import ModuleNotFoundError
 
 
@@ -19,18 +21,38 @@ async def resolve_module(resolver: Any, module_id: str, hint: Any) -> Path:
 
     Raises:
         ModuleNotFoundError: The resolver does not know.
+        ModuleLoadError: It is no resolver, or what it returned is no source.
     """
-    function = getattr(resolver, "async_resolve", None) or resolver.resolve
+    function = getattr(resolver, "async_resolve", None) or getattr(resolver, "resolve", None)
+    if not callable(function):
+        raise _no_source(module_id, resolver, "it has no resolve()")
     positional, keywords = _arguments(function, hint)
     source = function(module_id, *positional, **keywords)
     if inspect.isawaitable(source):
         source = await source
     if source is None:
         raise ModuleNotFoundError(f"The resolver has no source for module '{module_id}'")
-    place = source if isinstance(source, str | Path) else source.resolve()
+    if isinstance(source, str | PathLike):
+        return Path(source)
+    resolve = getattr(source, "resolve", None)
+    if not callable(resolve):
+        found = f"its answer is {type(source).__name__}, neither a path nor a source with resolve()"
+        raise _no_source(module_id, resolver, found)
+    place = resolve()
     if inspect.isawaitable(place):
         place = await place
+    if not isinstance(place, str | PathLike):
+        found = f"its source resolved to {type(place).__name__}, not to a path"
+        raise _no_source(module_id, resolver, found)
     return Path(place)
+
+
+def _no_source(module_id: str, resolver: Any, found: str) -> BrokenModuleError:
+    who = type(resolver).__name__
+    return BrokenModuleError(
+        f"Module '{module_id}' can't be found by the module source resolver {who}: {found}",
+        reason_code="missing_source",
+    )
 
 
 def _arguments(function: Any, hint: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -9,6 +9,7 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel._module_mount import (
     OptionalKind,
     ReadyQueue,
+    contained,
     load_and_mount,
     mount_optional,
 )
@@ -116,7 +117,8 @@ def _queued(loader: Any) -> ReadyQueue:
 async def _announce_ready(coordinator: ModuleCoordinator, ready: ReadyQueue) -> None:
     for module_id, on_session_ready in ready:
         try:
-            await on_session_ready(coordinator)
+            with contained("getting ready"):
+                await on_session_ready(coordinator)
         except Exception as error:
             text = _safe_exception_str(error)
             logger.warning("on_session_ready of '%s' failed: %s", module_id, text, exc_info=error)

@@ -76,8 +76,12 @@ class ToolResult(BaseModel):
     @model_serializer(mode="wrap")
     def _omit_empty_content(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         dumped: dict[str, Any] = handler(self)
-        if not dumped.get("content"):
-            dumped.pop("content", None)
+        blocks = dumped.pop("content", None)
+        if blocks:
+            dumped["content"] = [
+                {name: value for name, value in block.items() if value is not None}
+                for block in blocks
+            ]
         return dumped
 
     def model_copy(
@@ -101,17 +105,15 @@ class ToolResult(BaseModel):
     def __str__(self) -> str:
         if self.success:
             return str(self.output) if self.output else "Success"
-        return self._failure()
+        return f"Error: {self._problem()}" if self.error else "Failed"
 
-    def _failure(self) -> str:
-        if self.error:
-            return f"Error: {self.error.get('message') or 'Unknown error'}"
-        return "Failed"
+    def _problem(self) -> str:
+        return str(self.error.get("message") or "Unknown error") if self.error else "Failed"
 
     def get_serialized_output(self) -> str:
         """Return the output as text for a model: JSON for data, without control characters."""
         if self.output is None:
-            text = "Success" if self.success else self._failure()
+            text = "Success" if self.success else f"Error: {self._problem()}"
         elif isinstance(self.output, dict | list):
             text = _to_json(self.output)
         else:

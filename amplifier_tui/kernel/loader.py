@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from amplifier_tui.kernel._entry_points import installed_modules
 from amplifier_tui.kernel._loader_errors import (
@@ -24,6 +24,7 @@ from amplifier_tui.kernel._packages import (
     ENTRY_POINT_GROUP,
     TYPE_TO_MOUNT_POINT,
     add_path,
+    advice,
     find_package_dir,
     import_package,
     kind_of,
@@ -45,6 +46,9 @@ __all__ = [
 ]
 
 logger = logging.getLogger(__name__)
+
+# Checks of what the loader calls, before there is a module to look at.
+_ENTRY_CHECKS: Final = frozenset({"mount_exists", "mount_signature", "on_session_ready_async"})
 
 Mount = Callable[[Any], Awaitable[Any]]
 OnSessionReady = Callable[[Any], Awaitable[Any]]
@@ -184,7 +188,7 @@ class ModuleLoader:
         except (Exception, SystemExit) as error:
             raise BrokenModuleError(
                 f"Module '{module_id}' can't be loaded from its entry point "
-                f"'{entry_point.value}': {type(error).__name__}: {error}",
+                f"'{entry_point.value}': {type(error).__name__}: {error}{advice(error)}",
                 reason_code="invalid_entry_point",
             ) from error
         if not callable(mount):
@@ -208,11 +212,13 @@ class ModuleLoader:
         name = package_name(module_id)
         try:
             module = importlib.import_module(name)
-        except ImportError as error:
-            if error.name == name:
+        except (Exception, SystemExit) as error:
+            if isinstance(error, ImportError) and error.name == name:
                 return None
             raise BrokenModuleError(
-                f"Module '{module_id}' found as package {name} but failed to load: {error}"
+                f"Module '{module_id}' found as package {name} but failed to load: "
+                f"{type(error).__name__}: {error}{advice(error)}",
+                reason_code="validation_failed",
             ) from error
         mount = getattr(module, "mount", None)
         return _Loaded(mount, _on_session_ready(module_id, module)) if callable(mount) else None
@@ -307,7 +313,7 @@ def _loaded(module_id: str, module: ModuleType, path: Path) -> _Loaded:
         raise BrokenModuleError(
             f"Module '{module_id}' found at {path} but failed to load: "
             f"{module.__name__} has no mount function",
-            reason_code="invalid_package_layout",
+            reason_code="invalid_entry_point",
         )
     return _Loaded(mount, _on_session_ready(module_id, module), path)
 
@@ -331,6 +337,8 @@ async def _validate(
         logger.warning("Module '%s' is of kind '%s', which has no validator", module_id, kind)
     elif not result.passed:
         problems = "; ".join(f"{check.name}: {check.message}" for check in result.errors)
+        no_entry = any(check.name in _ENTRY_CHECKS for check in result.errors)
         raise ModuleValidationError(
-            f"Module '{module_id}' failed validation: {result.summary()}. Errors: {problems}"
+            f"Module '{module_id}' failed validation: {result.summary()}. Errors: {problems}",
+            reason_code="invalid_entry_point" if no_entry else "validation_failed",
         )

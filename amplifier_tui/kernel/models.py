@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -33,12 +32,15 @@ class _Described(BaseModel):
 
 
 class Pricing(_Described):
-    """What a model costs, per million tokens, in ``currency`` (three capital letters)."""
+    """What a model costs, per million tokens, in ``currency`` (three capital letters).
 
-    input_per_million: Decimal | None = None
-    output_per_million: Decimal | None = None
-    cache_read_per_million: Decimal | None = None
-    cache_write_per_million: Decimal | None = None
+    For showing: what a turn came to is in ``Usage.cost_usd``, which is exact.
+    """
+
+    input_per_million: float
+    output_per_million: float
+    cache_read_per_million: float | None = None
+    cache_write_per_million: float | None = None
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
 
 

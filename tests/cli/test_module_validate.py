@@ -178,6 +178,16 @@ def test_without_a_pyproject_there_is_a_warning(tmp_path: Path, capsys: Capture)
     assert found["summary"] == "PASSED: 8/9 checks passed (0 errors, 1 warnings)"
 
 
+def test_the_project_around_a_modules_folder_is_not_its_own(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    project = copied("tool-wordcount", tmp_path)
+    (project / "pyproject.toml").rename(tmp_path / "pyproject.toml")
+    status, found = report(capsys, str(project))
+    assert status == 0
+    assert found["checks"][-1]["message"].startswith("No pyproject.toml: ")
+
+
 @pytest.mark.parametrize("where", ["package", "file", "src"])
 def test_package_file_and_src_layout_are_found_too(
     where: str, tmp_path: Path, capsys: Capture

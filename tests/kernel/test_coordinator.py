@@ -367,8 +367,10 @@ def test_a_coordinator_that_can_ask_nobody_says_so_to_who_debugs(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    ModuleCoordinator()
-    assert "Coordinator without approval or display system: asking is denying" in caplog.text
+    for approval, display in ((None, None), (object(), None), (None, object())):
+        caplog.clear()
+        ModuleCoordinator(None, approval, display)
+        assert "Coordinator without approval or display system: asking is denying" in caplog.text
     caplog.clear()
     ModuleCoordinator(None, object(), object())
     assert caplog.text == ""

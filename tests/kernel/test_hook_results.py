@@ -1,7 +1,7 @@
 import asyncio
 import logging
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -261,11 +261,13 @@ async def test_prompt_and_options_have_defaults() -> None:
 
 
 @pytest.mark.parametrize("answer", ["Allow", "allow once", "ALLOW ALWAYS"])
-async def test_the_allow_family_grants(answer: str) -> None:
+async def test_the_allow_family_grants_and_it_is_noted(answer: str, caplog: Log) -> None:
+    caplog.set_level(logging.INFO)
     result = await hub(approval=Approval(answer)).process_hook_result(
         ask(user_message="dropped"), "e", "h"
     )
     assert result == HookResult(action="continue")
+    assert caplog.messages == ["Approved (hook=h, event=e): Allow this operation?"]
 
 
 @pytest.mark.parametrize("answer", ["Deny", "deny", "Yes", "", "Allow all", "allow "])
@@ -304,7 +306,7 @@ async def test_nobody_to_ask_means_no(caplog: Log) -> None:
     assert caplog.records[-1].levelname == "ERROR"
 
 
-async def test_a_timeout_is_its_own_outcome() -> None:
+async def test_a_timeout_is_its_own_outcome(caplog: Log) -> None:
     approval = Approval(ApprovalTimeoutError())
     coordinator = hub(approval=approval)
     denied = await coordinator.process_hook_result(ask(approval_prompt="Write?"), "e", "h")
@@ -314,6 +316,23 @@ async def test_a_timeout_is_its_own_outcome() -> None:
     )
     allowed = await coordinator.process_hook_result(ask(approval_default="allow"), "e", "h")
     assert allowed == HookResult(action="continue")
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
+        "Approval timeout - denied by default (hook=h): Write?",
+        "Approval timeout - allowed by default (hook=h): Allow this operation?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "overruled", "action"),
+    [("allow", "deny", "deny"), ("deny", "allow", "continue"), ("allow", None, "continue")],
+)
+async def test_an_approval_system_may_overrule_what_silence_means(
+    asked: Literal["allow", "deny"], overruled: Literal["allow", "deny"] | None, action: str
+) -> None:
+    approval = Approval(ApprovalTimeoutError("nobody there", default=overruled))
+    question = ask(approval_default=asked)
+    result = await hub(approval=approval).process_hook_result(question, "e", "h")
+    assert result.action == action
 
 
 async def test_a_long_prompt_is_asked_whole_and_cut_in_the_reason() -> None:

@@ -7,7 +7,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from amplifier_tui.kernel import _handler_run
-from amplifier_tui.kernel.hooks import HookRegistry, HookResult
+from amplifier_tui.kernel.hooks import HookRegistry, HookResult, HookTrace
 
 Log = pytest.LogCaptureFixture
 
@@ -75,6 +75,40 @@ async def test_a_handler_that_is_not_callable_fails_when_it_is_called(
     hooks.register("x", "not callable", name="odd")
     assert (await hooks.emit("x", {})).action == "continue"
     assert "'odd'" in caplog.text
+
+
+class Undumpable:
+    def __init__(self, dumped: Any) -> None:
+        self.dumped = dumped
+
+    def model_dump(self) -> Any:
+        if isinstance(self.dumped, Exception):
+            raise self.dumped
+        return self.dumped
+
+
+@pytest.mark.parametrize(
+    ("rubbish", "why"),
+    [
+        (42, "int is not a HookResult"),
+        ({"action": "explode"}, "action: Input should be 'continue', 'deny',"),
+        ({"context_injections": [{"content": 5}]}, "context_injections.0.content: Input should be"),
+        ({"action": "modify", "data": Circular()}, "Event data is circular"),
+        (Undumpable(OSError("broken")), "model_dump failed: broken"),
+        (Undumpable([1]), "model_dump did not return a dict"),
+    ],
+)
+async def test_it_is_said_why_an_answer_can_not_be_read(
+    hooks: HookRegistry, caplog: Log, rubbish: Any, why: str
+) -> None:
+    traces: list[HookTrace] = []
+    hooks.observe(traces.append)
+    hooks.register("x", lambda event, data: rubbish)
+    await hooks.emit("x", {})
+    error = traces[0].handlers[0].error
+    assert error is not None
+    assert error.startswith(f"Hook handler returned invalid response: {why}")
+    assert f"({why}" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,8 @@ async def test_deny_beats_ask_beats_inject_beats_modify(
     for index, (kind, priority, is_async) in enumerate(plan):
         hooks.register("x", handler(ANSWERS[kind], is_async), priority, f"{index}:{kind}")
     order = hooks.list_handlers("x")["x"]
+    places = sorted(range(len(plan)), key=lambda index: (plan[index][1], index))
+    assert order == [f"{index}:{plan[index][0]}" for index in places]
     kinds = [name.split(":")[1] for name in order]
     result = await hooks.emit("x", {"given": True})
 

@@ -1,4 +1,5 @@
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -52,6 +53,15 @@ def test_a_handler_without_a_name_gets_one_of_its_own() -> None:
     first, second = hooks.list_handlers("tool:pre")["tool:pre"]
     assert first.startswith("_auto_tool:pre_")
     assert first != second
+
+
+@pytest.mark.parametrize("name", ["", 5, None])
+def test_a_name_that_names_nothing_is_replaced(name: Any) -> None:
+    handler = Mock(__name__=name)
+    hooks = HookRegistry()
+    hooks.register("tool:pre", handler)
+    [found] = hooks.list_handlers("tool:pre")["tool:pre"]
+    assert found.startswith("_auto_tool:pre_")
 
 
 def test_list_handlers_knows_all_events_and_answers_for_unknown_ones() -> None:

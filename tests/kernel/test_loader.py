@@ -122,8 +122,31 @@ async def test_a_package_with_a_missing_dependency_is_broken_not_missing(
     package.mkdir()
     (package / "__init__.py").write_text("import nowhere_to_be_found\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(module_sources.ModuleLoadError, match="nowhere_to_be_found"):
+    with pytest.raises(module_sources.ModuleLoadError, match="Install what provides 'nowhere_to_"):
         await ModuleLoader().load("tool-dependent")
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("1 / 0", "ZeroDivisionError: division"),
+        ("def", "SyntaxError"),
+        ("exit(3)", "SystemExit: 3"),
+    ],
+)
+async def test_a_package_that_can_not_be_imported_is_broken_whatever_it_raises(
+    code: str,
+    error: str,
+    installed: list[EntryPoint],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    package = tmp_path / "amplifier_module_tool_exploding"
+    package.mkdir()
+    (package / "__init__.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(module_sources.ModuleLoadError, match=f"but failed to load: {error}"):
+        await ModuleLoader().load("tool-exploding")
 
 
 async def test_a_module_that_is_nowhere_says_what_was_tried_and_what_to_do(

@@ -2,6 +2,7 @@ import importlib.metadata
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -225,6 +226,29 @@ async def test_other_errors_of_a_resolver_come_out() -> None:
         await (await loader_for(Resolver(OSError("disk")))).load("tool-a")
 
 
+@pytest.mark.parametrize(
+    ("resolver", "found"),
+    [
+        (SimpleNamespace(), "it has no resolve()"),
+        (SimpleNamespace(resolve=5), "it has no resolve()"),
+        (SimpleNamespace(resolve=lambda *_: 42), "its answer is int, neither a path nor a source"),
+        (
+            SimpleNamespace(resolve=lambda *_: SimpleNamespace(resolve=lambda: b"/x")),
+            "its source resolved to bytes, not to a path",
+        ),
+    ],
+)
+async def test_a_resolver_that_gives_no_source_is_told_what_it_gave(
+    resolver: Any, found: str
+) -> None:
+    with pytest.raises(ModuleLoadError) as failure:
+        await (await loader_for(resolver)).load("tool-gone")
+    assert str(failure.value).startswith(
+        "Module 'tool-gone' can't be found by the module source resolver SimpleNamespace: " + found
+    )
+    assert module_failure_reason(failure.value) == "missing_source"
+
+
 # -- what is at the path ---------------------------------------------------------------------------
 
 
@@ -302,6 +326,7 @@ async def test_a_package_that_can_not_be_imported_says_why(
         await loader.load("tool-bad")
     assert f"Module 'tool-bad' found at {path} but failed to load" in str(caught.value)
     assert message in str(caught.value)
+    assert module_failure_reason(caught.value) == "validation_failed"
     assert str(path) not in sys.path
 
 
@@ -326,8 +351,11 @@ async def test_a_kind_without_a_validator_is_loaded_with_a_warning(
 
 async def test_a_resolver_module_without_mount_is_found_but_fails(tmp_path: Path) -> None:
     path = write(tmp_path, "my-resolver", "__amplifier_module_type__ = 'resolver'\n")
-    with pytest.raises(ValueError, match=r"but failed to load: .* has no mount function"):
+    with pytest.raises(
+        ModuleLoadError, match=r"but failed to load: .* has no mount func"
+    ) as caught:
         await (await loader_for(Resolver(path))).load("my-resolver")
+    assert module_failure_reason(caught.value) == "invalid_entry_point"
 
 
 @pytest.mark.parametrize(
@@ -350,16 +378,29 @@ def test_the_name_suggests_the_kind(module_id: str, kind: str) -> None:
 # -- validation ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "problem", "reason"),
+    [
+        ("mount(c", "mounted(c", "mount_exists: No mount() function found", "invalid_entry_point"),
+        ("async def mount", "def mount", "mount_signature: mount() should", "invalid_entry_point"),
+        ("return config", "return config\n\n\ndef on_session_ready(c): ...",
+         "on_session_ready_async: on_session_ready must be", "invalid_entry_point"),
+        ("execute", "run", "protocol_compliance: Tool 't' does not implement", "validation_failed"),
+    ],
+)  # fmt: skip
 async def test_a_module_that_breaks_its_contract_is_refused_with_the_reasons(
-    tmp_path: Path,
+    old: str, new: str, problem: str, reason: str, tmp_path: Path
 ) -> None:
-    path = write(tmp_path, "tool-a", "def helper(): pass\n")
+    source = MOUNT.replace(old, new)
+    if "async def mount" not in source:
+        source = source.replace("await coordinator", "coordinator")
+    path = write(tmp_path, "tool-a", source)
     with pytest.raises(ModuleValidationError) as caught:
         await (await loader_for(Resolver(path))).load("tool-a")
     text = str(caught.value)
     assert text.startswith("Module 'tool-a' failed validation: FAILED: ")
-    assert "Errors: mount_exists: No mount() function found" in text
-    assert module_failure_reason(caught.value) == "validation_failed"
+    assert f"Errors: {problem}" in text
+    assert module_failure_reason(caught.value) == reason
     assert str(tmp_path) not in sys.path
 
 

@@ -25,7 +25,7 @@ REQUIRED: dict[type[BaseModel], dict[str, Any]] = {
     HookResult: {},
     ContextInjection: {"content": "c"},
     ModelInfo: {"id": "m", "display_name": "M", "context_window": 1, "max_output_tokens": 2},
-    Pricing: {},
+    Pricing: {"input_per_million": 2.5, "output_per_million": 10.0},
     ConfigField: {"id": "f", "display_name": "F", "prompt": "p"},
     ProviderInfo: {"id": "p", "display_name": "P"},
     ModuleInfo: {
@@ -66,8 +66,6 @@ DEFAULTS: dict[type[BaseModel], dict[str, Any]] = {
     },
     ModelInfo: {"capabilities": [], "defaults": {}, "pricing": None},
     Pricing: {
-        "input_per_million": None,
-        "output_per_million": None,
         "cache_read_per_million": None,
         "cache_write_per_million": None,
         "currency": "USD",
@@ -185,9 +183,16 @@ def test_a_cost_is_exact(cost: Any) -> None:
     assert SessionStatus.model_validate(status.model_dump()) == status
 
 
-def test_prices_are_decimals() -> None:
-    pricing = Pricing(input_per_million=Decimal("2.50"), currency="EUR")
-    assert pricing.input_per_million == Decimal("2.50")
+def test_prices_are_numbers_that_can_be_reckoned_and_dumped() -> None:
+    pricing = Pricing.model_validate(
+        {"input_per_million": Decimal("2.50"), "output_per_million": "10", "currency": "EUR"}
+    )
+    assert pricing.input_per_million * 0.5 == 1.25
+    assert json.loads(pricing.model_dump_json(exclude_none=True)) == {
+        "input_per_million": 2.5,
+        "output_per_million": 10.0,
+        "currency": "EUR",
+    }
 
 
 @given(st.text())

@@ -69,6 +69,21 @@ async def test_a_mount_point_that_only_a_failed_mount_used_is_gone_again() -> No
         session.coordinator.get("agents")
 
 
+async def test_a_mount_that_opens_a_session_of_its_own_is_still_taken_back() -> None:
+    async def bad(coordinator: ModuleCoordinator, config: dict[str, Any]) -> None:
+        tools = plan(tools=[{"module": "inner"}])
+        child, _ = make({"inner": mounts("tools", Named("inner"))}, tools)
+        async with child:
+            await everything(coordinator, "bad")
+        raise RuntimeError("half way")
+
+    session, _ = make({"bad": bad}, plan(tools=[{"module": "bad"}]))
+    untouched, _ = make()
+    await session.initialize()
+    await untouched.initialize()
+    assert present(session.coordinator) == present(untouched.coordinator)
+
+
 async def test_what_others_register_meanwhile_stays() -> None:
     mounting, go_on = asyncio.Event(), asyncio.Event()
 

@@ -236,7 +236,9 @@ async def test_the_status_follows_the_turns() -> None:
     session, _ = make(acting(lambda **_: seen.append(session.status.status)))
     await session.initialize()
     await session.execute("hi")
-    assert seen == ["running"]
+    assert session.status.status == "completed"
+    await session.execute("again")
+    assert seen == ["running", "running"]
     assert session.status.status == "completed"
     assert session.status.last_activity is not None
 

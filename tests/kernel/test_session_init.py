@@ -316,6 +316,50 @@ async def test_modules_are_told_when_all_are_mounted_in_mount_order(caplog: Log)
     assert "on_session_ready of 'a' failed: a is not ready" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("raised", "message"),
+    [
+        (asyncio.CancelledError(), "the module raised CancelledError while getting ready"),
+        (SystemExit(4), "the module tried to end the program (exit 4)"),
+    ],
+)
+async def test_a_module_that_can_not_get_ready_takes_nobody_with_it(
+    raised: BaseException, message: str
+) -> None:
+    heard: list[str] = []
+
+    async def ends(coordinator: ModuleCoordinator) -> None:
+        raise raised
+
+    async def hears(coordinator: ModuleCoordinator) -> None:
+        heard.append("b")
+
+    config = plan(tools=[{"module": "a"}, {"module": "b"}])
+    session = AmplifierSession(config, loader=ready_loader(a=ends, b=hears))
+    traces: list[HookTrace] = []
+    session.coordinator.hooks.observe(traces.append)
+    await session.initialize()
+    assert session.initialized
+    assert heard == ["b"]
+    assert [facts(trace)["error"] for trace in traces] == [message]
+
+
+async def test_cancelling_while_modules_get_ready_gets_through() -> None:
+    waiting = asyncio.Event()
+
+    async def waits(coordinator: ModuleCoordinator) -> None:
+        waiting.set()
+        await asyncio.Event().wait()
+
+    session = AmplifierSession(plan(tools=[{"module": "a"}]), loader=ready_loader(a=waits))
+    opening = asyncio.create_task(session.initialize())
+    await waiting.wait()
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert not session.initialized
+
+
 async def test_what_the_loader_has_queued_is_called_and_cleared() -> None:
     heard: list[Any] = []
 

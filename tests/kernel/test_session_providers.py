@@ -230,4 +230,5 @@ async def test_an_application_that_changes_what_it_looks_at_changes_only_its_cop
 
     session.coordinator.register_capability("provider.before_load", before_load)
     await session.initialize()
+    assert len(session.coordinator.get("providers")) == 1
     assert session.config["providers"][0]["config"] == {"list": [{"a": 1}]}

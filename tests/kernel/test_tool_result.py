@@ -85,7 +85,7 @@ def test_a_result_prints_as_what_happened(result: ToolResult, text: str) -> None
         (ToolResult(output="te\x00xt\ud800"), "text"),
         (ToolResult(output=5), "5"),
         (ToolResult(), "Success"),
-        (ToolResult(success=False), "Failed"),
+        (ToolResult(success=False), "Error: Failed"),
         (ToolResult(success=False, error={"type": "t"}), "Error: Unknown error"),
         (ToolResult(success=False, error={"message": "no"}), "no"),
         (ToolResult(output={(1,): "odd key"}), "{(1,): 'odd key'}"),
@@ -111,10 +111,10 @@ def test_content_holds_text_and_images_and_nothing_more() -> None:
         ]
     )
     assert result.model_dump()["content"] == [
-        {"type": "text", "text": "t", "visibility": None},
-        {**image(), "visibility": None},
-        {"type": "text", "text": "u", "visibility": None},
-        {**image(), "visibility": None},
+        {"type": "text", "text": "t"},
+        image(),
+        {"type": "text", "text": "u"},
+        image(),
     ]
 
 

@@ -23,7 +23,7 @@ def usage_cost(usage: Usage, pricing: Pricing | None) -> Decimal | None:
     Returns:
         The cost in the currency of the prices.
     """
-    if pricing is None or pricing.input_per_million is None or pricing.output_per_million is None:
+    if pricing is None:
         return None
     base = pricing.input_per_million
     read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
@@ -33,5 +33,12 @@ def usage_cost(usage: Usage, pricing: Pricing | None) -> Decimal | None:
         (written, pricing.cache_write_per_million),
         (usage.output_tokens, pricing.output_per_million),
     )
-    total = sum((count * (base if price is None else price) for count, price in parts), Decimal(0))
+    total = sum(
+        (count * _exact(base if price is None else price) for count, price in parts), Decimal(0)
+    )
     return total / _MILLION
+
+
+def _exact(price: float) -> Decimal:
+    # The digits somebody wrote down, not the nearest binary fraction.
+    return Decimal(str(price))

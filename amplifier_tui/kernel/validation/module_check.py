@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +32,7 @@ from amplifier_tui.kernel.validation.importing import imported_module
 
 __all__ = ["CheckedModule", "check_module"]
 
-_SNIPPET: Final = '[project.entry-points."amplifier.modules"] {id} = "{package}:mount"'
+_SNIPPET: Final = '[project.entry-points."amplifier.modules"]\n{id} = "{package}:mount"'
 _PREFIXES: Final = (FOLDER_PREFIX, "amplifier_module_")
 
 
@@ -63,7 +65,8 @@ async def check_module(
         config: What to mount it with.
 
     Raises:
-        FileNotFoundError: There is neither such a path nor an installed module of that id.
+        FileNotFoundError: There is neither such a path nor an installed module of that id, or the
+            path is none of one module.
         ValueError: It is of a kind that nothing is known to check of.
     """
     place = _on_disk(target) or _installed(target)
@@ -98,11 +101,24 @@ class _Place:
 
 def _on_disk(target: str) -> _Place | None:
     path = Path(target)
-    if not path.exists():
+    try:
+        if not target or not path.exists():
+            return None
+    except OSError as error:
+        raise FileNotFoundError(f"'{target}' can't be read: {error.strerror}") from error
+    except ValueError:
+        # No file system has names like that.
         return None
+    if path.is_file() and path.suffix != ".py" and path.name != "pyproject.toml":
+        raise FileNotFoundError(f"'{target}' is a file: give the folder of the module")
     folder = (path if path.is_dir() else path.parent).resolve()
     project = _project_of(folder)
     declared = declared_modules(project)
+    if folder == project and len(declared) > 1:
+        raise FileNotFoundError(
+            f"'{target}' declares {len(declared)} modules: give the folder of the package of one, "
+            f"or the id of an installed one ({_some(declared)})"
+        )
     module_id = _id_of(folder, declared)
     package = find_package_dir(module_id, folder)
     source = package / "__init__.py" if package is not None else None
@@ -110,14 +126,22 @@ def _on_disk(target: str) -> _Place | None:
 
 
 def _installed(module_id: str) -> _Place:
-    for found in find_modules():
+    modules = find_modules()
+    for found in modules:
         if found.id == module_id:
             source = Path(found.location) if found.entry_point else None
             importable = found.entry_point.partition(":")[0] or found.location
             return _Place(module_id, found.location, importable, source, found.entry_point or None)
+    close = get_close_matches(module_id, [found.id for found in modules], 1)
     raise FileNotFoundError(
-        f"There is no folder '{module_id}', and no module of that id is installed"
+        f"There is no folder '{module_id}', and no module of that id is installed."
+        + (f" Did you mean {close[0]}?" if close else "")
     )
+
+
+def _some(module_ids: Iterable[str], most: int = 5) -> str:
+    shown = [*module_ids]
+    return ", ".join(shown[:most] + ["..."] * (len(shown) > most))
 
 
 def _checkable(kind: str) -> str:
@@ -143,7 +167,7 @@ def _id_of(folder: Path, declared: dict[str, str]) -> str:
     for module_id, value in declared.items():
         if len(declared) == 1 or value.partition(":")[0].partition(".")[0] == folder.name:
             return module_id
-    name = folder.name
+    name = folder.name or str(folder)
     for prefix in _PREFIXES:
         name = name.removeprefix(prefix)
     return name.replace("_", "-")
@@ -169,7 +193,7 @@ def _no_package(place: _Place) -> ValidationCheck:
 def _check_entry_point(place: _Place, project: Path) -> ValidationCheck:
     name, package = "entry_point", Path(place.importable or "")
     snippet = _SNIPPET.format(id=place.module_id, package=package.name)
-    remedy = f"In pyproject.toml: {snippet}"
+    remedy = f"Write into pyproject.toml:\n{snippet}"
     if not (project / "pyproject.toml").is_file():
         return failure(
             name, "No pyproject.toml: the module mounts from a path only", remedy, "warning"

@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.kernel import utils
+from amplifier_tui.kernel.utils import retry, truncate
 from amplifier_tui.kernel.utils.truncate import (
     CIRCULAR,
+    MAX_DEPTH,
     REDACTED,
     SENSITIVE_KEYS,
     TOO_DEEP,
@@ -55,9 +57,14 @@ def test_other_keys_can_be_named() -> None:
     assert redact_secrets({"pin": 1, "token": 2}, {"pin"}) == {"pin": "[REDACTED]", "token": 2}
 
 
-def test_both_are_at_hand_in_utils() -> None:
-    assert utils.redact_secrets is redact_secrets
-    assert utils.truncate_values is truncate_values
+def test_the_published_helpers_are_at_hand_in_utils() -> None:
+    homes = {
+        truncate: ("SENSITIVE_KEYS", "redact_secrets", "truncate_values"),
+        retry: ("RetryConfig", "classify_error_message", "retry_with_backoff"),
+    }
+    assert sorted(utils.__all__) == sorted(name for names in homes.values() for name in names)
+    for home, names in homes.items():
+        assert all(getattr(utils, name) is getattr(home, name) for name in names)
 
 
 nested = st.recursive(
@@ -108,6 +115,17 @@ def test_what_is_far_too_deep_is_cut(function: Any) -> None:
     text = str(function(deep))
     assert TOO_DEEP in text
     assert text.count("[[") < 100
+
+
+@pytest.mark.parametrize("function", [redact_secrets, truncate_values])
+def test_what_lies_beside_it_changes_nothing_about_the_depth(function: Any) -> None:
+    deep: Any = "end"
+    for _ in range(MAX_DEPTH):
+        deep = [deep]
+    beside: list[Any] = [[] for _ in range(MAX_DEPTH)]
+    assert TOO_DEEP not in str(function(deep))
+    assert function([*beside, deep]) == [*beside, function([deep])[0]]
+    assert TOO_DEEP in str(function([*beside, deep]))
 
 
 @pytest.mark.parametrize("function", [redact_secrets, truncate_values])
