@@ -45,11 +45,11 @@ def run_bare(home: Machine, times: Times) -> None:
         times.rss.append(rss_mib(process.pid))
 
 
-def run_program(home: Machine, times: Times, bundle: str, *, module: str = "") -> None:
+def run_program(home: Machine, times: Times, bundle: str) -> None:
     """Start the program once, and press a key as soon as it can be seen to take one."""
     began = time.perf_counter()
     columns, rows = SIZE
-    with start(home, "--bundle", bundle, columns=columns, rows=rows, module=module) as process:
+    with start(home, "--bundle", bundle, columns=columns, rows=rows) as process:
         times.paint.append((until(process, PROMPT) - began) * 1000)
         at = len(process.raw)
         process.write(b"q")
@@ -78,7 +78,7 @@ def measure(quick: bool) -> list[Row]:
     base = median(bare.paint)
     paint, keys = demo.paint + coding.paint, demo.keys + coding.keys
 
-    def row(what: str, value: float, goal: float | None) -> Row:
+    def row(what: str, value: float, goal: float) -> Row:
         return Row(
             what=what,
             value=value,
@@ -88,19 +88,28 @@ def measure(quick: bool) -> list[Row]:
             reference=base,
             against="first paint of a bare Textual app",
             how=f"pty {SIZE[0]}x{SIZE[1]}, spawn to bytes read, medians of {rounds} alternating "
-            "rounds; the reference is a bare Textual app's first paint",
+            "rounds",
         )
-
-    def memory(what: str, value: float, goal: float | None) -> Row:
-        how = "VmRSS 0.5 s after the session is open; the SDK of coding's provider comes later"
-        return Row(what=what, value=value, unit="MiB", goal=goal, how=how)
 
     return [
         row("first paint", median(paint), 1.2),
         row("prompt accepts keys", median(keys), 1.3),
         row("session ready: demo", median(demo.ready), 4.0),
         row("session ready: coding", median(coding.ready), 4.0),
-        row("CPU time until ready: demo", median(demo.cpu), None),
-        memory("RSS at ready: demo", median(demo.rss), 75.0),
-        memory("RSS at ready: bare Textual app", median(bare.rss), None),
+        Row(
+            what="  processor time until then: demo",
+            value=median(demo.cpu),
+            unit="ms",
+            reference=median(bare.cpu),
+            against="the bare app's, until its first paint",
+        ),
+        Row(
+            what="RSS at ready: demo",
+            value=median(demo.rss),
+            unit="MiB",
+            goal=75.0,
+            reference=median(bare.rss),
+            against="the bare app's",
+            how="VmRSS 0.5 s after the session is open",
+        ),
     ]

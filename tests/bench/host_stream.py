@@ -1,4 +1,4 @@
-"""What following a stream costs the engine: `python -m tests.bench.host_stream`.
+"""What following a stream costs the engine.
 
 Emits deltas as a provider does, once into a bare hook registry and once into one that the host
 follows: normalised, logged, journaled and put into the outbox. The architecture promises 1 000
@@ -17,7 +17,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.sender import Sender
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.kernel.hooks import HookRegistry
-from tests.bench.table import Row, show
+from tests.bench.table import Row
 
 DELTAS = 50_000
 RATE = 1_000
@@ -79,7 +79,3 @@ def measure(quick: bool) -> list[Row]:
             how=how,
         ),
     ]
-
-
-if __name__ == "__main__":
-    show(measure)

@@ -5,7 +5,6 @@ import asyncio
 import gc
 import json
 import logging
-import statistics
 import sys
 import tempfile
 import time
@@ -14,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-ROUNDS = 7
+ROUNDS = 15
 SMALL = {"tool_name": "bash", "tool_input": {"command": "ls -la", "timeout": 30}}
 # Two hundred kilobytes as an orchestrator emits them: the messages of a request, in blocks.
 LARGE = {
@@ -51,7 +50,10 @@ POINTS = {
 
 
 async def measure(operation: Callable[[], Awaitable[Any]], times: int) -> float:
-    """Return the median of some rounds, in microseconds per operation."""
+    """Return the best of some rounds, in microseconds per operation.
+
+    The rounds are short: on a busy machine some of them have a core to themselves.
+    """
     await operation()
     rounds = []
     for _ in range(ROUNDS):
@@ -60,7 +62,7 @@ async def measure(operation: Callable[[], Awaitable[Any]], times: int) -> float:
         for _ in range(times):
             await operation()
         rounds.append((time.perf_counter() - began) / times * 1e6)
-    return statistics.median(rounds)
+    return min(rounds)
 
 
 def registry(handlers: int, answer: Any = None) -> Any:
@@ -124,22 +126,22 @@ async def measured() -> dict[str, float]:
     found: dict[str, float] = {}
     for count in (0, 1, 10):
         hooks = registry(count)
-        found[f"emit {count} small"] = await measure(partial(hooks.emit, "tool:pre", SMALL), 300)
+        found[f"emit {count} small"] = await measure(partial(hooks.emit, "tool:pre", SMALL), 200)
     reads = registry(10, lambda data: json.dumps(data) and None)
     modifies = registry(1, lambda data: HookResult(action="modify", data=data))
-    found["emit 10 large"] = await measure(partial(registry(10).emit, "tool:pre", LARGE), 10)
-    found["emit 1 large, modify"] = await measure(lambda: modifies.emit("tool:pre", LARGE), 10)
+    found["emit 10 large"] = await measure(partial(registry(10).emit, "tool:pre", LARGE), 5)
+    found["emit 1 large, modify"] = await measure(lambda: modifies.emit("tool:pre", LARGE), 5)
     found["emit 10 large, json.dumps each"] = await measure(
-        lambda: reads.emit("tool:pre", LARGE), 5
+        lambda: reads.emit("tool:pre", LARGE), 3
     )
-    found["session in memory"] = await measure(in_memory, 50)
+    found["session in memory"] = await measure(in_memory, 30)
     with tempfile.TemporaryDirectory() as folder:
         sys.path.insert(0, folder)
         for module_id, point in POINTS.items():
             package = Path(folder) / f"amplifier_module_{module_id.replace('-', '_')}"
             package.mkdir()
             (package / "__init__.py").write_text(MODULE.format(point=point))
-        found["session through the loader"] = await measure(through_the_loader, 20)
+        found["session through the loader"] = await measure(through_the_loader, 10)
     return found
 
 

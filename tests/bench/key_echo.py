@@ -6,12 +6,21 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench.program import cpu_seconds, machine, median, percentile, start, until
+from tests.bench.program import (
+    BARE_INPUT,
+    cpu_seconds,
+    machine,
+    median,
+    percentile,
+    start,
+    start_bare,
+    until,
+)
 from tests.bench.prose import prose
 from tests.bench.table import Row
 from tests.e2e.machine import Machine
@@ -22,51 +31,77 @@ RATE = 250
 """Words a second that the server sends."""
 GAP = 0.06
 """Seconds between two keys, more or less: a fast typist."""
+CHUNK = 20
+"""Letters after which it is the other one's turn."""
 LETTERS = "bcdfghjklmnpqrstvwxz"
 END = b"the-end-of-the-stream"
 
 
 @dataclass
 class Echo:
-    """What typing showed.
+    """What typing showed, in the program and in a bare Textual app, by turns.
 
     Attributes:
-        milliseconds: Of each key, from writing it to reading its letter.
-        cpu: Part of a core the program used meanwhile.
+        program: Milliseconds of each key, from writing it to reading its letter.
+        bare: The same of the bare app.
+        cpu: Part of a core the program used while it was typed into.
     """
 
-    milliseconds: list[float]
+    program: list[float]
+    bare: list[float]
     cpu: float
 
 
-def type_keys(process: PtyProcess, count: int, seed: int = 7) -> Echo:
-    """Type letters at a person's pace and wait for each of them.
+def type_by_turns(process: PtyProcess, home: Machine, count: int) -> Echo:
+    """Type so many letters at a person's pace, in chunks; the same into a bare app between them.
 
     Args:
         process: The program, with an empty prompt.
-        count: How many.
-        seed: Of the letters.
+        home: Where the bare app may live.
+        count: How many letters.
     """
-    source = random.Random(seed)
+    source = random.Random(7)
+    echo = Echo([], [], 0.0)
+    seconds = cpu = 0.0
+    with start_bare(home, source=BARE_INPUT) as bare:
+        # It has drawn itself when the first letter is there.
+        bare.watch(1.0)
+        while len(echo.program) < count:
+            began, used = time.perf_counter(), cpu_seconds(process.pid)
+            echo.program += _type(process, source, bare)
+            seconds += time.perf_counter() - began
+            cpu += cpu_seconds(process.pid) - used
+            echo.bare += _type(bare, source, process)
+    echo.cpu = cpu / seconds
+    return echo
+
+
+def _type(process: PtyProcess, source: random.Random, other: PtyProcess) -> list[float]:
+    """Type a chunk of letters, wait for each, and clear the line again.
+
+    Args:
+        process: Is typed into.
+        source: Of the letters.
+        other: Goes on meanwhile, and has to be read.
+    """
     found: list[float] = []
-    began, cpu = time.perf_counter(), cpu_seconds(process.pid)
-    while len(found) < count:
-        # A start no answer has makes every row of letters unique.
-        typed = "qzx"
-        process.write(typed.encode())
-        until(process, typed.encode(), len(process.raw) - 4096)
-        for _ in range(min(40, count - len(found))):
-            letter = source.choice(LETTERS)
-            typed += letter
-            at = max(0, len(process.raw) - len(typed))
-            pressed = time.perf_counter()
-            process.write(letter.encode())
-            found.append((until(process, typed.encode(), at) - pressed) * 1000)
-            process.watch(GAP * source.uniform(0.5, 1.5))
-        process.write(b"\x15")  # ctrl+u: from the beginning
-        process.watch(0.2)
-    seconds = time.perf_counter() - began
-    return Echo(found, (cpu_seconds(process.pid) - cpu) / seconds)
+    # A start no answer has makes every row of letters unique.
+    typed = "qzx"
+    process.write(typed.encode())
+    until(process, typed.encode(), len(process.raw) - 4096)
+    for _ in range(CHUNK):
+        letter = source.choice(LETTERS)
+        typed += letter
+        at = max(0, len(process.raw) - len(typed))
+        pressed = time.perf_counter()
+        process.write(letter.encode())
+        found.append((until(process, typed.encode(), at) - pressed) * 1000)
+        other.read(0)
+        process.watch(GAP * source.uniform(0.5, 1.5))
+    process.write(b"\x15")  # ctrl+u: from the beginning
+    process.watch(0.2)
+    other.watch(0.1)
+    return found
 
 
 @contextmanager
@@ -96,30 +131,31 @@ class Address:
         self.url = url
 
 
-def idle(count: int, *, module: str = "") -> Echo:
+def idle(count: int) -> Echo:
     """Type into a session in which nothing happens."""
-    with machine() as home, start(home, "--demo", module=module) as process:
+    with machine() as home, start(home, "--demo") as process:
         until(process, b"\x1b]2;demo")
         process.watch(1.5)
-        return type_keys(process, count)
+        return type_by_turns(process, home, count)
 
 
-def streaming(kind: Kind, count: int, *, module: str = "") -> tuple[Echo, float]:
+def streaming(kind: Kind, count: int) -> tuple[Echo, float]:
     """Type while an answer streams through the real provider.
 
     Returns:
         The echo, and the words a second that arrived.
     """
-    words = int((count * (GAP + 0.03) + 3) * RATE)
+    # Half of the time the bare app is typed into.
+    words = int((2 * count * (GAP + 0.03) + 5) * RATE)
     with machine() as home, streaming_server(home.home, words) as url:
         lead_to(Address(url), home, kind)
-        with start(home, "--bundle", "work", module=module) as process:
+        with start(home, "--bundle", "work") as process:
             _settle(process, home)
             process.write(b"talk for long\r")
             until(process, re.compile(rb"CPU|the|for"), len(process.raw))
             began, shown = time.perf_counter(), len(process.raw)
             process.watch(1.0)
-            echo = type_keys(process, count)
+            echo = type_by_turns(process, home, count)
             until(process, END, shown)
             return echo, words / (time.perf_counter() - began)
 
@@ -145,15 +181,19 @@ def measure(quick: bool) -> list[Row]:
 
 
 def _rows(what: str, echo: Echo, goal: float, how: str) -> list[Row]:
-    how = f"pty round trip of {len(echo.milliseconds)} keys; {how}"
-    return [
-        Row(what=f"{what}: p50", value=median(echo.milliseconds), unit="ms", how=how),
-        Row(
-            what=f"{what}: p95",
-            value=percentile(echo.milliseconds, 0.95),
+    def row(name: str, pick: Callable[[list[float]], float], goal: float | None) -> Row:
+        return Row(
+            what=name,
+            value=pick(echo.program),
             unit="ms",
             goal=goal,
-            how=how,
-        ),
-        Row(what=f"{what}: max", value=max(echo.milliseconds), unit="ms", how=how),
+            reference=pick(echo.bare),
+            against="a bare Textual app with one Input, at rest, by turns",
+            how=f"pty round trip of {len(echo.program)} keys; {how}",
+        )
+
+    return [
+        row(f"{what}: p95", lambda values: percentile(values, 0.95), goal),
+        row("  p50", median, None),
+        row("  max", max, None),
     ]

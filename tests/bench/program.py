@@ -13,12 +13,25 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.bench import sampler
 from tests.e2e.machine import Machine
 from tests.e2e.pty_process import PtyProcess
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 LONGEST = 60.0
 """Seconds after which a measurement is given up."""
+BARE_INPUT = """
+from textual.app import App, ComposeResult
+from textual.widgets import Input
+
+
+class BareInput(App[None]):
+    def compose(self) -> ComposeResult:
+        yield Input()
+
+
+BareInput().run()
+"""
 BARE = """
 from textual.app import App, ComposeResult
 from textual.widgets import Static
@@ -48,9 +61,7 @@ def machine() -> Iterator[Machine]:
             made.close()
 
 
-def start(
-    machine: Machine, *arguments: str, columns: int = 120, rows: int = 36, module: str = ""
-) -> PtyProcess:
+def start(machine: Machine, *arguments: str, columns: int = 120, rows: int = 36) -> PtyProcess:
     """Start the program.
 
     Args:
@@ -58,16 +69,18 @@ def start(
         arguments: Of its command line.
         columns: Width.
         rows: Height.
-        module: Another module to run with these arguments, such as a profiler of the program.
     """
-    argv = [sys.executable, "-m", module or "amplifier_tui", *arguments]
-    return PtyProcess(argv, env=machine.env, cwd=machine.project, columns=columns, rows=rows)
+    argv = [sys.executable, *sampler.command("amplifier_tui"), *arguments]
+    env = machine.env | sampler.variables()
+    return PtyProcess(argv, env=env, cwd=machine.project, columns=columns, rows=rows)
 
 
-def start_bare(machine: Machine, columns: int = 120, rows: int = 36) -> PtyProcess:
-    """Start a Textual app with one word on it."""
+def start_bare(
+    machine: Machine, columns: int = 120, rows: int = 36, source: str = BARE
+) -> PtyProcess:
+    """Start a Textual app with one word on it, or another one."""
     script = machine.home / "bare.py"
-    script.write_text(BARE)
+    script.write_text(source)
     argv = [sys.executable, str(script)]
     return PtyProcess(argv, env=machine.env, cwd=machine.project, columns=columns, rows=rows)
 

@@ -1,8 +1,8 @@
 """The rows of the table: what was measured, against what, and whether that is good enough."""
 
 import json
-import sys
-from collections.abc import Callable, Iterable
+import textwrap
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 
@@ -21,6 +21,7 @@ class Row:
         reference: What the value is compared with, in `unit`; None for nothing.
         against: What the reference is.
         how: How it was measured, one line.
+        remark: What else is worth knowing of this value, in a few words.
     """
 
     what: str
@@ -32,12 +33,12 @@ class Row:
     reference: float | None = None
     against: str = ""
     how: str = ""
+    remark: str = ""
 
     @property
     def ratio(self) -> float | None:
-        """The value in multiples of the reference, or else of the goal."""
-        base = self.reference if self.reference is not None else self.goal
-        return self.value / base if base else None
+        """The value in multiples of the reference; None where there is none."""
+        return self.value / self.reference if self.reference else None
 
     @property
     def met(self) -> bool:
@@ -59,6 +60,30 @@ class Row:
         return Row(**json.loads(line))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """What one file measured.
+
+    Attributes:
+        name: The file's.
+        title: What it is about.
+        rows: What it found; none when it failed.
+        problem: Why it did not get to its end; empty when it did.
+        seconds: How long it took.
+    """
+
+    name: str
+    title: str
+    rows: tuple[Row, ...] = ()
+    problem: str = ""
+    seconds: float = 0.0
+
+    @property
+    def good(self) -> bool:
+        """Whether it got to its end and met every goal."""
+        return not self.problem and all(row.met for row in self.rows)
+
+
 def number(value: float) -> str:
     """Return a value with as many digits as mean something."""
     if abs(value) >= 1_000:
@@ -66,10 +91,12 @@ def number(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-HEAD = ("", "measured", "reference", "ratio", "goal", "")
+Cells = tuple[str, str, str, str, str, str, str]
+HEAD: Cells = ("", "measured", "reference", "ratio", "goal", "", "")
+_GAP = "  "
 
 
-def cells(row: Row) -> tuple[str, str, str, str, str, str]:
+def cells(row: Row) -> Cells:
     """Return a row as the columns of the table."""
     sign = "≥" if row.more_is_better else "≤"
     goal = ""
@@ -79,36 +106,70 @@ def cells(row: Row) -> tuple[str, str, str, str, str, str]:
     reference = ""
     if row.reference is not None:
         reference = f"{number(row.reference)} {row.unit}"
-    ratio = f"{row.ratio:.2f}x" if row.ratio is not None else ""
+    ratio = f"{number(row.ratio)}x" if row.ratio is not None else ""
     verdict = "" if row.goal is None else "ok" if row.met else "MISS"
-    return (row.what, f"{number(row.value)} {row.unit}", reference, ratio, goal, verdict)
+    measured = f"{number(row.value)} {row.unit}"
+    return (row.what, measured, reference, ratio, goal, verdict, row.remark)
 
 
-def table(rows: Iterable[Row], *, notes: bool = True) -> str:
-    """Lay rows out.
-
-    Args:
-        rows: The rows.
-        notes: Say under each group of rows how it was measured.
-    """
-    rows = list(rows)
-    body = [cells(row) for row in rows]
-    widths = [max(len(line[at]) for line in (HEAD, *body)) for at in range(len(HEAD))]
-    lines = [_line(HEAD, widths), "─" * (sum(widths) + 2 * len(widths))]
-    for at, row in enumerate(rows):
-        lines.append(_line(body[at], widths))
-        last = at + 1 == len(rows) or rows[at + 1].how != row.how
-        if notes and last and row.how:
-            lines.append(f"    {row.how}")
+def table(sections: Iterable[Section]) -> str:
+    """Lay everything out as one table, a heading above each file's rows."""
+    sections = list(sections)
+    body = [HEAD, *(cells(row) for section in sections for row in section.rows)]
+    widths = [max(len(line[at]) for line in body) for at in range(len(HEAD))]
+    width = sum(widths) + len(_GAP) * (len(widths) - 1)
+    lines = [_line(HEAD, widths)]
+    for section in sections:
+        lines += ["", _heading(section, width)]
+        lines += _rows(section.rows, widths, width)
+        if section.problem:
+            lines.append("FAILED: this file did not get to its end")
+            lines += [f"    {line}" for line in section.problem.splitlines()]
     return "\n".join(lines)
 
 
-def _line(texts: tuple[str, ...], widths: list[int]) -> str:
+def verdict(sections: Sequence[Section]) -> str:
+    """Return the last words: how many goals were met, and which were not."""
+    rows = [row for section in sections for row in section.rows if row.goal is not None]
+    missed = [
+        f"  MISS    {section.name}: {row.what.strip()}: {number(row.value)} {row.unit}"
+        for section in sections
+        for row in section.rows
+        if not row.met
+    ]
+    failed = [f"  FAILED  {section.name}" for section in sections if section.problem]
+    words = f"{len(rows) - len(missed)} of {len(rows)} goals met"
+    return "\n".join([words, *missed, *failed])
+
+
+def _rows(rows: Sequence[Row], widths: Sequence[int], width: int) -> list[str]:
+    """Return the lines of a section: under rows of one kind what they have in common, once."""
+    lines: list[str] = []
+    said: set[str] = set()
+    for at, row in enumerate(rows):
+        lines.append(_line(cells(row), widths))
+        if at + 1 < len(rows) and _notes(rows[at + 1]) == _notes(row):
+            continue
+        news = [note for note in _notes(row) if note and note not in said]
+        said.update(news)
+        indent = "    "
+        lines += textwrap.wrap(
+            "; ".join(news), width, initial_indent=indent, subsequent_indent=indent
+        )
+    return lines
+
+
+def _notes(row: Row) -> tuple[str, str]:
+    return (row.how, f"reference: {row.against}" if row.against else "")
+
+
+def _heading(section: Section, width: int) -> str:
+    left, right = f"── {section.title} ", f" {section.name}, {section.seconds:.0f} s"
+    return left + "─" * max(2, width - len(left) - len(right)) + right
+
+
+def _line(texts: Cells, widths: Sequence[int]) -> str:
     first, *rest = zip(texts, widths, strict=True)
-    parts = [first[0].ljust(first[1]), *(text.rjust(width) for text, width in rest)]
-    return "  ".join(parts).rstrip()
-
-
-def show(measure: Callable[[bool], list[Row]]) -> None:
-    """Measure and print, for a file that is run alone; `--quick` measures less."""
-    print(table(measure("--quick" in sys.argv[1:])))
+    *middle, last = rest
+    parts = [first[0].ljust(first[1]), *(text.rjust(width) for text, width in middle), last[0]]
+    return _GAP.join(parts).rstrip()
