@@ -29,6 +29,7 @@ from amplifier_tui.ui.main_screen import (
 from amplifier_tui.ui.preferences import Preferences
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
+from amplifier_tui.ui.strip_cycles import let_strips_go
 from amplifier_tui.ui.terminal import TerminalGuard
 from amplifier_tui.ui.theme_files import (
     DEFAULT_ROLES,
@@ -94,6 +95,7 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
         preferences: Preferences | None = None,
         guard: TerminalGuard | None = None,
     ) -> None:
+        let_strips_go()
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [
             (0, "-narrow"),

@@ -9,7 +9,7 @@ from amplifier_tui.ui.state.event_log import EventLog
 
 EMPTY = "No events yet — they appear when a turn starts"
 
-_STRIPS = 2_000
+_STRIPS = 500
 
 
 class EventPainter:

@@ -9,7 +9,7 @@ from amplifier_tui.ui.state.section import Section
 CAPACITY = 10_000
 """Rows kept in memory; all of them are on disk."""
 
-PAYLOAD_LIMIT = 16 * 1024 * 1024
+PAYLOAD_LIMIT = 4 * 1024 * 1024
 """Characters of payload kept in memory over all rows; older rows lose theirs first."""
 
 COALESCED = frozenset({"llm:stream_block_delta", "content_block:delta", "thinking:delta"})

@@ -12,7 +12,7 @@ from amplifier_tui.ui.transcript.markdown_context import ROOT
 from amplifier_tui.ui.transcript.renderer import Renderer
 
 MAIN_LANE = "main"
-_KEEP = 400
+_KEEP = 200
 NEAR = 60
 """How many pieces before and after the visible ones are worth keeping."""
 
