@@ -12,7 +12,6 @@ from amplifier_tui.foundation.trust import TrustCallback
 from amplifier_tui.host.approvals.desk import ApprovalDesk
 from amplifier_tui.host.capture import PrintCapture
 from amplifier_tui.host.carrying import Carried, NoSuchTurnError
-from amplifier_tui.host.catalog import list_bundles, preview_bundle
 from amplifier_tui.host.client import (
     BundleCard,
     BundlePreview,
@@ -281,14 +280,18 @@ class Service:
             self._live.store.metadata.name = " ".join(title.split())[:200]
             await asyncio.to_thread(self._live.store.save_metadata)
 
-    # --- questions -------------------------------------------------------------------------
+    # --- questions; what describes bundles is imported when someone asks --------------------
 
     async def bundles(self) -> tuple[BundleCard, ...]:
         """List the bundles."""
+        from amplifier_tui.host.catalog import list_bundles
+
         return await list_bundles(self._cwd, self._active)
 
     async def preview(self, name: str) -> BundlePreview:
         """Describe a bundle."""
+        from amplifier_tui.host.catalog import preview_bundle
+
         return await preview_bundle(self._cwd, name, self._active)
 
     @property

@@ -48,7 +48,7 @@ async def mount(
 
 
 async def on_session_ready(coordinator: ModuleCoordinator) -> None:
-    """Begin to import the SDK in a thread, so that the first turn does not wait for it."""
+    """Have the SDK imported in a thread, so that the first turn does not wait for it."""
     for provider in coordinator.get("providers").values():
         if isinstance(provider, OpenAIProvider):
-            provider.start_warming()
+            provider.warm_soon()

@@ -37,6 +37,8 @@ logger = logging.getLogger(__name__)
 
 _LISTING_S = 20.0
 """How long a model list may take, in seconds: someone is looking at an empty picker."""
+_PAUSE = 0.25
+"""Seconds from the session being ready to the import of the SDK."""
 
 
 class OpenAIProvider:
@@ -56,6 +58,7 @@ class OpenAIProvider:
         self._models: dict[str, ModelInfo] = {}
         self._calls = LLMCalls(coordinator, provider=self.name, retry=settings.retry)
         self._warming: asyncio.Task[None] | None = None
+        self._soon: asyncio.TimerHandle | None = None
 
     def get_info(self) -> ProviderInfo:
         """Tell who this is; `defaults` describe the default model."""
@@ -127,12 +130,19 @@ class OpenAIProvider:
 
     async def close(self) -> None:
         """Close the connections. The next request opens new ones."""
+        if self._soon is not None:
+            self._soon.cancel()
         warming, self._warming = self._warming, None
         if warming is not None:
             warming.cancel()
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+
+    def warm_soon(self) -> None:
+        """Begin to import the SDK once the session has been shown, which it would hold up."""
+        if self._soon is None:
+            self._soon = asyncio.get_running_loop().call_later(_PAUSE, self.start_warming)
 
     def start_warming(self) -> None:
         """Begin to import the SDK in a thread; it takes a while."""

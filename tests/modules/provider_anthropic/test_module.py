@@ -134,6 +134,8 @@ async def main():
     provider.get_info()
     assert "anthropic" not in sys.modules
     await on_session_ready(coordinator)
+    while "anthropic" not in sys.modules:
+        await asyncio.sleep(0.01)
     await provider.warm()
     assert "anthropic" in sys.modules
     await cleanup()

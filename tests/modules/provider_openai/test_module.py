@@ -118,6 +118,8 @@ async def main():
     provider.get_info()
     assert "openai" not in sys.modules
     await on_session_ready(coordinator)
+    while "openai" not in sys.modules:
+        await asyncio.sleep(0.01)
     await provider.warm()
     assert "openai" in sys.modules
     await cleanup()
