@@ -217,7 +217,8 @@ class CompactionSheet(Sheet[CompactChoice | None]):
 
     @property
     def _writing(self) -> bool:
-        return self.query_one("#instructions").has_focus
+        # Not `has_focus`, which comes true an event later: keys may be on their way already.
+        return self.focused is self.query_one("#instructions")
 
     # --- keys ------------------------------------------------------------------------------
 
@@ -254,8 +255,9 @@ class CompactionSheet(Sheet[CompactChoice | None]):
         """Go to the line for the summary's instructions."""
         if self._can_summarise:
             line = self.query_one(Input)
-            line.focus()
+            self.set_focus(line)
             line.cursor_position = len(line.value)
+            self._show_keys()
         else:
             self.app.bell()
 
@@ -270,6 +272,7 @@ class CompactionSheet(Sheet[CompactChoice | None]):
         """Give the keys to the list, where it scrolls, and to the choices."""
         steps = self.query_one("#steps")
         self.set_focus(steps if steps.display else None)
+        self._show_keys()
 
     def _choose(self, choice: CompactChoice) -> None:
         if self._busy():

@@ -60,6 +60,8 @@ class KeyRow(Widget):
         """Show other choices."""
         if tuple(choices) != self._choices:
             self._choices = tuple(choices)
+            # The layout asks for the height only where it does not believe to know it.
+            self._lay_out(self.size.width)
             self.refresh(layout=True)
 
     def set_right(self, content: Content) -> None:

@@ -70,13 +70,23 @@ async def test_escape_goes_on_without() -> None:
 
 async def test_a_summary_takes_the_instructions_that_were_written() -> None:
     async with running(FakeClient(reckoned=PREVIEW)) as drive:
-        await reckoned(drive)
+        sheet = await reckoned(drive)
         await drive.press("i")
+        await drive.until(lambda: sheet.query_one(Input).has_focus)
         await drive.write("keep is [b]it[/b]")
-        assert "Write the summary with sonnet 4.5" in drive.text()
+        await drive.until(lambda: "Write the summary with sonnet 4.5" in drive.text())
         await drive.press("enter")
         await drive.closed()
         assert drive.client.named("compact") == [("keep is [b]it[/b]",)]
+
+
+async def test_words_typed_at_once_with_the_key_to_the_line_choose_nothing() -> None:
+    async with running(FakeClient(reckoned=PREVIEW)) as drive:
+        sheet = await reckoned(drive)
+        await drive.write("iso said she")
+        await drive.until(lambda: sheet.query_one(Input).has_focus)
+        assert drive.app.screen is sheet
+        assert drive.client.named("compact") == []
 
 
 async def test_a_summary_needs_no_instructions() -> None:
