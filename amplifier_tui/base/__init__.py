@@ -1,0 +1,1 @@
+"""The ground floor: mechanisms that several rooms need, none of which knows Amplifier."""
