@@ -68,7 +68,7 @@ def _project(context: click.Context) -> Path:
 
 def complain(label: str, text: str, color: str) -> None:
     """Say on stderr that something is wrong."""
-    from amplifier_tui.ui.sanitize import clean
+    from amplifier_tui.base.text import clean
 
     click.echo(f"{style(label, fg=color)}: {clean(text)}", err=True)
 
@@ -100,7 +100,7 @@ def style(text: str, **attributes: Any) -> str:
 
 def print_json(data: Any) -> None:
     """Print data as one line of JSON that no terminal takes for anything else."""
-    from amplifier_tui.ui.sanitize import clean
+    from amplifier_tui.base.text import clean
 
     text = json.dumps(data, ensure_ascii=False, default=str)
     if clean(text) != text:
@@ -120,8 +120,8 @@ class Progress:
         import shutil
         import sys
 
+        from amplifier_tui.base.text import one_line
         from amplifier_tui.cli.bundle_cells import cut
-        from amplifier_tui.ui.sanitize import one_line
 
         if action not in ("fetching", "installing", "installing_package"):
             return

@@ -4,8 +4,8 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.cli.bundle_cells import cells, cut, wrapped
-from amplifier_tui.ui.sanitize import one_line
 
 _UNLIMITED = 100_000
 _LONGEST = 2_000

@@ -34,8 +34,8 @@ def show(context: click.Context, name: str | None, plan: bool, as_json: bool) ->
     if as_json:
         print_json(as_data(preview))
     elif plan:
+        from amplifier_tui.base.text import clean
         from amplifier_tui.foundation.io.yaml import dump_yaml
-        from amplifier_tui.ui.sanitize import clean
 
         click.echo(clean(dump_yaml(plain_plan(preview))), nl=False)
     else:

@@ -42,10 +42,10 @@ def add(
     """
     import asyncio
 
+    from amplifier_tui.base.text import one_line
     from amplifier_tui.cli.bundle_trust import trust_callback
     from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError
     from amplifier_tui.foundation.settings.scopes import Scope
-    from amplifier_tui.ui.sanitize import one_line
 
     workspace = open_workspace(context)
     with failures(context):
@@ -95,8 +95,8 @@ def remove(context: click.Context, name: str, as_json: bool) -> None:
 
     What was fetched stays in the cache. Bundles that are files are removed by deleting the file.
     """
+    from amplifier_tui.base.text import one_line
     from amplifier_tui.foundation.settings.writing import write_setting
-    from amplifier_tui.ui.sanitize import one_line
 
     workspace = open_workspace(context)
     removed: list[str] = []

@@ -46,7 +46,7 @@ def _somebody_is_there() -> bool:
 
 
 def _ask(request: "TrustRequest") -> bool:
-    from amplifier_tui.ui.sanitize import one_line, reveal
+    from amplifier_tui.base.text import one_line, reveal
 
     def shown(text: str) -> str:
         # What is decided on is shown as it is, invisible characters too.

@@ -89,9 +89,9 @@ def lock(context: click.Context, name: str | None, trust: bool, as_json: bool) -
     """
     import asyncio
 
+    from amplifier_tui.base.text import one_line
     from amplifier_tui.cli.bundle_layout import table
     from amplifier_tui.cli.bundle_trust import trust_callback
-    from amplifier_tui.ui.sanitize import one_line
     from amplifier_tui.ui.state.formats import plural
 
     workspace = open_workspace(context)

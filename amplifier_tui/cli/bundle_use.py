@@ -37,10 +37,10 @@ def use(context: click.Context, name: str | None, reset: bool, scope: str, as_js
     """
     import asyncio
 
+    from amplifier_tui.base.text import one_line
     from amplifier_tui.foundation.exceptions import BundleError
     from amplifier_tui.foundation.settings.scopes import Scope
     from amplifier_tui.foundation.settings.writing import write_setting
-    from amplifier_tui.ui.sanitize import one_line
 
     if bool(name) == reset:
         raise click.UsageError("Name a bundle, or give --reset.")

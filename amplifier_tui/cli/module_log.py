@@ -3,7 +3,7 @@
 import logging
 import sys
 
-from amplifier_tui.ui.sanitize import clean
+from amplifier_tui.base.text import clean
 
 
 class _Cleaned(logging.Formatter):

@@ -85,9 +85,9 @@ def _data(checked: "CheckedModule") -> dict[str, Any]:
 
 def _report(checked: "CheckedModule") -> Iterator[str]:
     """Yield the lines: the module, a paragraph for each check beside its name, the summary."""
+    from amplifier_tui.base.text import clean, one_line
     from amplifier_tui.cli.bundle_cells import cells, wrapped
     from amplifier_tui.cli.bundle_layout import paragraph, width
-    from amplifier_tui.ui.sanitize import clean, one_line
 
     result = checked.result
     names = [one_line(check.name, 200) for check in result.checks]

@@ -13,9 +13,9 @@ def sessions(cwd: str, as_json: bool) -> None:
     import time
     from pathlib import Path
 
+    from amplifier_tui.base.text import one_line
     from amplifier_tui.host.store.sessions import list_sessions
     from amplifier_tui.ui.ages import ago
-    from amplifier_tui.ui.sanitize import one_line
     from amplifier_tui.ui.state.formats import plural
 
     folder = Path(cwd).expanduser()

@@ -162,7 +162,7 @@ class AppMessages(ContextActions):
         try:
             payload = await asyncio.wrap_future(self.client.payload(seq))
         except Exception as error:
-            from amplifier_tui.ui.sanitize import one_line
+            from amplifier_tui.base.text import one_line
 
             # Whatever the disk said: the part in memory stays on screen.
             self.say(f"The whole payload cannot be read: {one_line(str(error))}", "warning")

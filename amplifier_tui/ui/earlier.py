@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from amplifier_tui.ui.sanitize import one_line
+from amplifier_tui.base.text import one_line
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient

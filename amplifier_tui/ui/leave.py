@@ -22,7 +22,7 @@ class Farewell(NamedTuple):
 
 def farewell_text(farewell: Farewell) -> str:
     """Return the lines to print on the normal screen; empty when there is nothing to say."""
-    from amplifier_tui.ui.sanitize import clean
+    from amplifier_tui.base.text import clean
 
     parts: list[str] = []
     lines = clean(farewell.last_answer).strip().splitlines()

@@ -12,7 +12,7 @@ from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XT
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from amplifier_tui.ui.sanitize import StreamCleaner
+    from amplifier_tui.base.text import StreamCleaner
 
 
 class PasteGuard:
@@ -42,7 +42,7 @@ class PasteGuard:
             found.append(data)
             self._seen = (self._seen + data)[1 - len(BRACKETED_PASTE_START) :]
             return ""
-        from amplifier_tui.ui.sanitize import StreamCleaner
+        from amplifier_tui.base.text import StreamCleaner
 
         end = at + len(BRACKETED_PASTE_START) - before
         found.append(data[:end])

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import (
     ApprovalRequested,
     CancelRequested,
@@ -25,7 +26,6 @@ from amplifier_tui.ui.earlier import Earlier
 from amplifier_tui.ui.feed import Feed
 from amplifier_tui.ui.forks import Forks
 from amplifier_tui.ui.leave import Farewell
-from amplifier_tui.ui.sanitize import one_line
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient

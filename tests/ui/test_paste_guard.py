@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from textual import events
 from textual.message import Message
 
+from amplifier_tui.base.text import clean
 from amplifier_tui.ui.paste_guard import GuardedParser, guard_pastes
-from amplifier_tui.ui.sanitize import clean
 
 START, END = "\x1b[200~", "\x1b[201~"
 PIECES = st.sampled_from(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from amplifier_tui.base.text import one_line, reveal
 from amplifier_tui.ui.dialogs.diff_lines import LEAD, diff_view
 from amplifier_tui.ui.dialogs.payload import payload_lines, text_lines
 from amplifier_tui.ui.dialogs.scroll_lines import TextLine
-from amplifier_tui.ui.sanitize import one_line, reveal
 from amplifier_tui.ui.state.formats import elapsed, short_path
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from textual.content import Content
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import BundleCard, BundlePreview, BundleState, PlannedModule
-from amplifier_tui.ui.sanitize import one_line
 from amplifier_tui.ui.state.formats import tokens
 
 STATES: dict[BundleState, tuple[str, str, str]] = {

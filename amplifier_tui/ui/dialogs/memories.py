@@ -12,13 +12,13 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.client import MemoryCard
 from amplifier_tui.ui.ages import ago
 from amplifier_tui.ui.dialogs.key_row import Choice, KeyRow
 from amplifier_tui.ui.dialogs.picker import Picker
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.pick_list import PickRow
-from amplifier_tui.ui.sanitize import clean, one_line
 
 _TEXT = 2_000
 

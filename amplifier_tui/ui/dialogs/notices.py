@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import Level
 from amplifier_tui.ui.dialogs.picker import Picker
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.pick_list import PickRow
-from amplifier_tui.ui.sanitize import one_line
 from amplifier_tui.ui.state.notices import ShownNotice
 
 GLYPHS: dict[Level, tuple[str, str]] = {

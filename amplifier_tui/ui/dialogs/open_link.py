@@ -9,11 +9,11 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.dialogs.key_row import Choice, KeyRow
 from amplifier_tui.ui.dialogs.payload import text_lines
 from amplifier_tui.ui.dialogs.scroll_lines import ScrollLines
 from amplifier_tui.ui.dialogs.sheet import Sheet
-from amplifier_tui.ui.sanitize import one_line
 
 _SCHEMES = frozenset(("http", "https"))
 

@@ -6,8 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from amplifier_tui.base.text import reveal
 from amplifier_tui.ui.dialogs.scroll_lines import TextLine
-from amplifier_tui.ui.sanitize import reveal
 
 if TYPE_CHECKING:
     from amplifier_tui.host.events import ApprovalRequested

@@ -7,10 +7,10 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import TodoItem
 from amplifier_tui.ui.dialogs.scroll_lines import ScrollLines, TextLine
 from amplifier_tui.ui.dialogs.sheet import Sheet
-from amplifier_tui.ui.sanitize import one_line
 
 _MARKS: dict[str, tuple[str, str]] = {
     "completed": ("✓", "$text-muted"),

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 from textual.content import Content
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.dialogs.picker import Picker
 from amplifier_tui.ui.fuzzy import match, rank
 from amplifier_tui.ui.pick_list import PickRow, marked
-from amplifier_tui.ui.sanitize import one_line
 from amplifier_tui.ui.theme_files import Roles
 
 

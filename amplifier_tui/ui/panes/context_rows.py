@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import BudgetChanged
 from amplifier_tui.ui.panes.paint import Piece, Role, fit, pieces_width, spread
-from amplifier_tui.ui.sanitize import one_line
 from amplifier_tui.ui.state.budget import (
     TOOL_SCHEMAS,
     Budget,

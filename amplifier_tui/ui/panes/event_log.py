@@ -12,9 +12,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.panes.event_log_view import EventLogView
 from amplifier_tui.ui.panes.paint import MARGIN, PAINT_CLASSES, PAINT_CSS, Palette, Piece, spread
-from amplifier_tui.ui.sanitize import one_line
 from amplifier_tui.ui.state.session import SessionState
 
 

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from rich.cells import cell_len
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import HandlerTrace, HookTraced
 from amplifier_tui.ui.panes.paint import Piece, Role, fit, fit_pieces, pieces_width, spread
-from amplifier_tui.ui.sanitize import one_line
 from amplifier_tui.ui.state.formats import milliseconds
 
 Row = list[Piece]

@@ -1,9 +1,9 @@
 """What the event inspector says, as rows of pieces."""
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import HookTraced
 from amplifier_tui.ui.panes.event_rows import clock_time, event_role, spoke
 from amplifier_tui.ui.panes.paint import Piece, Role, fit, pieces_width, spread
-from amplifier_tui.ui.sanitize import one_line
 from amplifier_tui.ui.state.formats import milliseconds
 from amplifier_tui.ui.state.json_tree import Difference, Node, TreeLine, wrap_cells
 

@@ -4,8 +4,8 @@ import textwrap
 
 from rich.cells import cell_len
 
+from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.ui.panes.paint import Piece, Role, fit, pieces_width, spread
-from amplifier_tui.ui.sanitize import clean, one_line
 from amplifier_tui.ui.state.formats import milliseconds, short_model
 from amplifier_tui.ui.state.module_info import ModuleInfo, ModuleState
 from amplifier_tui.ui.state.modules import Modules

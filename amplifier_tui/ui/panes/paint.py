@@ -26,7 +26,7 @@ Role = Literal[
 """What a piece of text is; `PAINT_CSS` gives each a theme token."""
 
 Piece = tuple[str, Role]
-"""Text that is clean already (`ui/sanitize.py`), and its role."""
+"""Text that is clean already (`base/text.py`), and its role."""
 
 PAINT_CLASSES = {
     "pane--text",

@@ -173,6 +173,6 @@ class QueueLine(Static):
 
 
 def _waiting(words: str, text: str) -> Content:
-    from amplifier_tui.ui.sanitize import one_line
+    from amplifier_tui.base.text import one_line
 
     return Content.assemble((words, "$accent bold"), "  ", one_line(text, 200))

@@ -254,7 +254,7 @@ class PromptInput(TextArea, inherit_bindings=False):
 
     def insert_paste(self, text: str) -> None:
         """Insert text from outside at the cursor: cleaned, and as a chip when it is large."""
-        from amplifier_tui.ui.sanitize import clean
+        from amplifier_tui.base.text import clean
 
         text = clean(text.replace("\r\n", "\n").replace("\r", "\n"))
         if not text:

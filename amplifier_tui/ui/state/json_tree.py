@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.cells import chop_cells
 
-from amplifier_tui.ui.sanitize import clean
+from amplifier_tui.base.text import clean
 
 PAGE = 500
 """Children shown at a time; a line at the end shows the next ones."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 from rich.cells import cell_len, set_cell_size
 
-from amplifier_tui.ui.sanitize import one_line
+from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.state.formats import elapsed, money, plural, short_model, short_path
 from amplifier_tui.ui.state.session import SessionState
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from amplifier_tui.ui.sanitize import clean
+from amplifier_tui.base.text import clean
 
 RowKind = Literal["context", "added", "removed"]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from amplifier_tui.ui.sanitize import clean
+from amplifier_tui.base.text import clean
 from amplifier_tui.ui.state.entries import Entry, NoteEntry, ThinkingEntry, ToolEntry
 from amplifier_tui.ui.transcript.column import Column
 from amplifier_tui.ui.transcript.heights import Heights

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.ui.sanitize import clean
+from amplifier_tui.base.text import clean
 from amplifier_tui.ui.transcript.lines import Span
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The source text of an entry, for copying."""
 
-from amplifier_tui.ui.sanitize import clean, clean_output
+from amplifier_tui.base.text import clean, printed
 from amplifier_tui.ui.state.entries import (
     Entry,
     ErrorEntry,
@@ -26,7 +26,7 @@ def plain_text(entry: Entry) -> str:
             parts = [
                 clean(line),
                 clean(entry.error),
-                clean(entry.diff) or clean_output(entry.output),
+                clean(entry.diff) or clean(printed(entry.output)),
             ]
         case ErrorEntry():
             parts = [clean(entry.message), clean(entry.remedy), clean(entry.detail)]

@@ -1,6 +1,6 @@
 """Renders the pieces of entries of every kind, and estimates what it has not rendered."""
 
-from amplifier_tui.ui.sanitize import one_line
+from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.state.entries import (
     ErrorEntry,
     NoteEntry,

@@ -3,7 +3,7 @@
 from collections import deque
 from zlib import crc32
 
-from amplifier_tui.ui.sanitize import StreamCleaner
+from amplifier_tui.base.text import StreamCleaner
 from amplifier_tui.ui.transcript.document import Document
 from amplifier_tui.ui.transcript.item import Item, Piece
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from amplifier_tui.ui.sanitize import one_line
+from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.transcript.lines import Span
 
 Arguments = Mapping[str, Any]

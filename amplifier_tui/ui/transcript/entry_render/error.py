@@ -1,6 +1,6 @@
 """An error: what happened, what was kept, and the key that helps."""
 
-from amplifier_tui.ui.sanitize import one_line
+from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.state.entries import NO_PROVIDER, TOO_LONG, ErrorEntry
 from amplifier_tui.ui.transcript.entry_render import links
 from amplifier_tui.ui.transcript.entry_render.scene import (

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from amplifier_tui.ui.sanitize import clean
+from amplifier_tui.base.text import clean
 from amplifier_tui.ui.transcript.column import Column
 from amplifier_tui.ui.transcript.lines import (
     Line,

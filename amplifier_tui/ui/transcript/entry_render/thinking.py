@@ -1,6 +1,6 @@
 """A thinking block: one italic line, the whole of it when expanded."""
 
-from amplifier_tui.ui.sanitize import one_line
+from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.state.entries import ThinkingEntry
 from amplifier_tui.ui.transcript.entry_render.scene import Scene, data_row, duration, elapsed
 from amplifier_tui.ui.transcript.lines import Line, Span

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
-from amplifier_tui.ui.sanitize import clean, clean_output, one_line
+from amplifier_tui.base.text import clean, one_line, printed
 from amplifier_tui.ui.state.entries import ToolEntry, ToolState
 from amplifier_tui.ui.transcript.diff import Diff, parse_diff
 from amplifier_tui.ui.transcript.entry_render.diff import counts, diff_lines
@@ -106,7 +106,7 @@ def _body(entry: ToolEntry, width: int) -> list[Line]:
     if entry.diff:
         return lines + _limited(clean(entry.diff.strip("\n")), "secondary", width)
     if entry.output and entry.output.strip() != entry.error.strip():
-        output = _limited(clean_output(entry.output.strip("\n")), "secondary", width)
+        output = _limited(clean(printed(entry.output.strip("\n"))), "secondary", width)
         cut = _cut_words(entry)
         cut_lines = text_lines(cut, "muted", width) if cut else []
         # A running tool keeps its newest output, a finished one what came first.

@@ -1,6 +1,6 @@
 """The user's words: bold, with the edge that says whose turn it is."""
 
-from amplifier_tui.ui.sanitize import one_line
+from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.state.entries import UserEntry
 from amplifier_tui.ui.transcript.entry_render.scene import (
     Scene,

@@ -1,6 +1,6 @@
 """The empty session: what is active, what to try, what is missing."""
 
-from amplifier_tui.ui.sanitize import one_line
+from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.state.entries import ProviderLine, WelcomeEntry
 from amplifier_tui.ui.transcript.entry_render.scene import Scene, Way, margined, way_rows
 from amplifier_tui.ui.transcript.lines import BLANK, Line, Span, indented, spaces

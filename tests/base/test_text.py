@@ -1,10 +1,20 @@
+import time
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from amplifier_tui.ui.sanitize import StreamCleaner, clean, clean_output, one_line, reveal
+from amplifier_tui.base.text import (
+    StreamCleaner,
+    clean,
+    encodable,
+    one_line,
+    printable,
+    printed,
+    reveal,
+    shortened,
+)
 
 HOSTILE = st.text(
     alphabet=st.sampled_from(
@@ -56,6 +66,8 @@ def test_nothing_that_controls_a_terminal_is_left(text: str) -> None:
 
 
 @given(HOSTILE, st.lists(st.integers(1, 7), max_size=40))
+@example("aaaa\r\x1ba\n", [6])
+@example("one\r\x1b[31m\ntwo", [3, 1, 2, 3])
 def test_a_text_in_fragments_is_cleaned_like_the_whole(text: str, sizes: list[int]) -> None:
     cleaner = StreamCleaner()
     shown, position = "", 0
@@ -72,8 +84,62 @@ def test_a_fragment_that_ends_in_a_sequence_waits_for_its_end() -> None:
     assert cleaner.feed("://x\x1b\\link") == "link"
 
 
+def test_a_line_end_that_a_sequence_stands_in_is_one_line_end() -> None:
+    cleaner = StreamCleaner()
+    shown = [cleaner.feed("aaaa\r\x1b"), cleaner.feed("a\n"), cleaner.finish()]
+    assert "".join(shown) == clean("aaaa\r\x1ba\n") == "aaaa\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\x9d" * 1_000_000,
+        "\x1b]" * 500_000,
+        "\x1b[" + "0" * 1_000_000,
+        "\x1b" + " " * 1_000_000,
+        "\r" + "a" * 1_000_000,
+        "\r" * 1_000_000 + "\n",
+        "\u202e" * 1_000_000,
+        ("\x1b]" + "a" * 4000) * 250,
+    ],
+    ids=lambda text: repr(text[:6]),
+)
+def test_a_megabyte_of_anything_takes_less_than_a_second(text: str) -> None:
+    begun = time.process_time()
+    clean(text)
+    printed(text)
+    cleaner = StreamCleaner()
+    for at in range(0, len(text), 100):
+        cleaner.feed(text[at : at + 100])
+    cleaner.finish()
+    assert time.process_time() - begun < 3
+
+
+def test_a_stream_holds_back_no_more_than_the_longest_sequence() -> None:
+    cleaner = StreamCleaner()
+    assert cleaner.feed("\x1b[" + "0" * 10_000).endswith("000")
+
+
 def test_a_progress_bar_shows_its_last_state() -> None:
-    assert clean_output("10%\r50%\r100%\ndone\r\n") == "100%\ndone\n"
+    assert printed("10%\r50%\r100%\ndone\r\n") == "100%\ndone\n"
+    assert printed("\x1b[32m10%\r\x1b[K20%\r") == "20%"
+
+
+def test_what_a_command_printed_keeps_the_characters_that_are_no_controls() -> None:
+    assert printed("👩\u200d💻 \x1b]0;title\x07a\x00\tb\n") == "👩\u200d💻 a\tb\n"
+
+
+def test_a_name_is_one_line_of_printable_characters() -> None:
+    assert printable("a\nb\x1b[31m\u202e\ud800ü") == "a?b?[31m??ü"
+
+
+def test_a_request_keeps_line_ends_and_loses_what_no_api_accepts() -> None:
+    assert encodable("a\r\n\tb\x00\x1b\x85\ud800c\u202e") == "a\r\n\tbc\u202e"
+
+
+def test_a_shortened_text_says_that_something_is_missing() -> None:
+    assert shortened("abcd", 4) == "abcd"
+    assert shortened("abcde", 4) == "abc…"
 
 
 def test_one_line_joins_lines_and_says_what_is_missing() -> None:

@@ -1,0 +1,151 @@
+"""Makes text from models, tools, files and users harmless and short.
+
+| to | use |
+|---|---|
+| draw text on a screen | `clean`, or `one_line` where it must stay on one row |
+| draw text that arrives in fragments | `StreamCleaner` |
+| show what a person decides on | `reveal` |
+| read what a command printed | `printed` |
+| put a file's or a branch's name into a line of its own | `printable` |
+| put text into a request to a model | `encodable` |
+| cut a text to a number of characters | `shortened` |
+
+Nothing here parses markup: `[red]` is text. Every function takes time in proportion to the text.
+"""
+
+import re
+
+_NEWLINES = "\x0b\x0c\x85\u2028\u2029"
+
+# Characters that take no cell and change how their neighbours read: joiners, bidi controls,
+# fillers, variation selectors, tags. Without them the width of a text is the sum of its cells
+# in every terminal.
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
+_SURROGATES = "\ud800-\udfff"
+
+_SUSPECT = re.compile(f"[{_CONTROLS}{_INVISIBLE}{_SURROGATES}\u2028\u2029]")
+_UNPRINTED = re.compile(f"[{_CONTROLS}]")
+_NOT_ENCODABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+# A string sequence (OSC, DCS, SOS, PM, APC) counts only when it ends on its own line and holds
+# no beginning of another; otherwise just its introducer goes, so that an unfinished one cannot
+# hide the words behind it. All lengths are bounded: a stream holds back no more than that.
+_STRING = r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n\x90\x98\x9d-\x9f]{0,4096}"
+_CSI = r"(?:\x1b\[|\x9b)[0-?]{0,256}[ -/]{0,16}"
+_ESCAPE = r"\x1b[ -/]{0,16}"
+_SEQUENCE = re.compile(rf"{_STRING}(?:\x07|\x1b\\|\x9c)|{_CSI}[@-~]?|{_ESCAPE}[0-~]?")
+_UNFINISHED = re.compile(rf"(?:{_STRING}\x1b?|{_CSI}|{_ESCAPE})\Z")
+_SPACES = re.compile(r"\s+")
+
+
+def clean(text: str) -> str:
+    """Return `text` without control sequences, control characters and invisible characters.
+
+    Newlines and tabs stay; every other way to start a line becomes a newline. Lone surrogates,
+    which no terminal can be sent, become U+FFFD.
+    """
+    if not _SUSPECT.search(text):
+        return text
+    return _drawable(_SEQUENCE.sub("", text))
+
+
+def printed(text: str) -> str:
+    """Return the output of a command as a terminal would have left it standing.
+
+    Control sequences, control characters and whatever a carriage return overwrote are gone.
+    Invisible characters stay: they may be part of what was read. `clean` it before drawing it.
+    """
+    if not _UNPRINTED.search(text):
+        return text
+    text = _SEQUENCE.sub("", text).replace("\r\n", "\n")
+    if "\r" in text:
+        text = "\n".join(map(_last_write, text.split("\n")))
+    return _UNPRINTED.sub("", text)
+
+
+def one_line(text: str, limit: int = 400) -> str:
+    """Return `text` cleaned and on one line of at most `limit` characters."""
+    line = _SPACES.sub(" ", clean(text[: limit * 4])).strip()
+    if len(line) <= limit and len(text) <= limit * 4:
+        return line
+    return line[: limit - 1].rstrip() + "…"
+
+
+def reveal(text: str) -> str:
+    """Return `text` with every control and invisible character written out, as `‹U+202E›`.
+
+    Newlines and tabs stay. For payloads that a person approves: nothing is removed.
+    """
+    return _SUSPECT.sub(lambda match: f"‹U+{ord(match[0]):04X}›", text)
+
+
+def printable(text: str) -> str:
+    """Return `text` with a `?` for every character that is not printable, newlines included.
+
+    For names, which are data too: they can neither end a line nor begin one.
+    """
+    if text.isprintable():
+        return text
+    return "".join([character if character.isprintable() else "?" for character in text])
+
+
+def encodable(text: str) -> str:
+    """Return `text` without the characters no API accepts: controls and lone surrogates.
+
+    Tabs, newlines and carriage returns stay.
+    """
+    return _NOT_ENCODABLE.sub("", text)
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return `text` in at most `limit` characters, the last an ellipsis where some are missing."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+class StreamCleaner:
+    """Cleans a text that arrives in fragments exactly as `clean` does the whole of it.
+
+    What a later fragment may change is held back: the beginning of a control sequence, and a
+    carriage return, which is half a line end when a newline follows (behind sequences, too).
+    """
+
+    def __init__(self) -> None:
+        self._sequence = ""
+        self._return = ""
+
+    def feed(self, fragment: str) -> str:
+        """Return what is known to be text after `fragment` arrived."""
+        text = self._sequence + fragment
+        unfinished = _UNFINISHED.search(text)
+        end = len(text) if unfinished is None else unfinished.start()
+        self._sequence = text[end:]
+        text = self._return + _SEQUENCE.sub("", text[:end])
+        self._return = "\r" if text.endswith("\r") else ""
+        return _drawable(text.removesuffix("\r"))
+
+    def finish(self) -> str:
+        """Return what was held back, cleaned."""
+        text = self._return + _SEQUENCE.sub("", self._sequence)
+        self._sequence = self._return = ""
+        return _drawable(text)
+
+
+def _drawable(text: str) -> str:
+    """Return text without sequences as `clean` leaves it."""
+    return _SUSPECT.sub(_harmless, text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _harmless(match: re.Match[str]) -> str:
+    character = match[0]
+    if character in _NEWLINES:
+        return "\n"
+    return "\ufffd" if "\ud800" <= character <= "\udfff" else ""
+
+
+def _last_write(line: str) -> str:
+    return next((part for part in reversed(line.split("\r")) if part), "")
