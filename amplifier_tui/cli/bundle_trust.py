@@ -23,7 +23,7 @@ def trust_callback(everything: bool) -> "TrustCallback":
         everything: Whether `--trust` was given.
     """
     from amplifier_tui.foundation.trust import shipped_only, trust_everything
-    from amplifier_tui.host.trusting import TrustBook
+    from amplifier_tui.host.trust.sources import TrustBook
     from amplifier_tui.paths import shipped_bundles_dir
 
     if everything:

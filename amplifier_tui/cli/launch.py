@@ -141,7 +141,7 @@ def _connect(options: LaunchOptions) -> tuple[SessionClient, OpenRequest]:
     """Make the client. Runs in a thread, after the first frame."""
     from amplifier_tui.cli.logs import log_to_file
     from amplifier_tui.host.client import OpenRequest
-    from amplifier_tui.host.local_client import LocalClient
+    from amplifier_tui.host.door.local_client import LocalClient
 
     log_to_file()
     request = OpenRequest(

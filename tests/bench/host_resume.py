@@ -57,8 +57,8 @@ def write_transcript(path: Path) -> int:
 def resume(project: Path) -> Times:
     """Resume the last session of a project in this process."""
     from amplifier_tui.host.client import OpenRequest
+    from amplifier_tui.host.door.local_client import LocalClient
     from amplifier_tui.host.events import Failed, SessionOpened
-    from amplifier_tui.host.local_client import LocalClient
 
     client, news = LocalClient(), threading.Event()
     client.set_waker(news.set)

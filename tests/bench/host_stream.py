@@ -10,12 +10,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from amplifier_tui.host.module_facts import ModuleFacts
-from amplifier_tui.host.normalize import Normalizer
-from amplifier_tui.host.outbox import Outbox
+from amplifier_tui.host.door.outbox import Outbox
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.sender import Sender
+from amplifier_tui.host.session.module_facts import ModuleFacts
 from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.stream.normalizer import Normalizer
+from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.hooks import HookRegistry
 from tests.bench.table import Row
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.host.local_client import LocalClient
+from amplifier_tui.host.door.local_client import LocalClient
 from tests.host.driving import MODULES, Driver, Project
 from tests.servers import LoopbackServer
 

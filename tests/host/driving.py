@@ -9,6 +9,7 @@ import yaml
 
 from amplifier_tui.foundation.trust import trust_everything
 from amplifier_tui.host.client import Decision, OpenRequest
+from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import (
     ApprovalRequested,
     BlockEnded,
@@ -17,7 +18,6 @@ from amplifier_tui.host.events import (
     SessionOpened,
     TurnEnded,
 )
-from amplifier_tui.host.local_client import LocalClient
 from amplifier_tui.host.store.rows import Row
 from amplifier_tui.paths import sessions_dir
 

@@ -5,7 +5,7 @@ import pytest
 from amplifier_tui.foundation.exceptions import BundleLoadError
 from amplifier_tui.host.failures import internal_failure, opening_failure, turn_failure
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.sender import Stamp
+from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.kernel import llm_errors
 
 STAMP: Stamp = {"session_id": "s", "agent": "main", "at": 1.0}

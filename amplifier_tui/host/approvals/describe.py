@@ -17,7 +17,7 @@ from amplifier_tui.host.approvals.risk import (
 )
 from amplifier_tui.host.approvals.rules import Part, argument_part, command_parts
 from amplifier_tui.host.approvals.subjects import Subject, read_subject
-from amplifier_tui.host.diffs import Snapshot, snapshot, unified
+from amplifier_tui.host.stream.diffs import Snapshot, snapshot, unified
 
 PAYLOAD_LIMIT: Final = 256 * 1024
 """Characters of a payload; what is longer is cut, and then must not be remembered."""

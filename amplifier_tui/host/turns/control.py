@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Final
 
+from amplifier_tui.host.door.stacks import Place, coroutine_places, described, innermost
 from amplifier_tui.host.events import (
     CancelRequested,
     Failed,
@@ -25,13 +26,12 @@ from amplifier_tui.host.events import (
     TurnStatus,
     Usage,
 )
-from amplifier_tui.host.sender import Stamp
-from amplifier_tui.host.stacks import Place, coroutine_places, described, innermost
-from amplifier_tui.host.ticket import TICKET, Ticket, is_abandoned
+from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.host.turns.handle import TurnHandle
 from amplifier_tui.host.turns.processes import end_children, own_children
 from amplifier_tui.host.turns.prompts import Prompt
 from amplifier_tui.host.turns.steering import Steering
+from amplifier_tui.host.turns.ticket import TICKET, Ticket, is_abandoned
 from amplifier_tui.kernel.cancellation import CancellationToken
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.models import HookResult

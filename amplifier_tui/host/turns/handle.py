@@ -4,9 +4,9 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
+from amplifier_tui.host.door.stacks import Place, described, innermost
 from amplifier_tui.host.events import CancelRequested, Failed, HostEvent, TurnEnded
-from amplifier_tui.host.sender import Stamp
-from amplifier_tui.host.stacks import Place, described, innermost
+from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.kernel.cancellation import CancellationToken
 
 PATIENCE: Final = 1.0

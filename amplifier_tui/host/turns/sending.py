@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.host.recorder import ContextRecorder
 from amplifier_tui.host.turns.closing import mend_broken_answer
 from amplifier_tui.host.turns.control import PromptDeniedError
 from amplifier_tui.host.turns.prompts import Prompt, expand
+from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 _SUBMIT: Final = "prompt:submit"

@@ -1,0 +1,199 @@
+"""The engine thread: an asyncio loop of its own, where sessions and modules run.
+
+Nothing here imports the kernel: what runs on the loop does, once the thread is there, so that the
+front end's first frame does not wait for it.
+"""
+
+import asyncio
+import concurrent.futures
+import logging
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from amplifier_tui.host.door.stacks import Place, thread_places
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+OnFailure = Callable[[BaseException, str], None]
+"""Gets an exception nobody else took and what was being done."""
+
+
+class EngineStoppedError(RuntimeError):
+    """The engine has ended and takes no more work."""
+
+
+class Engine:
+    """A daemon thread with an event loop, started with the first piece of work.
+
+    Args:
+        on_failure: Told of every exception that leaves a piece of work. Called on the engine
+            thread.
+        name: Name of the thread.
+    """
+
+    def __init__(self, on_failure: OnFailure, name: str = "amplifier-engine") -> None:
+        self._on_failure = on_failure
+        self._name = name
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._stopped = False
+        # asyncio holds its tasks weakly.
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    @property
+    def started(self) -> bool:
+        """Whether the thread was started."""
+        return self._thread is not None
+
+    def post(self, work: Callable[[], Coroutine[Any, Any, None]], what: str) -> None:
+        """Run `work` on the engine; never blocks and never raises for what the work does.
+
+        Args:
+            work: Makes the coroutine, on the engine thread.
+            what: Names it for `on_failure`, such as `open a session`.
+        """
+        try:
+            self._call(self._begin, work, what)
+        except EngineStoppedError:
+            logger.info("Ignored after the end: %s", what)
+
+    def ask(self, work: Callable[[], Coroutine[Any, Any, T]]) -> concurrent.futures.Future[T]:
+        """Run `work` on the engine and return its result or exception as a future."""
+        future: concurrent.futures.Future[T] = concurrent.futures.Future()
+        try:
+            self._call(self._answer, work, future)
+        except EngineStoppedError as error:
+            future.set_exception(error)
+        return future
+
+    def where(self) -> list[Place]:
+        """Return what the engine thread executes right now, innermost last; may be empty."""
+        thread = self._thread
+        return thread_places(thread.ident if thread is not None else None)
+
+    def stop(self, timeout: float) -> bool:
+        """Cancel what still runs and end the thread; called from another thread.
+
+        Args:
+            timeout: Seconds to wait for it.
+
+        Returns:
+            False when the thread is still busy; it is a daemon and ends with the program.
+        """
+        with self._lock:
+            self._stopped = True
+            loop, thread = self._loop, self._thread
+        if loop is None or thread is None:
+            return True
+        try:
+            loop.call_soon_threadsafe(loop.stop)
+        except RuntimeError:
+            return True
+        thread.join(timeout)
+        return not thread.is_alive()
+
+    # --- on the caller's thread ------------------------------------------------------------
+
+    def _call(self, function: Callable[..., None], *args: Any) -> None:
+        with self._lock:
+            if self._stopped:
+                raise EngineStoppedError("The engine has ended")
+            if self._loop is None:
+                self._loop = self._start()
+            loop = self._loop
+        try:
+            loop.call_soon_threadsafe(function, *args)
+        except RuntimeError as error:
+            raise EngineStoppedError("The engine has ended") from error
+
+    def _start(self) -> asyncio.AbstractEventLoop:
+        loop = asyncio.new_event_loop()
+        loop.set_exception_handler(self._stray)
+        self._thread = threading.Thread(
+            target=self._run, args=(loop,), name=self._name, daemon=True
+        )
+        self._thread.start()
+        return loop
+
+    # --- on the engine thread --------------------------------------------------------------
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        try:
+            while not self._stopped:
+                try:
+                    loop.run_forever()
+                except (SystemExit, KeyboardInterrupt) as error:
+                    # asyncio lets these through; a module that calls sys.exit() ends itself only.
+                    self._failed(error, "keep a module from ending the program")
+        finally:
+            self._end(loop)
+
+    def _end(self, loop: asyncio.AbstractEventLoop) -> None:
+        try:
+            left = asyncio.all_tasks(loop)
+            for task in left:
+                task.cancel()
+            if left:
+                # A task that refuses to end must not keep the program from ending.
+                loop.run_until_complete(asyncio.wait(left, timeout=0.3))
+            loop.run_until_complete(asyncio.wait_for(loop.shutdown_asyncgens(), timeout=0.3))
+        except (Exception, asyncio.CancelledError):
+            logger.debug("Leftovers at the engine's end", exc_info=True)
+        finally:
+            loop.set_exception_handler(lambda *_: None)
+            loop.close()
+
+    def _begin(self, work: Callable[[], Coroutine[Any, Any, None]], what: str) -> None:
+        self._hold(asyncio.ensure_future(self._guarded(work, what)))
+
+    async def _guarded(self, work: Callable[[], Coroutine[Any, Any, None]], what: str) -> None:
+        try:
+            await work()
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            self._failed(error, what)
+
+    def _answer(
+        self, work: Callable[[], Coroutine[Any, Any, T]], future: concurrent.futures.Future[T]
+    ) -> None:
+        async def run() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                result = await work()
+            except asyncio.CancelledError:
+                future.set_exception(EngineStoppedError("The engine has ended"))
+                raise
+            except BaseException as error:
+                # Its reader sees it; a BaseException must not tear down the loop.
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
+        self._hold(asyncio.ensure_future(run()))
+
+    def _hold(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _failed(self, error: BaseException, what: str) -> None:
+        logger.error("Could not %s", what, exc_info=error)
+        try:
+            self._on_failure(error, what)
+        except Exception:
+            logger.exception("The failure could not be reported")
+
+    def _stray(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Take what a module's own background task raised."""
+        error = context.get("exception")
+        message = str(context.get("message", "a background task failed"))
+        if isinstance(error, BaseException):
+            self._failed(error, f"finish a background task ({message})")
+        else:
+            logger.warning("asyncio: %s", message)

@@ -1,0 +1,372 @@
+"""The engine's side of the client: one session at a time, opened, run and closed."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from time import time
+from typing import Final
+
+from amplifier_tui.foundation.trust import TrustCallback
+from amplifier_tui.host.approvals.desk import ApprovalDesk
+from amplifier_tui.host.client import (
+    BundleCard,
+    BundlePreview,
+    CompactionPreview,
+    Decision,
+    MemoryCard,
+    OpenRequest,
+    SessionCard,
+)
+from amplifier_tui.host.door.capture import PrintCapture
+from amplifier_tui.host.events import Failed, HostEvent, Level, Notice
+from amplifier_tui.host.failures import internal_failure, opening_failure
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.session.carrying import Carried, NoSuchTurnError
+from amplifier_tui.host.session.live import LiveSession
+from amplifier_tui.host.session.opening import Opening
+from amplifier_tui.host.store.sessions import list_sessions
+from amplifier_tui.host.stream.sender import Stamp
+from amplifier_tui.host.trust.sources import TrustBook, asking
+from amplifier_tui.host.turns.handle import TurnHandle
+from amplifier_tui.host.turns.prompts import Prompt
+
+logger = logging.getLogger(__name__)
+
+NO_SESSION: Final = "No session is open"
+
+_PRINTED: int = 20
+"""Printed lines of a session that become notices; the rest is only logged."""
+
+
+class Service:
+    """Runs sessions on the engine's loop; created there.
+
+    Args:
+        put: Takes events from any thread.
+        trust: Asked before a stranger's code is touched; None asks the user.
+    """
+
+    def __init__(
+        self, put: Callable[[HostEvent], None], trust: TrustCallback | None = None
+    ) -> None:
+        self._put = put
+        self._trust_all = trust
+        self._book = TrustBook()
+        self._cwd = Path.cwd()
+        self._live: LiveSession | None = None
+        self._opening: Opening | None = None
+        self._opening_task: asyncio.Task[None] | None = None
+        self._early: list[Prompt] = []
+        self._closing: set[asyncio.Task[object]] = set()
+        self._printed = 0
+        self._capture = PrintCapture(self._printed_line)
+        self._capture.start()
+
+    @property
+    def handle(self) -> TurnHandle | None:
+        """The running turn, for other threads."""
+        live = self._live
+        return None if live is None else live.turns.handle
+
+    # --- opening ---------------------------------------------------------------------------
+
+    async def open(self, request: OpenRequest) -> None:
+        """Open a session; the one that runs ends once the new one is there."""
+        await self._open(request)
+
+    async def resume(self, session_id: str) -> None:
+        """Open a stored session instead of the running one."""
+        if self._live is not None and self._live.session_id == session_id:
+            self._live.notice("info", "This session is open already")
+            return
+        await self._open(OpenRequest(cwd=self._cwd, resume=session_id))
+
+    async def switch_bundle(self, name: str, *, carry: bool) -> None:
+        """Open another bundle in a new session."""
+        carried = None
+        live = self._live
+        if live is not None and carry and live.store.rows:
+            carried = await live.moved()
+        await self._open(OpenRequest(cwd=self._cwd, bundle=name), carried)
+
+    async def fork(self, before_turn: int | None) -> None:
+        """Open a copy of the session, whole or up to a turn; the session itself stays stored."""
+        live = self._live
+        if live is None:
+            self._refuse("no_session", NO_SESSION, "Choose a bundle or resume a session.")
+        elif live.turns.running:
+            self._refuse("busy", "A turn is running", "Stop it, or wait for its end, then fork.")
+        else:
+            try:
+                carried = await live.forked(before_turn)
+            except NoSuchTurnError as error:
+                self._refuse("no_turn", str(error), "Choose a turn of the conversation.")
+                return
+            bundle = live.store.metadata.bundle or live.bundle
+            await self._open(OpenRequest(cwd=self._cwd, bundle=bundle), carried)
+
+    def _refuse(self, kind: str, message: str, remedy: str, prompt: str = "") -> None:
+        session_id = self._live.session_id if self._live is not None else ""
+        self._put(
+            Failed(
+                **self._stamp(session_id),
+                kind=kind,
+                message=message,
+                remedy=remedy,
+                prompt=prompt,
+            )
+        )
+
+    async def _open(self, request: OpenRequest, carried: Carried | None = None) -> None:
+        if self._live is not None and self._live.turns.running:
+            self._live.notice(
+                "warning", "A turn is running: stop it before you open another session"
+            )
+            return
+        await self._give_up_opening()
+        self._cwd = request.cwd
+        opening = Opening(
+            request,
+            self._put,
+            self._trust,
+            carried,
+            asks_as=self._live.session_id if self._live is not None else "",
+        )
+        self._opening = opening
+        task = asyncio.get_running_loop().create_task(self._finish_opening(opening))
+        self._opening_task = task
+        await asyncio.wait({task})
+
+    async def _finish_opening(self, opening: Opening) -> None:
+        try:
+            live = await opening.run()
+        except asyncio.CancelledError as error:
+            self._put(
+                Failed(
+                    **self._stamp(opening.session_id),
+                    kind="cancelled",
+                    message="Opening the session was stopped",
+                    remedy="Open it again, or another one.",
+                    prompt=self._take_early(),
+                )
+            )
+            logger.info("Opening was cancelled: %s", error)
+            return
+        except Exception as error:
+            logger.warning("A session could not be opened", exc_info=error)
+            failure = opening_failure(error, self._stamp(opening.session_id), opening.redactor)
+            self._put(replace(failure, prompt=self._take_early()))
+            return
+        finally:
+            if self._opening is opening:
+                self._opening = None
+        before, self._live = self._live, live
+        self._printed = 0
+        if before is not None:
+            self._hold(asyncio.get_running_loop().create_task(before.close("replaced")))
+        early, self._early = self._early, []
+        for prompt in early:
+            live.turns.submit(prompt)
+
+    async def _give_up_opening(self) -> None:
+        task = self._opening_task
+        if task is not None and not task.done():
+            task.cancel()
+            await asyncio.wait({task}, timeout=2)
+
+    def _take_early(self) -> str:
+        """Return what was sent before a session was there: it goes back to its writer."""
+        early, self._early = self._early, []
+        return "\n\n".join(prompt.text for prompt in early)
+
+    def _trust(self, desk: ApprovalDesk) -> TrustCallback:
+        return self._trust_all or asking(desk, self._book, self._cwd)
+
+    # --- the running session ---------------------------------------------------------------
+
+    async def submit(self, text: str, attachments: tuple[str, ...]) -> None:
+        """Run a prompt, now or after the running turn."""
+        prompt = Prompt(text, attachments)
+        if self._opening is not None:
+            self._early.append(prompt)
+        elif self._live is not None:
+            self._live.turns.submit(prompt)
+        else:
+            self._refuse("no_session", NO_SESSION, "Choose a bundle or resume a session.", text)
+
+    async def steer(self, text: str) -> None:
+        """Give the running turn a message."""
+        if self._live is not None and self._opening is None:
+            self._live.turns.steer(text)
+        else:
+            await self.submit(text, ())
+
+    async def unqueue(self, index: int) -> None:
+        """Take a waiting prompt back."""
+        if self._live is not None:
+            self._live.turns.unqueue(index)
+
+    async def retry(self, without: str) -> None:
+        """Go on with the turn that failed."""
+        if self._opening is not None or self._live is None:
+            self._say("info", "There is nothing to try again: no session is open")
+        else:
+            self._live.retry(without)
+
+    async def compact(self, instructions: str | None) -> None:
+        """Make the view of the conversation smaller."""
+        if self._live is None:
+            self._say("warning", NO_SESSION)
+        else:
+            await self._live.compact(instructions)
+
+    async def remember(self, text: str, everywhere: bool) -> None:
+        """Store a memory."""
+        if self._live is None:
+            self._say("warning", NO_SESSION)
+        else:
+            await self._live.memories.remember(text, everywhere=everywhere)
+
+    async def forget(self, memory_id: int) -> None:
+        """Delete a memory."""
+        if self._live is None:
+            self._say("warning", NO_SESSION)
+        else:
+            await self._live.memories.forget(memory_id)
+
+    def _say(self, level: Level, text: str) -> None:
+        """Show a line while no session is open."""
+        self._put(Notice(**self._stamp(""), level=level, text=text, source="host"))
+
+    async def interrupt(self, immediate: bool, handle: TurnHandle | None = None) -> None:
+        """Stop the running turn, or the opening of a session.
+
+        Args:
+            immediate: Do not wait for the running step.
+            handle: The turn that is meant, if its token was set and `CancelRequested` sent
+                already.
+        """
+        if handle is not None and handle is not self.handle:
+            return  # It has ended in the meantime; what runs now is another one.
+        if self._live is not None and self._live.turns.interrupt(
+            immediate, told=handle is not None
+        ):
+            return
+        if self._live is not None and self._live.compactor.cancel():
+            return
+        if self._opening_task is not None:
+            self._opening_task.cancel()
+
+    async def decide(self, request_id: str, decision: Decision) -> None:
+        """Answer an approval request."""
+        for desk in self._desks():
+            desk.decide(request_id, decision)
+
+    async def hold(self, request_id: str) -> None:
+        """Stop the clock of an approval request."""
+        for desk in self._desks():
+            desk.hold(request_id)
+
+    def _desks(self) -> list[ApprovalDesk]:
+        desks = [self._opening.desk if self._opening is not None else None]
+        desks.append(self._live.desk if self._live is not None else None)
+        return [desk for desk in desks if desk is not None]
+
+    async def rename(self, title: str) -> None:
+        """Give the session a title."""
+        if self._live is not None:
+            self._live.store.metadata.name = " ".join(title.split())[:200]
+            await asyncio.to_thread(self._live.store.save_metadata)
+
+    # --- questions; what describes bundles is imported when someone asks --------------------
+
+    async def bundles(self) -> tuple[BundleCard, ...]:
+        """List the bundles."""
+        from amplifier_tui.host.door.catalog import list_bundles
+
+        return await list_bundles(self._cwd, self._active)
+
+    async def preview(self, name: str) -> BundlePreview:
+        """Describe a bundle."""
+        from amplifier_tui.host.door.catalog import preview_bundle
+
+        return await preview_bundle(self._cwd, name, self._active)
+
+    @property
+    def _active(self) -> str:
+        return self._live.bundle if self._live is not None else ""
+
+    async def compaction(self) -> CompactionPreview:
+        """Describe what compacting would do."""
+        if self._live is None:
+            return CompactionPreview(possible=False, reason=NO_SESSION)
+        return await self._live.compactor.preview()
+
+    async def memories(self) -> tuple[MemoryCard, ...]:
+        """List the memories that hold here."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return await self._live.memories.list()
+
+    async def sessions(self) -> tuple[SessionCard, ...]:
+        """List the stored sessions of the project."""
+        return await asyncio.to_thread(list_sessions, self._cwd)
+
+    async def history(self, before: int, limit: int) -> tuple[HostEvent, ...]:
+        """Return the events of the `limit` stored rows before row `before`."""
+        live = self._live
+        if live is None or before <= 0 or limit <= 0:
+            return ()
+        return await asyncio.to_thread(
+            lambda: tuple(live.store.replay().events(before - limit, before))
+        )
+
+    async def payload(self, seq: int) -> str:
+        """Return the payload of an event log row."""
+        if self._live is None:
+            raise KeyError("No session is open")
+        return await asyncio.to_thread(self._live.store.payload, seq)
+
+    # --- the end ---------------------------------------------------------------------------
+
+    async def close(self) -> None:
+        """End everything; takes at most some 3 seconds."""
+        await self._give_up_opening()
+        live, self._live = self._live, None
+        if live is not None:
+            await live.close()
+        if self._closing:
+            await asyncio.wait(self._closing, timeout=1)
+        self._capture.stop()
+
+    def failed(self, error: BaseException, what: str) -> None:
+        """Report an exception nobody expected."""
+        live = self._live
+        session_id = live.session_id if live is not None else ""
+        self._put(internal_failure(error, what, self._stamp(session_id), Redactor()))
+
+    def _printed_line(self, line: str, stream: str) -> None:
+        logger.info("printed to %s: %s", stream, line)
+        self._printed += 1
+        if self._live is None and self._opening is None:
+            return
+        session_id = self._live.session_id if self._live is not None else self._opening_id()
+        if self._printed <= _PRINTED:
+            text = Redactor().text(line)
+        elif self._printed == _PRINTED + 1:
+            text = "Modules print more; the rest is in the program's log"
+        else:
+            return
+        self._put(Notice(**self._stamp(session_id), level="info", text=text, source=stream))
+
+    def _opening_id(self) -> str:
+        return self._opening.session_id if self._opening is not None else ""
+
+    def _hold(self, task: "asyncio.Task[object]") -> None:
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    def _stamp(self, session_id: str) -> Stamp:
+        return {"session_id": session_id, "agent": "main", "at": time()}

@@ -1,0 +1,1 @@
+"""A session: opened, running, compacted, taken along into another one."""

@@ -1,0 +1,477 @@
+"""A session that is open: the kernel's session and everything the host keeps beside it."""
+
+import asyncio
+import inspect
+import logging
+import os
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import time
+from typing import Any, Final
+
+from amplifier_tui.host.approvals.desk import Answer, ApprovalDesk, Question
+from amplifier_tui.host.approvals.surfaces import ProviderApprovals
+from amplifier_tui.host.events import (
+    Failed,
+    HostEvent,
+    Level,
+    Notice,
+    SessionClosed,
+    SessionOpened,
+)
+from amplifier_tui.host.failures import turn_failure
+from amplifier_tui.host.messages import last_words, metadata_of, text_of
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.session.budget import BudgetMeter, Parts, context_config
+from amplifier_tui.host.session.carrying import Carried, forked, moved
+from amplifier_tui.host.session.compacting import Compactor
+from amplifier_tui.host.session.git_branch import git_branch
+from amplifier_tui.host.session.memories import Memories
+from amplifier_tui.host.session.module_facts import ModuleFacts
+from amplifier_tui.host.session.providers import ProviderFacts, default_provider
+from amplifier_tui.host.store.replay import STEER_HOOK
+from amplifier_tui.host.store.rows import Row
+from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.store.state import StateKeeper
+from amplifier_tui.host.stream.normalizer import Normalizer
+from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.host.turns.closing import answer_dangling_calls, keep_partial_answer
+from amplifier_tui.host.turns.control import Outcome, PromptDeniedError, TurnControl, TurnParts
+from amplifier_tui.host.turns.prompts import Prompt
+from amplifier_tui.host.turns.recorder import ContextRecorder
+from amplifier_tui.host.turns.sending import PromptPath
+from amplifier_tui.host.turns.sources import Sources
+from amplifier_tui.kernel.session import AmplifierSession
+
+logger = logging.getLogger(__name__)
+
+PAUSE: Final = 0.25
+"""Seconds between two measurements of the budget."""
+STOP_TIME: Final = 1.3
+CLEANUP_TIME: Final = 1.2
+"""Seconds a turn has to stop, and modules have to clean up, when the session is closed."""
+
+
+@dataclass(slots=True)
+class SessionParts:
+    """What a session is made of before it runs.
+
+    Attributes:
+        bundle: Name or URI of the bundle.
+        plan: The mount plan.
+        workspace: Its working directory, absolute.
+        redactor: Knows the secrets.
+        store: Its folder.
+        sender: Its way up.
+        desk: Its approvals.
+        facts: What is known of its modules.
+        normalizer: Follows its hooks.
+        put: Takes events from any thread.
+        prompt_parts: Gives the parts of the system prompt.
+    """
+
+    bundle: str
+    plan: dict[str, Any]
+    workspace: Path
+    redactor: Redactor
+    store: SessionStore
+    sender: Sender
+    desk: ApprovalDesk
+    facts: ModuleFacts
+    normalizer: Normalizer
+    put: Callable[[HostEvent], None]
+    prompt_parts: Parts | None = None
+
+
+class LiveSession:
+    """Runs one open session.
+
+    Args:
+        parts: What it is made of.
+        session: The kernel's session, initialized.
+
+    Attributes:
+        turns: Runs its prompts.
+        compactor: Compacts its conversation on request.
+        memories: What the user wants remembered.
+    """
+
+    def __init__(self, parts: SessionParts, session: AmplifierSession) -> None:
+        self.session = session
+        self.store = parts.store
+        self.desk = parts.desk
+        self.bundle = parts.bundle
+        self._parts = parts
+        self._sender = parts.sender
+        self._normalizer = parts.normalizer
+        self._recorder = ContextRecorder(parts.store)
+        self._provider = ProviderFacts()
+        self._requested = False
+        self._begun: dict[int, int] = {}
+        coordinator = session.coordinator
+        self._budget = BudgetMeter(
+            coordinator,
+            parts.facts,
+            lambda: self._provider,
+            parts.prompt_parts,
+            context_config(parts.plan),
+            self._window,
+        )
+        self._sources = Sources(coordinator, lambda text, who: self.notice("warning", text, who))
+        self._state = StateKeeper(
+            parts.store.folder,
+            parts.redactor,
+            lambda text: self.notice("warning", text, "store"),
+        )
+        self.compactor = Compactor(
+            coordinator,
+            self._sources,
+            lambda: self._provider,
+            self._window,
+            lambda level, text: self.notice(level, text, "context"),
+            self._compacted,
+        )
+        self.memories = Memories(
+            coordinator,
+            session.session_id,
+            parts.redactor,
+            lambda level, text: self.notice(level, text, "memory"),
+        )
+        self._measuring: asyncio.Task[None] | None = None
+        self._measure_again = False
+        self._last_answer = ""
+        self._prompts = PromptPath(
+            coordinator,
+            self._recorder,
+            parts.workspace,
+            lambda text: self.notice("warning", text),
+        )
+        self._detach: list[Callable[[], None]] = []
+        self.turns = TurnControl(
+            TurnParts(
+                hooks=session.coordinator.hooks,
+                token=session.coordinator.cancellation,
+                send=parts.sender.send,
+                put=parts.put,
+                stamp=parts.sender.stamp,
+                execute=self._execute,
+                begins=self._turn_begins,
+                shown=parts.redactor.text,
+                settle=self._settle,
+                failure=self._failure,
+                withdraw=parts.desk.cancel_all,
+                untouched=lambda: self._sources.asked,
+                status=lambda: parts.normalizer.status,
+                usage=lambda: parts.normalizer.usage.turn.as_usage(),
+                over=self._turn_over,
+            ),
+            parts.store.metadata.turn_count,
+        )
+
+    @property
+    def session_id(self) -> str:
+        """The session's id."""
+        return self.session.session_id
+
+    # --- beginning -------------------------------------------------------------------------
+
+    async def begin(self, messages: list[dict[str, Any]]) -> None:
+        """Take the conversation up and listen.
+
+        Args:
+            messages: The stored conversation; empty for a new session.
+        """
+        coordinator = self.session.coordinator
+        context = coordinator.get("context")
+        if messages:
+            await _take_up(context, messages)
+            if self._sources.pipeline is not None:
+                await self._state.restore(self._sources.pipeline)
+        self._last_answer = last_words(messages)
+        await self._recorder.attach(context, coordinator.hooks)
+        self.store.on_row = self._row_added
+        self.desk.on_resolved = self._resolved
+        self._normalizer.on_usage = self._usage_known
+        self._detach.append(self.turns.steering.attach(coordinator.hooks))
+        self._detach.append(coordinator.hooks.observe(self._watch))
+        coordinator.register_capability("session.steer", self.turns.steer)
+        register = coordinator.get_capability("approval.register_provider")
+        if callable(register):
+            outcome = register(ProviderApprovals(self.desk))
+            if inspect.isawaitable(outcome):
+                await outcome
+        self._provider = default_provider(
+            dict(coordinator.get("providers") or {}), self._parts.plan
+        )
+
+    def opened(self, *, resumed: bool, earlier: int = 0) -> SessionOpened:
+        """Return the event that says the session is ready."""
+        section = self._parts.plan.get("session")
+        examples = section.get("examples") if isinstance(section, Mapping) else None
+        return SessionOpened(
+            **self._sender.stamp(),
+            bundle=self.bundle,
+            cwd=str(self._parts.workspace),
+            directory=str(self.store.folder),
+            title=self.store.metadata.name,
+            provider=self._provider.name,
+            model=self._provider.model,
+            context_window=self._provider.window,
+            resumed=resumed,
+            earlier=earlier,
+            examples=tuple(str(text) for text in examples) if isinstance(examples, list) else (),
+            branch=git_branch(self._parts.workspace),
+        )
+
+    @property
+    def has_provider(self) -> bool:
+        """Whether there is a provider to talk to."""
+        return bool(self.session.coordinator.get("providers"))
+
+    def _note_model(self) -> None:
+        metadata, usage = self.store.metadata, self._normalizer.usage
+        metadata.provider = usage.provider or self._provider.name or metadata.provider
+        metadata.model = usage.model or self._provider.model or metadata.model
+
+    def notice(self, level: Level, text: str, source: str = "host") -> None:
+        """Show a line."""
+        text = self._parts.redactor.text(text)
+        self._sender.send(Notice(**self._sender.stamp(), level=level, text=text, source=source))
+
+    # --- turns -----------------------------------------------------------------------------
+
+    def _turn_begins(self, number: int, prompt: Prompt) -> None:
+        self._normalizer.turn_begins()
+        self._prompts.turn_begins()
+        self.session.coordinator.reset_turn()
+        self._begun.setdefault(number, self.store.rows)
+        if not self._prompts.is_taken(prompt):
+            self.store.journal.prompt(self._parts.redactor.text(prompt.text))
+
+    def retry(self, without: str = "") -> None:
+        """Go on with the turn that failed.
+
+        Args:
+            without: A context source to leave out from now on.
+        """
+        if self.turns.running:
+            self.notice("warning", "A turn is running: there is nothing to try again")
+            return
+        if self.compactor.running:
+            self.notice("warning", "The conversation is being compacted: try again after it")
+        elif not self.turns.retry(anew=self._prompts.can_only_repeat):
+            self.notice("info", "There is nothing to try again: no turn failed since the last one")
+        elif without:
+            # The turn has begun, but nothing of it has run.
+            self._sources.leave_out(without)
+
+    async def _execute(self, prompt: Prompt) -> str:
+        coordinator = self.session.coordinator
+        text = await self._prompts.prepare(prompt)
+        async with self._sources.around_turn():
+            answer = await self.session.execute(text)
+        answer = answer if isinstance(answer, str) else str(answer)
+        await coordinator.hooks.emit("prompt:complete", {"prompt": prompt.text, "response": answer})
+        return answer
+
+    def _watch(self, trace: Any) -> None:
+        if trace.event == "provider:request":
+            self._requested = True
+        if self.turns.running:
+            self._prompts.watch(trace.event)
+
+    async def _settle(self, outcome: Outcome) -> None:
+        """Leave a conversation that the next turn can go on with."""
+        await self._recorder.catch_up()
+        if outcome.status == "success":
+            return
+        context = self.session.coordinator.get("context")
+        answered = await answer_dangling_calls(context)
+        kept = await keep_partial_answer(context, self._normalizer.blocks.unsaved_text())
+        if answered or kept:
+            await self._recorder.catch_up()
+
+    def _failure(self, error: BaseException, prompt: Prompt) -> Failed:
+        if isinstance(error, PromptDeniedError):
+            return Failed(
+                **self._sender.stamp(),
+                kind="denied",
+                message=self._parts.redactor.text(str(error)),
+                remedy="Change the prompt, or the hook that refuses it.",
+                prompt=prompt.text,
+            )
+        return turn_failure(
+            error,
+            self._sender.stamp(),
+            self._parts.redactor,
+            prompt=prompt.text,
+            missing=self._parts.facts.missing(),
+        )
+
+    async def _turn_over(self, number: int, outcome: Outcome) -> None:
+        self._normalizer.turn_over(outcome.status)
+        self._sender.turn_over()
+        if outcome.answer.strip():
+            self._last_answer = outcome.answer
+        metadata = self.store.metadata
+        metadata.turn_count = max(metadata.turn_count, number)
+        self._note_model()
+        self._budget.prompt_may_differ()
+        await self._measure(turn_over=True)
+        await self.save_state()
+        self.store.save_metadata()
+
+    # --- the context's own -----------------------------------------------------------------
+
+    async def save_state(self) -> None:
+        """Write what the context and its sources remember."""
+        pipeline = self._sources.pipeline
+        if pipeline is not None and self.store.rows:
+            await self._state.save(pipeline)
+
+    async def compact(self, instructions: str | None) -> None:
+        """Compact the conversation; prompts wait for it. See `SessionClient.compact`."""
+        if self.turns.running:
+            self.notice("warning", "A turn is running: compact when it has ended", "context")
+            return
+        with self.turns.paused():
+            await self.compactor.compact(instructions)
+
+    async def _compacted(self) -> None:
+        await self._measure()
+        await self.save_state()
+
+    async def moved(self) -> Carried:
+        """Return the conversation, to go on with in another bundle."""
+        return await moved(self.store, self._snapshot())
+
+    async def forked(self, before_turn: int | None) -> Carried:
+        """Return a copy of the conversation; see `carrying.forked`."""
+        return await forked(self.store, self._snapshot(), self._begun, before_turn)
+
+    def _snapshot(self) -> dict[str, Any] | None:
+        pipeline = self._sources.pipeline
+        return None if pipeline is None else self._state.snapshot(pipeline)
+
+    def _window(self) -> Any:
+        """Return the provider whose window counts; None once the context saw a request of one."""
+        if self._requested:
+            return None
+        return (self.session.coordinator.get("providers") or {}).get(self._provider.name)
+
+    # --- rows, approvals, budget -----------------------------------------------------------
+
+    def _row_added(self, row: Row) -> None:
+        self._normalizer.row_added(row)
+        if metadata_of(row).get("hook_name") == STEER_HOOK:
+            self.turns.steering.arrived()
+        if row.get("role") == "assistant":
+            self._last_answer = text_of(row.get("content")) or self._last_answer
+        if row.get("role") in ("assistant", "tool"):
+            self.measure_soon()
+
+    def _resolved(self, question: Question, answer: Answer) -> None:
+        if not question.call_id:
+            return
+        if answer.outcome == "allowed":
+            self._normalizer.tools.granted(question.lane, question.call_id)
+        elif answer.outcome == "denied" or answer.default == "deny":
+            self._normalizer.tools.refused(question.lane, question.call_id, answer.reason)
+
+    def _usage_known(self) -> None:
+        self._budget.counted(self._normalizer.usage.window)
+        self.measure_soon()
+
+    def measure_soon(self) -> None:
+        """Measure the budget, now or right after the measurement that runs."""
+        if self._measuring is not None and not self._measuring.done():
+            self._measure_again = True
+            return
+        self._measuring = asyncio.get_running_loop().create_task(self._keep_measuring())
+
+    async def _keep_measuring(self) -> None:
+        self._measure_again = True
+        while self._measure_again:
+            self._measure_again = False
+            await self._measure()
+            await asyncio.sleep(PAUSE)
+
+    async def _measure(self, *, turn_over: bool = False) -> None:
+        try:
+            event = await self._budget.measure(self._sender.stamp())
+        except Exception:
+            logger.exception("The context budget could not be measured")
+            return
+        if turn_over:
+            self._budget.turn_over(event.total)
+        self._sender.send(event)
+
+    # --- the end ---------------------------------------------------------------------------
+
+    async def close(self, reason: str = "") -> SessionClosed:
+        """Stop the turn, clean up, write everything; takes at most some 2.5 seconds.
+
+        Args:
+            reason: Why it ends.
+
+        Returns:
+            The event that says so; it has been sent.
+        """
+        began = time()
+        await self.turns.stop(STOP_TIME)
+        await self.compactor.stop(STOP_TIME)
+        await self.save_state()
+        self.desk.cancel_all("the session was closed")
+        if self._measuring is not None:
+            self._measuring.cancel()
+        await self._clean_up()
+        for stop in self._detach:
+            stop()
+        self._recorder.detach()
+        self._normalizer.close()
+        self._sender.close()
+        said = self.store.rows > 0
+        event = SessionClosed(
+            **self._sender.stamp(),
+            reason=reason,
+            resume_command=self._resume_command() if said else "",
+            last_answer=self._parts.redactor.text(self._last_answer) if said else "",
+        )
+        self.store.close()
+        self._sender.send(event)
+        logger.info("Session %s closed in %.2f s", self.session_id, time() - began)
+        return event
+
+    def _resume_command(self) -> str:
+        command = f"amplifier-tui --resume {self.session_id}"
+        project = self.store.metadata.project_dir
+        shell = os.environ.get("PWD")
+        # The shell that reads it may stand somewhere else than the session's project.
+        if project and shell and os.path.realpath(shell) != project:
+            command += f" --cwd {shlex.quote(project)}"
+        return command
+
+    async def _clean_up(self) -> None:
+        cleanup = asyncio.get_running_loop().create_task(self.session.cleanup())
+        done, _ = await asyncio.wait({cleanup}, timeout=CLEANUP_TIME)
+        if not done:
+            cleanup.cancel()
+            self.notice(
+                "warning", "A module did not clean up in time; the session was closed without it"
+            )
+            logger.error("Cleanup of session %s hangs; left to itself", self.session_id)
+            return
+        if not cleanup.cancelled() and cleanup.exception() is not None:
+            logger.error("Cleanup failed", exc_info=cleanup.exception())
+
+
+async def _take_up(context: Any, messages: list[dict[str, Any]]) -> None:
+    """Put a stored conversation into a context; what it holds of the system prompt stays."""
+    present = context.get_messages()
+    present = await present if inspect.isawaitable(present) else present
+    system = [message for message in present if message.get("role") == "system"]
+    outcome = context.set_messages([*system, *messages])
+    if inspect.isawaitable(outcome):
+        await outcome

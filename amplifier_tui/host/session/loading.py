@@ -1,0 +1,262 @@
+"""Loading modules with a witness: each one is announced, timed, and known by what it mounted."""
+
+import logging
+import os
+import shlex
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+from typing import Any, Final
+
+from amplifier_tui import __version__
+from amplifier_tui.foundation.paths.resolution import redact_uri
+from amplifier_tui.host.events import (
+    HostEvent,
+    ModuleFailed,
+    ModuleKind,
+    ModuleLoading,
+    ModuleMounted,
+)
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.session.module_facts import ModuleFacts, Planned
+from amplifier_tui.host.stream.sender import Stamp
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
+from amplifier_tui.kernel.module_sources import ModuleLoadError
+
+logger = logging.getLogger(__name__)
+
+BUILT_IN: Final = "built-in"
+_POINTS: Final = ("orchestrator", "context", "providers", "tools")
+_FATAL: Final = frozenset({"orchestrator", "context"})
+
+Mount = Callable[[Any], Awaitable[Any]]
+
+
+class ObservingLoader(ModuleLoader):
+    """A `ModuleLoader` that tells what it does.
+
+    Args:
+        coordinator: The session's.
+        facts: What the plan says; filled with what is found out.
+        send: Takes the events.
+        stamp: Gives the fields of an event that happens now.
+        redactor: Keeps secrets out of error texts.
+    """
+
+    def __init__(
+        self,
+        coordinator: ModuleCoordinator,
+        facts: ModuleFacts,
+        send: Callable[[HostEvent], None],
+        stamp: Callable[[], Stamp],
+        redactor: Redactor,
+    ) -> None:
+        super().__init__(coordinator)
+        self._facts = facts
+        self._send = send
+        self._stamp = stamp
+        self._redactor = redactor
+        self._left = list(facts.planned)
+        self._failed: set[tuple[str, str]] = set()
+        self._current: Planned | None = None
+
+    async def load(
+        self,
+        module_id: str,
+        config: dict[str, Any] | None = None,
+        source_hint: Any = None,
+        coordinator: Any = None,
+        *,
+        profile_source: Any = None,
+    ) -> Mount:
+        """Load a module; see `ModuleLoader.load`."""
+        planned = self._current = self._next(module_id)
+        self._send(
+            ModuleLoading(
+                **self._stamp(),
+                module_id=module_id,
+                kind=planned.kind,
+                instance=planned.instance,
+            )
+        )
+        began = perf_counter()
+        try:
+            mount = await super().load(
+                module_id, config, source_hint, coordinator, profile_source=profile_source
+            )
+        except BaseException as error:
+            self._fail(planned, error)
+            raise
+        return self._witnessed(mount, planned, began)
+
+    def declined(self, module_id: str, instance: str, error: str) -> None:
+        """`module:load_failed`: also for modules that mounted nothing without raising."""
+        planned = self._current
+        if planned is None or planned.module_id != module_id:
+            planned = self._known(module_id, instance)
+        self._fail(planned, error)
+
+    def _next(self, module_id: str) -> Planned:
+        for planned in self._left:
+            if planned.module_id == module_id:
+                self._left.remove(planned)
+                return planned
+        return Planned(module_id, _kind_of(module_id))
+
+    def _known(self, module_id: str, instance: str) -> Planned:
+        for planned in self._facts.planned:
+            if planned.module_id == module_id and planned.instance == instance:
+                return planned
+        return Planned(module_id, _kind_of(module_id), instance)
+
+    def _witnessed(self, mount: Mount, planned: Planned, began: float) -> Mount:
+        async def witnessed(coordinator: ModuleCoordinator) -> Any:
+            before = _State(coordinator)
+            try:
+                cleanup = await mount(coordinator)
+            except BaseException as error:
+                self._fail(planned, error)
+                raise
+            self._mounted(planned, before, _State(coordinator), perf_counter() - began)
+            return cleanup
+
+        queued = getattr(mount, "__on_session_ready__", None)
+        if queued is not None:
+            witnessed.__dict__["__on_session_ready__"] = queued
+        return witnessed
+
+    def _mounted(self, planned: Planned, before: "_State", after: "_State", seconds: float) -> None:
+        provides = after.names_since(before)
+        if planned.kind == "provider" and not provides:
+            return  # The kernel counts that as a failure, and says so.
+        module_id = planned.module_id
+        if planned.kind == "provider" and planned.instance:
+            provides = (planned.instance,)
+        if planned.kind == "tool":
+            self._facts.tools.update(dict.fromkeys(provides, module_id))
+        events, handlers = after.handlers_since(before)
+        self._facts.handlers.update(dict.fromkeys(handlers, module_id))
+        built_in = self._is_built_in(module_id)
+        source = BUILT_IN if built_in else redact_uri(planned.source) or "installed package"
+        detail = planned.detail
+        if not provides and not events and planned.kind in ("tool", "hook"):
+            detail = "has nothing to offer here"
+        self._send(
+            ModuleMounted(
+                **self._stamp(),
+                module_id=module_id,
+                kind=planned.kind,
+                instance=planned.instance,
+                ms=seconds * 1000,
+                provides=provides,
+                origin=planned.origin,
+                source=source,
+                version=__version__ if built_in else "",
+                detail="; ".join(part for part in (detail, planned.note) if part),
+                events=events,
+            )
+        )
+
+    def _is_built_in(self, module_id: str) -> bool:
+        loaded = self._loaded.get(module_id)
+        return loaded is not None and str(getattr(loaded.mount, "__module__", "")).startswith(
+            "amplifier_tui."
+        )
+
+    def _fail(self, planned: Planned, error: BaseException | str) -> None:
+        key = (planned.module_id, planned.instance)
+        if key in self._failed:
+            return
+        self._failed.add(key)
+        text = str(error) or type(error).__name__
+        self._send(
+            ModuleFailed(
+                **self._stamp(),
+                module_id=planned.module_id,
+                kind=planned.kind,
+                error=self._redactor.text(text),
+                remedy=_remedy(planned, error),
+                instance=planned.instance,
+                origin=planned.origin,
+                fatal=planned.kind in _FATAL,
+                missing=planned.missing,
+            )
+        )
+
+
+class _State:
+    """What is mounted and registered at one moment."""
+
+    def __init__(self, coordinator: ModuleCoordinator) -> None:
+        self._points: dict[str, Any] = {}
+        for point in _POINTS:
+            mounted = coordinator.get(point)
+            self._points[point] = dict(mounted) if isinstance(mounted, dict) else mounted
+        self._handlers = coordinator.hooks.list_handlers()
+
+    def names_since(self, before: "_State") -> tuple[str, ...]:
+        """Return the names that are mounted now and were not, or were somebody else's."""
+        names: list[str] = []
+        for point, mounted in self._points.items():
+            earlier = before._points[point]
+            if isinstance(mounted, dict):
+                names += [name for name in mounted if mounted[name] is not earlier.get(name)]
+            elif mounted is not None and mounted is not earlier:
+                names.append(str(getattr(mounted, "name", "") or type(mounted).__name__))
+        return tuple(names)
+
+    def handlers_since(self, before: "_State") -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the events that got handlers, and the names of those handlers."""
+        events: list[str] = []
+        names: list[str] = []
+        for event, handlers in self._handlers.items():
+            known = list(before._handlers.get(event, ()))
+            fresh = [name for name in handlers if not _take(known, name)]
+            if fresh:
+                events.append(event)
+                names += fresh
+        return tuple(events), tuple(dict.fromkeys(names))
+
+
+def _take(names: list[str], name: str) -> bool:
+    if name in names:
+        names.remove(name)
+        return True
+    return False
+
+
+def _kind_of(module_id: str) -> ModuleKind:
+    for start, kind in _BY_NAME:
+        if module_id.startswith(start):
+            return kind
+    return "unknown"
+
+
+_CHECKED: Final = frozenset({"orchestrator", "provider", "tool", "hook", "context"})
+"""Kinds of modules that have a contract to be checked against."""
+_BY_NAME: Final[tuple[tuple[str, ModuleKind], ...]] = (
+    ("loop", "orchestrator"),
+    ("context", "context"),
+    ("provider", "provider"),
+    ("tool", "tool"),
+    ("hook", "hook"),
+)
+
+
+def _remedy(planned: Planned, error: BaseException | str) -> str:
+    if planned.missing:
+        return f"Set {' or '.join(planned.missing)} in the environment or in keys.env."
+    text = str(error)
+    if isinstance(error, ModuleValidationError | ModuleLoadError):
+        return f"Run `{_validation(planned)}`: it says what to correct."
+    if "not found" in text or "No module named" in text:
+        return f"Install the package that has {planned.module_id}, or give it a source."
+    return ""
+
+
+def _validation(planned: Planned) -> str:
+    """Return the command that checks a module: by its folder where it is on this machine."""
+    folder = planned.source.removeprefix("file://")
+    target = shlex.quote(folder) if os.path.isabs(folder) else planned.module_id
+    kind = f" --type {planned.kind}" if planned.kind in _CHECKED else ""
+    return f"amplifier-tui module validate {target}{kind}"

@@ -1,0 +1,471 @@
+"""Opening a session: from a request to a session that is ready, or to a reason why not."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import time
+from typing import Final
+from uuid import uuid4
+
+from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.bundle.prepared import PreparedBundle
+from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
+from amplifier_tui.foundation.catalog import Choice
+from amplifier_tui.foundation.spawn.capability import ChildInfo, SessionSpawner
+from amplifier_tui.foundation.trust import TrustCallback
+from amplifier_tui.foundation.workspace import Workspace
+from amplifier_tui.host.approvals.desk import ApprovalDesk
+from amplifier_tui.host.approvals.surfaces import KernelApprovals, ProviderApprovals
+from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.host.events import (
+    Failed,
+    HostEvent,
+    Level,
+    ModuleFailed,
+    Notice,
+    TurnStatus,
+    Usage,
+)
+from amplifier_tui.host.failures import no_provider_remedy
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.session.budget import Parts
+from amplifier_tui.host.session.carrying import Carried
+from amplifier_tui.host.session.live import LiveSession, SessionParts
+from amplifier_tui.host.session.loading import ObservingLoader
+from amplifier_tui.host.session.module_facts import ModuleFacts, read_plan
+from amplifier_tui.host.session.workspaces import (
+    WorkspaceError,
+    make_workspace,
+    prune_workspaces,
+    template_of,
+)
+from amplifier_tui.host.store.children import ChildStore
+from amplifier_tui.host.store.replay import TAIL
+from amplifier_tui.host.store.rows import StoredRows
+from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.store.sessions import find_session
+from amplifier_tui.host.store.view import messages_of
+from amplifier_tui.host.stream.display import Display
+from amplifier_tui.host.stream.normalizer import Normalizer
+from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.kernel.events import SESSION_FORK
+from amplifier_tui.kernel.hooks import HookTrace
+from amplifier_tui.kernel.session import AmplifierSession
+from amplifier_tui.paths import sessions_dir, shipped_bundles_dir
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_BUNDLE: Final = "coding"
+DEMO_BUNDLE: Final = "demo"
+_TOLD: Final = frozenset({"fetching", "installing", "installing_package"})
+"""What of the preparation takes long enough to be told."""
+
+Trust = Callable[[ApprovalDesk], TrustCallback]
+"""Makes a trust callback that asks over a desk."""
+
+
+class Opening:
+    """Opens one session.
+
+    Args:
+        request: What to open.
+        put: Takes events from any thread.
+        trust: Makes the callback that is asked before a stranger's code is touched.
+        carried: A conversation to go along.
+        asks_as: Session id under which questions are put before the session is on screen; empty
+            for its own.
+    """
+
+    def __init__(
+        self,
+        request: OpenRequest,
+        put: Callable[[HostEvent], None],
+        trust: Trust,
+        carried: Carried | None = None,
+        asks_as: str = "",
+    ) -> None:
+        self.session_id = str(uuid4())
+        self.redactor = Redactor()
+        self.desk: ApprovalDesk | None = None
+        """The questions that come up while it opens."""
+        self._request = request
+        self._put = put
+        self._trust = trust
+        self._carried = carried
+        self._asks_as = asks_as
+        self._store: SessionStore | None = None
+        self._sender: Sender | None = None
+        self._folder: Path | None = None
+        self._said: set[str] = set()
+        self._used: tuple[Usage, ...] = ()
+
+    async def run(self) -> LiveSession:
+        """Open it.
+
+        Returns:
+            The session; `SessionOpened` has been sent.
+
+        Raises:
+            Exception: Why it can't be opened. Nothing is left behind.
+        """
+        try:
+            return await self._run()
+        except BaseException:
+            if self._store is not None:
+                self._store.discard()
+            raise
+
+    async def _run(self) -> LiveSession:
+        request = self._request
+        cwd = await asyncio.to_thread(request.cwd.resolve)
+        if request.resume:
+            self._folder = await asyncio.to_thread(find_session, cwd, request.resume)
+            self.session_id = self._folder.name
+        folder = self._folder or sessions_dir(cwd) / self.session_id
+        workspace = await asyncio.to_thread(
+            lambda: Workspace.open(cwd, shipped=(shipped_bundles_dir(),), session_dir=folder)
+        )
+        # The keys are in the environment now.
+        self.redactor = Redactor()
+        self._store = store = SessionStore(folder, self.redactor, self._disk_trouble)
+        await asyncio.to_thread(store.open)
+        self._sender = sender = Sender(self.session_id, self._put, store, self.redactor)
+        self._say_what_was_mended(store)
+        for problem in workspace.problems:
+            self._notice("warning", str(problem), "settings")
+        stored = await asyncio.to_thread(self._conversation, store)
+        earlier = await self._replay(store, stored)
+        choice = await asyncio.to_thread(self._choose, workspace, store)
+        if choice.notice:
+            self._notice("warning", choice.notice)
+        prepared = await self._prepare(workspace, choice, cwd)
+        working_dir = await self._working_dir(prepared, store, cwd)
+        self._fill_card(store, choice, cwd, working_dir)
+        parts = self._parts(workspace, choice, prepared, working_dir, store, sender)
+        self._say_what_was_refused(prepared, parts)
+        session = await self._create(prepared, parts)
+        try:
+            live = LiveSession(parts, session)
+            await self._begin(live, stored)
+            await self._say_fork(session)
+        except BaseException:
+            await session.cleanup()
+            raise
+        await asyncio.to_thread(store.save_metadata)
+        for used in self._used:
+            parts.normalizer.usage.restore(used)
+        sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))
+        if self._used:
+            parts.normalizer.tell_usage()
+        if not live.has_provider:
+            self._no_provider(parts, prepared)
+        live.measure_soon()
+        asyncio.get_running_loop().run_in_executor(None, prune_workspaces, self.session_id)
+        return live
+
+    # --- what is there already -------------------------------------------------------------
+
+    def _conversation(self, store: SessionStore) -> StoredRows:
+        if self._carried is not None and not store.rows:
+            self._carried.put_into(store)
+        stored = store.stored()
+        # The card of a session that ended in a crash counts one turn less than were begun.
+        turns = stored.turns_before(len(stored))
+        store.metadata.turn_count = max(store.metadata.turn_count, turns)
+        return stored
+
+    async def _replay(self, store: SessionStore, stored: StoredRows) -> int:
+        """Show the end of the stored conversation; returns how many rows were left out."""
+        count = len(stored)
+        if not count:
+            return 0
+        start = max(0, count - TAIL)
+        replay = await asyncio.to_thread(store.replay, stored)
+        self._used = replay.usages()
+        for event in await asyncio.to_thread(replay.events, start, count):
+            self._put(event)
+        return start
+
+    async def _begin(self, live: LiveSession, stored: StoredRows) -> None:
+        if len(stored):
+            rows = await asyncio.to_thread(lambda: [row for _, row in stored.read()])
+            await live.begin(messages_of(rows))
+        else:
+            await live.begin([])
+
+    async def _say_fork(self, session: AmplifierSession) -> None:
+        carried = self._carried
+        if carried is not None and carried.turns is not None:
+            # The kernel says it of children only, and sub-agents are those; a fork is none.
+            await session.coordinator.hooks.emit(
+                SESSION_FORK, {"parent": carried.session_id, "session_id": session.session_id}
+            )
+
+    def _say_what_was_mended(self, store: SessionStore) -> None:
+        if store.torn is not None:
+            self._notice(
+                "warning", f"The stored conversation had a torn end; it is in {store.torn.name} now"
+            )
+        if store.recovered:
+            what = "1 row" if store.recovered == 1 else f"{store.recovered} rows"
+            self._notice("info", f"The program ended in mid-turn; {what} could be recovered")
+
+    # --- the bundle ------------------------------------------------------------------------
+
+    def _choose(self, workspace: Workspace, store: SessionStore) -> Choice:
+        request = self._request
+        requested = request.bundle or (DEMO_BUNDLE if request.demo else "")
+        resumed = store.metadata.bundle if request.resume else ""
+        return workspace.choose(requested, resumed, DEFAULT_BUNDLE)
+
+    async def _prepare(self, workspace: Workspace, choice: Choice, cwd: Path) -> PreparedBundle:
+        desk = ApprovalDesk(
+            self._asks_as or self.session_id, cwd, self._put, redactor=self.redactor
+        )
+        self.desk = desk
+        entry = choice.entry
+        found = await asyncio.to_thread(lambda: workspace.catalog().find(entry.name))
+        name = entry.name if found == entry else entry.source
+        try:
+            prepared = await workspace.prepare(
+                name, trust=self._trust(desk), progress=self._progress
+            )
+        finally:
+            desk.cancel_all("the session was not opened")
+            self.desk = None
+        self.redactor.add_config(prepared.mount_plan)
+        for skipped in prepared.bundle.skipped:
+            self._notice("warning", f"Left out {skipped.source}: {skipped.reason}", entry.name)
+        for note in (*prepared.notes, *prepared.mode_warnings):
+            self._notice("warning", note, entry.name)
+        for note in prepared.unused:
+            self._notice("info", note, entry.name)
+        return prepared
+
+    def _progress(self, action: str, detail: str) -> None:
+        line = f"{action.replace('_', ' ')} {detail}"
+        if action in _TOLD and line not in self._said:
+            self._said.add(line)
+            self._notice("info", line, "bundle")
+
+    async def _working_dir(self, prepared: PreparedBundle, store: SessionStore, cwd: Path) -> Path:
+        try:
+            template = template_of(prepared.mount_plan, prepared.bundle.base_path)
+        except WorkspaceError as error:
+            self._notice("warning", f"{error}; working in {cwd}", prepared.bundle.name)
+            return cwd
+        if template is None:
+            return cwd
+        carried = self._carried
+
+        def make() -> Path:
+            begin = template if carried is None else carried.beginning(template)
+            return make_workspace(begin, self.session_id)
+
+        try:
+            scratch = await asyncio.to_thread(make)
+        except OSError as error:
+            self._notice("warning", f"No scratch workspace: {error}; working in {cwd}")
+            return cwd
+        store.metadata.workspace = str(scratch)
+        return scratch.resolve()
+
+    def _fill_card(self, store: SessionStore, choice: Choice, cwd: Path, working_dir: Path) -> None:
+        card = store.metadata
+        entry = choice.entry
+        card.bundle = entry.name if entry.origin in _NAMED else entry.source
+        card.working_dir = str(working_dir)
+        card.project_dir = str(cwd)
+
+    # --- the session -----------------------------------------------------------------------
+
+    def _parts(
+        self,
+        workspace: Workspace,
+        choice: Choice,
+        prepared: PreparedBundle,
+        working_dir: Path,
+        store: SessionStore,
+        sender: Sender,
+    ) -> SessionParts:
+        facts = ModuleFacts(
+            read_plan(
+                prepared.mount_plan,
+                origins=_origins(prepared.bundle),
+                failures=prepared.activation_failures,
+                environ=workspace.environ,
+            )
+        )
+        desk = ApprovalDesk(
+            self.session_id,
+            working_dir,
+            sender.send,
+            redactor=self.redactor,
+            audit=store.audit,
+        )
+        return SessionParts(
+            bundle=choice.entry.name,
+            plan=prepared.mount_plan,
+            workspace=working_dir,
+            redactor=self.redactor,
+            store=store,
+            sender=sender,
+            desk=desk,
+            facts=facts,
+            normalizer=Normalizer(sender, store, self.redactor, working_dir, facts),
+            put=self._put,
+            prompt_parts=_prompt_parts(prepared.bundle, working_dir),
+        )
+
+    async def _create(self, prepared: PreparedBundle, parts: SessionParts) -> AmplifierSession:
+        normalizer, sender = parts.normalizer, parts.sender
+
+        def before_initialize(session: AmplifierSession) -> None:
+            coordinator = session.coordinator
+            loader = ObservingLoader(
+                coordinator, parts.facts, sender.send, sender.stamp, self.redactor
+            )
+            session.loader = coordinator.loader = loader
+            normalizer.on_declined = loader.declined
+            normalizer.observe(coordinator.hooks)
+            coordinator.register_capability("session.events_path", str(parts.store.events_path))
+            records = ChildStore(parts.store.folder, parts.bundle, self.redactor)
+            SessionSpawner(prepared, records=records, prepare=child).register(session)
+
+        async def child(
+            session: AmplifierSession, parent: AmplifierSession, info: ChildInfo
+        ) -> None:
+            await _follow_child(parts, session, parent, info)
+
+        return await prepared.create_session(
+            session_id=self.session_id,
+            approval_system=KernelApprovals(parts.desk, parts.facts.module_of_handler),
+            display_system=Display(sender.send, sender.stamp, self.redactor),
+            session_cwd=parts.workspace,
+            is_resumed=bool(self._request.resume),
+            before_initialize=before_initialize,
+        )
+
+    def _say_what_was_refused(self, prepared: PreparedBundle, parts: SessionParts) -> None:
+        """Show the modules that are not mounted because a key would have gone astray."""
+        for refused in prepared.refused:
+            destination = refused.destination
+            agent = f"of agent {destination.agent}: " if destination.agent else ""
+            parts.sender.send(
+                ModuleFailed(
+                    **parts.sender.stamp(),
+                    module_id=destination.module_id,
+                    kind=destination.kind,
+                    error=f"{agent}{refused.reason}",
+                    remedy=refused.remedy,
+                    instance=destination.instance,
+                    origin=destination.included_by[-1],
+                    fatal=destination.kind in ("orchestrator", "context"),
+                )
+            )
+
+    def _no_provider(self, parts: SessionParts, prepared: PreparedBundle) -> None:
+        missing = parts.facts.missing()
+        refused = next((each for each in prepared.refused if not each.destination.agent), None)
+        remedy = refused.remedy if refused is not None else no_provider_remedy(missing)
+        reason = f": {refused.reason}" if refused is not None else ""
+        parts.sender.send(
+            Failed(
+                **parts.sender.stamp(),
+                kind="no_provider",
+                message=f"The bundle {parts.bundle} has no provider that is ready{reason}",
+                remedy=remedy,
+                missing=missing,
+            )
+        )
+
+    # --- saying things ---------------------------------------------------------------------
+
+    def _notice(self, level: Level, text: str, source: str = "host") -> None:
+        self._put(
+            Notice(
+                session_id=self.session_id,
+                at=time(),
+                level=level,
+                text=self.redactor.text(text),
+                source=source,
+            )
+        )
+
+    def _disk_trouble(self, error: OSError | None) -> None:
+        if error is None:
+            self._notice("info", "The session is saved again", "store")
+        else:
+            reason = error.strerror or str(error)
+            self._notice(
+                "error",
+                f"The session can't be saved: {reason}. It goes on; what is not saved yet is kept "
+                "and written when the disk takes it",
+                "store",
+            )
+
+
+_LANE_STATUS: Final[dict[str, TurnStatus]] = {"failed": "error", "cancelled": "cancelled"}
+_NAMED: Final = frozenset({"shipped", "user", "project", "added"})
+"""Origins whose bundles are found by name."""
+
+
+def _origins(bundle: Bundle) -> Mapping[str, str]:
+    return {key: entries[-1].bundle for key, entries in bundle.origins.items() if entries}
+
+
+def _prompt_parts(bundle: Bundle, working_dir: Path) -> Parts | None:
+    if not (bundle.instruction or bundle.context or bundle._pending_context):
+        return None
+
+    async def parts() -> list[tuple[str, str]]:
+        resolver = mention_resolver(bundle, working_dir)
+        return await SystemPromptFactory(bundle, resolver).parts()
+
+    return parts
+
+
+async def _follow_child(
+    parts: SessionParts, child: AmplifierSession, parent: AmplifierSession, info: ChildInfo
+) -> None:
+    """Follow a sub-agent from before its first module is mounted."""
+    parent_lane = parent.session_id
+    parts.normalizer.lanes.open(
+        info.session_id,
+        info.agent_name,
+        parent_lane if parent_lane != parts.sender.session_id else "main",
+        info.instruction,
+    )
+    parts.normalizer.observe(child.coordinator.hooks, info.session_id)
+    # Its events are in the log of the session on the screen.
+    child.coordinator.register_capability("session.events_path", str(parts.store.events_path))
+    answer = ""
+
+    def listen(trace: HookTrace) -> None:
+        nonlocal answer
+        if trace.event == "execution:end":
+            answer = str(trace.data.get("response") or "")
+
+    stop = child.coordinator.hooks.observe(listen)
+
+    def ended() -> None:
+        stop()
+        status = _LANE_STATUS.get(child.status.status, "success")
+        if status == "success" and not answer and child.coordinator.cancellation.is_cancelled:
+            status = "cancelled"  # before it came to its turn
+        parts.normalizer.lanes.close(info.session_id, status, answer)
+
+    child.coordinator.register_cleanup(ended)
+    provider = ProviderApprovals(parts.desk, lane=info.session_id)
+
+    async def ready() -> None:
+        register = child.coordinator.get_capability("approval.register_provider")
+        if callable(register):
+            outcome = register(provider)
+            if asyncio.iscoroutine(outcome):
+                await outcome
+
+    queue = getattr(child.loader, "enqueue_on_session_ready", None)
+    if callable(queue):
+        queue("amplifier-tui", lambda coordinator: ready())

@@ -1,0 +1,1 @@
+"""From the kernel's events to those of a front end."""

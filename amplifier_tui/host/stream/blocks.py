@@ -1,0 +1,263 @@
+"""The answer: streamed blocks, and the durable copies that follow them.
+
+Providers stream `llm:stream_block_*`; the orchestrator then emits `content_block:*` for every
+block of the finished answer. The copy replaces what streamed. Providers that do not stream give
+the copy alone; older ones stream through `content_block:delta` and `thinking:delta`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from json import dumps
+from typing import Any, Final
+
+from amplifier_tui.host.events import MAIN_LANE, BlockEnded, BlockKind, BlockStarted
+from amplifier_tui.host.messages import thinking_of
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.stream.sender import Sender
+
+_KINDS: Final[dict[str, BlockKind]] = {
+    "text": "text",
+    "thinking": "thinking",
+    "reasoning": "thinking",
+    "redacted_thinking": "thinking",
+    "tool_use": "tool_use",
+    "tool_call": "tool_use",
+}
+
+
+@dataclass(slots=True)
+class _Block:
+    block_id: str
+    kind: BlockKind
+    request: str
+    index: int
+    pieces: list[str] = field(default_factory=list)
+    sent: str | None = None
+    """The text its latest `BlockEnded` had; None before the first."""
+    matched: bool = False
+    """The durable copy has come."""
+    stored: bool = False
+    """A row holds it."""
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+
+@dataclass(slots=True)
+class _Lane:
+    blocks: list[_Block] = field(default_factory=list)
+    """Of the running step, in the order they began."""
+    streams: bool = False
+    """This step has `llm:stream_*` events, so the older kind of delta is a repetition."""
+
+
+class Blocks:
+    """Follows the blocks of every lane.
+
+    Args:
+        sender: Takes the events.
+        redactor: Keeps secrets out of them.
+    """
+
+    def __init__(self, sender: Sender, redactor: Redactor) -> None:
+        self._sender = sender
+        self._redactor = redactor
+        self._lanes: dict[str, _Lane] = {}
+        self._numbers = count(1)
+
+    # --- what the kernel says --------------------------------------------------------------
+
+    def step_begins(self, lane: str) -> None:
+        """The orchestrator turns to the model: blocks from here on belong to a new answer."""
+        for block in self._lane(lane).blocks:
+            if block.sent is None:
+                self._end(lane, block, block.text)
+        self._lanes[lane] = _Lane()
+
+    def stream_start(self, lane: str, data: Mapping[str, Any]) -> None:
+        """`llm:stream_block_start`."""
+        self._lane(lane).streams = True
+        if self._find(lane, data) is None:
+            self._begin(lane, data)
+
+    def stream_delta(self, lane: str, data: Mapping[str, Any]) -> None:
+        """`llm:stream_block_delta`."""
+        self._lane(lane).streams = True
+        block = self._find(lane, data) or self._begin(lane, data)
+        self._add(lane, block, _delta_text(data))
+
+    def stream_end(self, lane: str, data: Mapping[str, Any]) -> None:
+        """`llm:stream_block_end`."""
+        block = self._find(lane, data)
+        if block is not None and block.sent is None:
+            self._end(lane, block, block.text)
+
+    def stream_aborted(self, lane: str, data: Mapping[str, Any]) -> bool:
+        """`llm:stream_aborted`: the blocks of that request are void; whether there were any."""
+        request = str(data.get("request_id") or "")
+        state = self._lane(lane)
+        void = [b for b in state.blocks if b.request == request and not b.matched]
+        for block in void:
+            self._discard(lane, block)
+        state.blocks = [block for block in state.blocks if block not in void]
+        return bool(void)
+
+    def content_delta(self, lane: str, data: Mapping[str, Any]) -> None:
+        """`content_block:delta` and `thinking:delta`, of providers that stream no other way."""
+        if self._lane(lane).streams:
+            return
+        self._add(lane, self._find(lane, data) or self._begin(lane, data), _delta_text(data))
+
+    def content_end(self, lane: str, data: Mapping[str, Any]) -> None:
+        """`content_block:end`: the durable copy of a block."""
+        content = data.get("block")
+        if not isinstance(content, Mapping):
+            return
+        kind = _KINDS.get(str(content.get("type")))
+        if kind is None:
+            return
+        text = _durable_text(kind, content)
+        block = self._match(lane, kind, text)
+        if block is None:
+            block = self._new(kind, "", int(data.get("block_index") or 0))
+            block.matched = True
+            self._lane(lane).blocks.append(block)
+            if lane == MAIN_LANE and kind == "text":
+                self._sender.text_begins(block.block_id)
+        # Reasoning that is hidden from us was streamed as a summary: keep what was shown.
+        self._end(lane, block, text or block.text)
+
+    # --- what others need ------------------------------------------------------------------
+
+    def row_added(self) -> None:
+        """An answer of the main lane became a row: what streamed so far is in it."""
+        for block in self._lane(MAIN_LANE).blocks:
+            block.stored = True
+
+    def unsaved_text(self) -> str:
+        """Return the words of the main lane that are in no row yet."""
+        texts = [
+            block.text if block.sent is None else block.sent
+            for block in self._lane(MAIN_LANE).blocks
+            if block.kind == "text" and not block.stored
+        ]
+        return "\n\n".join(text for text in texts if text.strip())
+
+    def turn_over(self, lane: str, *, interrupted: bool) -> None:
+        """End what still streams: nothing more will come."""
+        for block in self._lane(lane).blocks:
+            if block.sent is None:
+                self._end(lane, block, block.text, interrupted=interrupted)
+        self._lanes.pop(lane, None)
+
+    # --- helpers ---------------------------------------------------------------------------
+
+    def _lane(self, lane: str) -> _Lane:
+        state = self._lanes.get(lane)
+        if state is None:
+            state = self._lanes[lane] = _Lane()
+        return state
+
+    def _new(self, kind: BlockKind, request: str, index: int) -> _Block:
+        return _Block(f"b{next(self._numbers)}", kind, request, index)
+
+    def _find(self, lane: str, data: Mapping[str, Any]) -> _Block | None:
+        request = str(data.get("request_id") or "")
+        index = int(data.get("block_index") or 0)
+        for block in reversed(self._lane(lane).blocks):
+            if (block.request, block.index) == (request, index):
+                return block
+        return None
+
+    def _begin(self, lane: str, data: Mapping[str, Any]) -> _Block:
+        kind = _KINDS.get(str(data.get("block_type") or "text"), "text")
+        index = int(data.get("block_index") or 0)
+        block = self._new(kind, str(data.get("request_id") or ""), index)
+        self._lane(lane).blocks.append(block)
+        if lane == MAIN_LANE and kind == "text":
+            self._sender.text_begins(block.block_id)
+        self._sender.send(
+            BlockStarted(
+                **self._sender.stamp(lane),
+                block_id=block.block_id,
+                kind=kind,
+                name=str(data.get("name") or ""),
+            )
+        )
+        return block
+
+    def _add(self, lane: str, block: _Block, text: str) -> None:
+        if text:
+            block.pieces.append(text)
+            self._sender.delta(lane, block.block_id, text)
+
+    def _end(self, lane: str, block: _Block, text: str, *, interrupted: bool = False) -> None:
+        text = self._redactor.text(text)
+        if block.sent == text and not interrupted:
+            return
+        block.sent = text
+        self._sender.send(
+            BlockEnded(
+                **self._sender.stamp(lane),
+                block_id=block.block_id,
+                kind=block.kind,
+                text=text,
+                interrupted=interrupted,
+            )
+        )
+
+    def _discard(self, lane: str, block: _Block) -> None:
+        self._sender.send(
+            BlockEnded(
+                **self._sender.stamp(lane),
+                block_id=block.block_id,
+                kind=block.kind,
+                text="",
+                discarded=True,
+            )
+        )
+
+    def _match(self, lane: str, kind: BlockKind, text: str) -> _Block | None:
+        """Return the streamed block a durable copy belongs to.
+
+        One copy may cover several: an answer that was cut off and continued streams in pieces.
+        """
+        state = self._lane(lane)
+        waiting = [b for b in state.blocks if b.kind == kind and not b.matched and not b.stored]
+        waiting += [b for b in state.blocks if b.kind == kind and not b.matched and b.stored]
+        if not waiting:
+            return None
+        first = waiting[0]
+        first.matched = True
+        joined, covered = first.text, []
+        for block in waiting[1:]:
+            if joined == text or not text.startswith(joined + block.text):
+                break
+            joined += block.text
+            covered.append(block)
+        if covered and joined == text:
+            for block in covered:
+                self._discard(lane, block)
+                state.blocks.remove(block)
+        return first
+
+
+def _delta_text(data: Mapping[str, Any]) -> str:
+    for key in ("text", "delta", "content", "thinking"):
+        value = data.get(key)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, Mapping) and isinstance(value.get("text"), str):
+            return str(value["text"])
+    return ""
+
+
+def _durable_text(kind: BlockKind, content: Mapping[str, Any]) -> str:
+    if kind == "thinking":
+        return thinking_of(content)
+    if kind == "text":
+        return str(content.get("text") or "")
+    arguments = content.get("input", content.get("arguments")) or {}
+    return dumps(arguments, ensure_ascii=False, default=str)

@@ -1,0 +1,335 @@
+"""The only place that turns the kernel's events into those a screen understands.
+
+One observer per hook registry sees every emit: the event, its data, what each handler answered.
+`ui.md`, "Kernel events and what shows them", is the table behind the routes below.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.host.approvals.surfaces import ASKING, Asking
+from amplifier_tui.host.events import (
+    MAIN_LANE,
+    Compacted,
+    Level,
+    Notice,
+    SteerApplied,
+    TodoChanged,
+    TurnStatus,
+    UsageChanged,
+)
+from amplifier_tui.host.messages import metadata_of, text_of
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.session.module_facts import ModuleFacts
+from amplifier_tui.host.store.replay import STEER_HOOK
+from amplifier_tui.host.store.rows import Row
+from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.stream import notices
+from amplifier_tui.host.stream.aside import is_aside
+from amplifier_tui.host.stream.blocks import Blocks
+from amplifier_tui.host.stream.lanes import Lanes
+from amplifier_tui.host.stream.plans import is_todo_tool, read_plan
+from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.host.stream.tools import Tools
+from amplifier_tui.host.stream.traces import Traces
+from amplifier_tui.host.stream.usage import UsageMeter
+from amplifier_tui.host.turns.ticket import is_abandoned
+from amplifier_tui.kernel.hooks import HookRegistry, HookTrace
+
+logger = logging.getLogger(__name__)
+
+Data = Mapping[str, Any]
+
+_WORDS: Final = ("llm:stream_", "content_block:", "thinking:")
+"""Beginnings of the events that carry what a model says."""
+_COMPACTED: Final = (
+    "messages_removed",
+    "messages_truncated",
+    "user_messages_stubbed",
+    "messages_summarized",
+)
+Route = Callable[[str, Data], None]
+Declined = Callable[[str, str, str], None]
+
+
+class Normalizer:
+    """Follows the hooks of a session and of its sub-agents.
+
+    Args:
+        sender: Takes the events.
+        store: Has the event log.
+        redactor: Keeps secrets out of everything.
+        workspace: The session's working directory, absolute.
+        facts: What is known of its modules.
+    """
+
+    def __init__(
+        self,
+        sender: Sender,
+        store: SessionStore,
+        redactor: Redactor,
+        workspace: Path,
+        facts: ModuleFacts,
+    ) -> None:
+        self.blocks = Blocks(sender, redactor)
+        self.tools = Tools(sender, redactor, workspace, facts.module_of_tool)
+        self.lanes = Lanes(sender, redactor, self._lane_over)
+        self.usage = UsageMeter()
+        self.status: TurnStatus | None = None
+        """How the orchestrator said the turn ended; None while it did not."""
+        self.on_declined: Declined = lambda *_: None
+        """Told of `module:load_failed`: module id, instance and error."""
+        self.on_usage: Callable[[], None] = lambda: None
+        """Told when the usage of the main lane has changed."""
+        self._sender = sender
+        self._redactor = redactor
+        self._traces = Traces(sender, store.log, redactor)
+        self._broken: set[str] = set()
+        self._routes = self._all_routes()
+
+    # --- observing -------------------------------------------------------------------------
+
+    def observe(self, hooks: HookRegistry, lane: str = MAIN_LANE) -> Callable[[], None]:
+        """Follow a registry; returns what ends it."""
+
+        def observer(trace: HookTrace) -> None:
+            self._take(trace, lane, hooks)
+
+        return hooks.observe(observer)
+
+    def _take(self, trace: HookTrace, lane: str, hooks: HookRegistry) -> None:
+        if trace.result.action == "ask_user":
+            ASKING.set(Asking(trace, lane, hooks))
+        try:
+            self._traces.take(trace, lane)
+            if is_abandoned():
+                return
+            route = self._routes.get(trace.event)
+            if is_aside() and trace.event.startswith(_WORDS):
+                route = None
+            if route is not None:
+                route(lane, _data_after(trace))
+            if trace.event == "tool:pre" and trace.result.action == "deny":
+                # Not every orchestrator says so; the row of the result then ends the call.
+                call_id = str(trace.data.get("tool_call_id") or "")
+                self.tools.refused(lane, call_id, trace.result.reason or "")
+        except Exception as error:
+            logger.exception("The event %s could not be shown", trace.event)
+            if trace.event not in self._broken:
+                self._broken.add(trace.event)
+                self._notice("warning", f"An event could not be shown ({trace.event}): {error}")
+
+    def close(self) -> None:
+        """Write what waits."""
+        self._traces.close()
+
+    # --- what the host knows of itself -----------------------------------------------------
+
+    def row_added(self, row: Row) -> None:
+        """A row of the main lane is on disk."""
+        self._sender.row_added(row)
+        match row.get("role"):
+            case "assistant":
+                self.blocks.row_added()
+            case "tool":
+                self.tools.row_added(row)
+            case "user" if metadata_of(row).get("hook_name") == STEER_HOOK:
+                text = self._redactor.text(text_of(row.get("content")))
+                self._sender.send(SteerApplied(**self._sender.stamp(), text=text))
+            case _:
+                pass
+
+    def turn_begins(self) -> None:
+        """A prompt is about to run."""
+        self.status = None
+        self.usage.turn_begins()
+
+    def turn_over(self, status: TurnStatus) -> None:
+        """Nothing more comes of this turn: end what is open."""
+        self.lanes.close_all(status)
+        self._lane_over(MAIN_LANE, status)
+
+    def _lane_over(self, lane: str, status: TurnStatus) -> None:
+        self.blocks.turn_over(lane, interrupted=status != "success")
+        self.tools.turn_over(lane)
+
+    # --- routes ----------------------------------------------------------------------------
+
+    def _all_routes(self) -> dict[str, Route]:
+        blocks, tools, lanes = self.blocks, self.tools, self.lanes
+        spawned = dict.fromkeys(
+            (
+                "delegate:agent_spawned",
+                "delegate:agent_resumed",
+                "task:agent_spawned",
+                "task:spawned",
+            ),
+            lanes.spawned,
+        )
+        ended = dict.fromkeys(
+            (
+                "delegate:agent_completed",
+                "delegate:error",
+                "task:agent_completed",
+                "task:completed",
+            ),
+            lanes.ended,
+        )
+        lines: dict[str, Callable[[Data], notices.Line]] = {
+            "provider:retry": notices.retry_line,
+            "provider:throttle": notices.throttle_line,
+            "provider:error": notices.error_line,
+            "user:notification": notices.notification_line,
+            "module:on_session_ready_failed": notices.not_ready_line,
+            "policy:violation": notices.policy_line,
+            "orchestrator:rate_limit_delay": notices.limit_line,
+        }
+        return {
+            "execution:start": lambda lane, _: self._step(lane),
+            "provider:request": lambda lane, _: self._step(lane),
+            "llm:response": self._request_answered,
+            "provider:response": self._step_answered,
+            "llm:stream_block_start": blocks.stream_start,
+            "llm:stream_block_delta": blocks.stream_delta,
+            "llm:stream_block_end": blocks.stream_end,
+            "llm:stream_aborted": self._aborted,
+            "content_block:delta": blocks.content_delta,
+            "thinking:delta": blocks.content_delta,
+            "content_block:end": self._content_end,
+            "tool:pre": tools.pre,
+            "tool:post": self._tool_post,
+            "tool:error": tools.error,
+            "tool:progress": tools.progress,
+            "context:compaction": self._compacted,
+            "session:fork": self._forked,
+            "orchestrator:complete": self._complete,
+            "module:load_failed": self._load_failed,
+            "delegate:agent_cancelled": lanes.cancelled,
+            **spawned,
+            **ended,
+            **{event: self._line(make) for event, make in lines.items()},
+        }
+
+    def _line(self, make: Callable[[Data], notices.Line]) -> Route:
+        def route(lane: str, data: Data) -> None:
+            level, text, source = make(data)
+            if text:
+                self._notice(level, text, source, lane)
+
+        return route
+
+    def _notice(self, level: Level, text: str, source: str = "host", lane: str = MAIN_LANE) -> None:
+        self._sender.send(
+            Notice(
+                **self._sender.stamp(lane),
+                level=level,
+                text=self._redactor.text(text),
+                source=source,
+            )
+        )
+
+    def _step(self, lane: str) -> None:
+        self.blocks.step_begins(lane)
+        self.usage.step_begins(lane)
+
+    def _aborted(self, lane: str, data: Data) -> None:
+        if self.blocks.stream_aborted(lane, data):
+            self._line(notices.aborted_line)(lane, data)
+
+    def _content_end(self, lane: str, data: Data) -> None:
+        self.blocks.content_end(lane, data)
+        self._step_answered(lane, data)
+
+    def _request_answered(self, lane: str, data: Data) -> None:
+        if is_aside():
+            if self.usage.aside_answered(data):
+                self.tell_usage()
+        elif self.usage.request_answered(lane, data):
+            self._usage_changed(lane)
+
+    def _step_answered(self, lane: str, data: Data) -> None:
+        if self.usage.step_answered(lane, data):
+            self._usage_changed(lane)
+
+    def _usage_changed(self, lane: str) -> None:
+        self.tell_usage()
+        if lane == MAIN_LANE:
+            self.on_usage()
+
+    def tell_usage(self) -> None:
+        """Send what the session used so far."""
+        self._sender.send(
+            UsageChanged(
+                **self._sender.stamp(),
+                session=self.usage.session.as_usage(),
+                turn=self.usage.turn.as_usage(),
+                provider=self.usage.provider,
+                model=self.usage.model,
+            )
+        )
+
+    def _tool_post(self, lane: str, data: Data) -> None:
+        self.tools.post(lane, data)
+        if lane == MAIN_LANE and is_todo_tool(str(data.get("tool_name") or "")):
+            result = data.get("result", data.get("tool_result", data.get("tool_response")))
+            items = read_plan(data.get("tool_input"), result)
+            if items is not None:
+                self._sender.send(TodoChanged(**self._sender.stamp(), items=items))
+
+    def _compacted(self, lane: str, data: Data) -> None:
+        rows = sum(_number(data, key) for key in _COMPACTED)
+        level = data.get("strategy_level", data.get("strategy", ""))
+        strategy = f"level {level}" if isinstance(level, int) else str(level or "")
+        if _number(data, "messages_summarized"):
+            strategy = "summary"
+        elif data.get("reason") == "forced":
+            strategy = "rule"
+        self._sender.send(
+            Compacted(
+                **self._sender.stamp(lane),
+                before_tokens=_number(data, "before_tokens"),
+                after_tokens=_number(data, "after_tokens"),
+                rows=rows,
+                strategy=strategy,
+            )
+        )
+
+    def _forked(self, lane: str, data: Data) -> None:
+        # The child says it of itself, in its own lane, which whoever spawned it has opened; the
+        # parent's own registry gets it from loops that emit it there.
+        if lane == MAIN_LANE:
+            self.lanes.spawned(lane, data)
+
+    def _complete(self, lane: str, data: Data) -> None:
+        if lane != MAIN_LANE or data.get("goal_final") is False:
+            return
+        match data.get("status"):
+            case "success" | "completed":
+                self.status = "success"
+            case "incomplete":
+                self.status = "incomplete"
+            case "cancelled":
+                self.status = "cancelled"
+            case "error":
+                self.status = "error"
+
+    def _load_failed(self, lane: str, data: Data) -> None:
+        if lane == MAIN_LANE:
+            self.on_declined(
+                str(data.get("module_id") or ""),
+                str(data.get("instance_id") or ""),
+                str(data.get("error") or ""),
+            )
+
+
+def _data_after(trace: HookTrace) -> Data:
+    """Return the data as the handlers left it."""
+    after = trace.result.data
+    return after if trace.result.action == "continue" and after is not None else trace.data
+
+
+def _number(data: Data, key: str) -> int:
+    value = data.get(key)
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0

@@ -1,0 +1,175 @@
+"""The event log: every emit on disk, and a row of it on the screen."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from amplifier_tui.host.events import HandlerTrace, HookTraced
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.store.event_log import EventLogFile
+from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.kernel.hooks import HookTrace
+
+SHOWN: Final = 64 * 1024
+"""Characters of a payload a row carries; all of it is on disk."""
+RUN: Final = 0.1
+"""Seconds of stream deltas that make one row."""
+_RUNS: Final = frozenset({"llm:stream_block_delta", "content_block:delta", "thinking:delta"})
+_STRENGTH: Final = ("deny", "ask_user", "inject_context", "modify", "error", "continue")
+_ABOUT: Final = (
+    "tool_name",
+    "module_id",
+    "provider",
+    "orchestrator",
+    "agent",
+    "agent_name",
+    "asker",
+    "source",
+)
+
+
+@dataclass(slots=True)
+class _Run:
+    """Deltas that have not been written yet."""
+
+    first: HookTrace
+    data: dict[str, Any]
+    timer: asyncio.TimerHandle
+    count: int = 0
+    ms: float = 0.0
+    texts: list[str] = field(default_factory=list)
+
+
+class Traces:
+    """Writes the event log and sends its rows.
+
+    Args:
+        sender: Takes the rows.
+        log: The file.
+        redactor: Keeps secrets out of both.
+    """
+
+    def __init__(self, sender: Sender, log: EventLogFile, redactor: Redactor) -> None:
+        self._sender = sender
+        self._log = log
+        self._redactor = redactor
+        self._runs: dict[str, _Run] = {}
+
+    def take(self, trace: HookTrace, lane: str) -> None:
+        """Take one emit of a lane."""
+        if trace.event in _RUNS and all(h.verdict == "continue" for h in trace.handlers):
+            self._lengthen(trace, lane)
+            return
+        self._flush(lane)
+        self._write(trace, lane, trace.data, trace.ms, 1)
+
+    def close(self) -> None:
+        """Write what waits."""
+        for lane in list(self._runs):
+            self._flush(lane)
+
+    def _lengthen(self, trace: HookTrace, lane: str) -> None:
+        run = self._runs.get(lane)
+        if run is not None and not _same(run, trace):
+            self._flush(lane)
+            run = None
+        if run is None:
+            timer = asyncio.get_running_loop().call_later(RUN, self._flush, lane)
+            run = self._runs[lane] = _Run(trace, dict(trace.data), timer)
+        run.count += 1
+        run.ms += trace.ms
+        run.texts.append(str(trace.data.get("text") or trace.data.get("delta") or ""))
+
+    def _flush(self, lane: str) -> None:
+        run = self._runs.pop(lane, None)
+        if run is None:
+            return
+        run.timer.cancel()
+        data = run.data
+        if run.count > 1:
+            data["text"] = "".join(run.texts)
+        self._write(run.first, lane, data, run.ms, run.count)
+
+    def _write(
+        self, trace: HookTrace, lane: str, data: Mapping[str, Any], ms: float, count: int
+    ) -> None:
+        text = self._redactor.json(data)
+        changed = self._changed(trace)
+        handlers = tuple(
+            HandlerTrace(
+                name=h.name,
+                verdict=h.verdict,
+                ms=h.ms,
+                error=None if h.error is None else self._redactor.text(h.error),
+                reason=None if h.reason is None else self._redactor.text(h.reason),
+            )
+            for h in trace.handlers
+        )
+        verdict = _strongest(handlers, trace)
+        facts: dict[str, Any] = {
+            "event": trace.event,
+            "session_id": data.get("session_id") or self._sender.session_id,
+            "lane": lane,
+            "verdict": verdict,
+            "ms": round(ms, 3),
+            "handlers": [
+                {
+                    "name": h.name,
+                    "verdict": h.verdict,
+                    "ms": round(h.ms, 3),
+                    **({"error": h.error} if h.error else {}),
+                    **({"reason": h.reason} if h.reason else {}),
+                }
+                for h in handlers
+            ],
+        }
+        if count > 1:
+            facts["count"] = count
+        number = self._log.append(facts, text, changed)
+        self._sender.send(
+            HookTraced(
+                session_id=self._sender.session_id,
+                agent=lane,
+                at=trace.started,
+                seq=number,
+                event=trace.event,
+                source=_about(data),
+                verdict=verdict,
+                duration_ms=ms,
+                handlers=handlers,
+                count=count,
+                data=text[:SHOWN],
+                size=len(text),
+                changed=changed[:SHOWN],
+                call_id=str(data.get("tool_call_id") or ""),
+            )
+        )
+
+    def _changed(self, trace: HookTrace) -> str:
+        after = trace.result.data
+        if trace.result.action != "continue" or after is None or after is trace.data:
+            return ""
+        if not any(h.verdict == "modify" for h in trace.handlers) or after == trace.data:
+            return ""
+        return self._redactor.json(after)
+
+
+def _same(run: _Run, trace: HookTrace) -> bool:
+    keys = ("request_id", "block_index")
+    return run.first.event == trace.event and all(
+        run.data.get(k) == trace.data.get(k) for k in keys
+    )
+
+
+def _strongest(handlers: tuple[HandlerTrace, ...], trace: HookTrace) -> str:
+    verdicts = {h.verdict for h in handlers} or {trace.result.action}
+    return next((verdict for verdict in _STRENGTH if verdict in verdicts), "continue")
+
+
+def _about(data: Mapping[str, Any]) -> str:
+    for key in _ABOUT:
+        value = data.get(key)
+        if isinstance(value, str) and value:
+            return value[:200]
+    return ""

@@ -1,0 +1,1 @@
+"""What may be fetched, installed and executed."""

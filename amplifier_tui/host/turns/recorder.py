@@ -1,0 +1,155 @@
+"""Writes every message the context gets, whichever module the context is.
+
+The mounted context's own `add_message` is wrapped, on the instance. A context that cannot be
+wrapped is compared with what is known of it at every step instead.
+"""
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from amplifier_tui.host.messages import PROMPT_KEY, is_from_hook, text_of
+from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.turns.ticket import is_abandoned
+from amplifier_tui.kernel.hooks import HookRegistry
+
+logger = logging.getLogger(__name__)
+
+HOOK_NAME: Final = "amplifier-tui-recorder"
+_FIRST: Final = -10_000
+"""Priority of the comparison: before anybody shows what happened."""
+_STEPS: Final = (
+    "provider:request",
+    "llm:response",
+    "provider:response",
+    "content_block:end",
+    "tool:pre",
+    "tool:post",
+    "tool:error",
+    "orchestrator:complete",
+    "execution:end",
+)
+
+
+class ContextRecorder:
+    """Keeps the stored rows in step with a session's context.
+
+    Args:
+        store: Where the rows go.
+
+    Attributes:
+        sent: What the orchestrator got in the latest turn.
+        taken: Whether that is in the conversation.
+        wraps: Whether rows can be kept out of the conversation.
+    """
+
+    def __init__(self, store: SessionStore) -> None:
+        self._store = store
+        self._context: Any = None
+        self._known = 0
+        self._typed: dict[str, dict[str, Any]] = {}
+        self._repeated: str | None = None
+        self.sent = ""
+        self.taken = False
+        self.wraps = False
+        self._detach: list[Callable[[], None]] = []
+
+    def expect(self, sent: str, typed: str, attachments: tuple[str, ...] = ()) -> None:
+        """Announce the prompt of a turn.
+
+        Args:
+            sent: What the orchestrator gets.
+            typed: What the user typed.
+            attachments: What the user attached.
+        """
+        self.sent, self.taken, self._repeated = sent, False, None
+        self._typed.clear()
+        extra: dict[str, Any] = {PROMPT_KEY: typed} if typed != sent else {}
+        if attachments:
+            extra["attachments"] = list(attachments)
+        if extra:
+            self._typed[sent] = extra
+
+    def expect_again(self) -> None:
+        """Announce that the orchestrator gets the last prompt once more.
+
+        It is in the conversation; where the orchestrator adds it again, that row is left out.
+        """
+        self._repeated = self.sent
+
+    async def attach(self, context: Any, hooks: HookRegistry) -> None:
+        """Record what the context gets from now on."""
+        self._context = context
+        self.wraps = self._wrap(context)
+        if self.wraps:
+            return
+        logger.info("The context can't be wrapped; it is compared at every step")
+        self._known = len(await self._messages())
+        for event in _STEPS:
+            self._detach.append(hooks.register(event, self._step, _FIRST, HOOK_NAME))
+
+    async def catch_up(self) -> None:
+        """Write what a context that is only compared got since the last step."""
+        if not self._detach:
+            return
+        messages = await self._messages()
+        if len(messages) < self._known:
+            # Somebody shortened the history; the ledger keeps what was said.
+            self._known = len(messages)
+        for message in messages[self._known :]:
+            self._record(message)
+        self._known = len(messages)
+
+    def detach(self) -> None:
+        """Stop recording by comparison; a wrapped context goes with its session."""
+        for stop in self._detach:
+            stop()
+        self._detach.clear()
+
+    def _wrap(self, context: Any) -> bool:
+        original = getattr(context, "add_message", None)
+        if not callable(original):
+            return False
+
+        async def add_message(message: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
+            if is_abandoned():
+                raise asyncio.CancelledError("the turn was abandoned")
+            if self._is_repeated(message):
+                return None
+            # First on disk: what is in memory is on disk, also when this very call is cancelled.
+            self._record(message)
+            outcome = original(message, *args, **kwargs)
+            return await outcome if inspect.isawaitable(outcome) else outcome
+
+        try:
+            context.add_message = add_message
+        except (AttributeError, TypeError):
+            return False
+        return bool(context.add_message is add_message)
+
+    async def _step(self, event: str, data: dict[str, Any]) -> None:
+        if not is_abandoned():
+            await self.catch_up()
+
+    async def _messages(self) -> list[Mapping[str, Any]]:
+        messages = self._context.get_messages()
+        found = await messages if inspect.isawaitable(messages) else messages
+        return list(found)
+
+    def _is_repeated(self, message: Mapping[str, Any]) -> bool:
+        if self._repeated is None or message.get("role") != "user" or is_from_hook(message):
+            return False
+        if text_of(message.get("content")) != self._repeated:
+            return False
+        self._repeated = None
+        return True
+
+    def _record(self, message: Mapping[str, Any]) -> None:
+        extra = None
+        if message.get("role") == "user" and text_of(message.get("content")) == self.sent:
+            self.taken = True
+        if message.get("role") == "user" and self._typed:
+            extra = self._typed.pop(text_of(message.get("content")), None)
+        self._store.add_row(message, extra)

@@ -1,0 +1,257 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.client import Decision
+from amplifier_tui.host.door.local_client import LocalClient
+from amplifier_tui.host.events import (
+    ApprovalRequested,
+    HostEvent,
+    LaneClosed,
+    LaneOpened,
+    ModuleFailed,
+    Notice,
+    SessionOpened,
+    TodoChanged,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
+from tests.host.driving import Driver, Project
+
+KEYLESS = {"provider-anthropic", "provider-openai"}
+
+
+def script(
+    parent: list[dict[str, Any]], child: dict[str, Any], *, then: str = "{{output}}"
+) -> dict[str, Any]:
+    return {
+        "scenarios": [
+            {
+                "name": "parent",
+                "when": {"tools": ["task"]},
+                "steps": {"ask": {"call": parent}, "done": {"say": then}},
+            },
+            {"name": "child", "steps": child},
+        ]
+    }
+
+
+def coding(project: Project, story: dict[str, Any], extra: str = "") -> str:
+    path = project.folder.parent / "story.json"
+    path.write_text(json.dumps(story))
+    (project.bundles / "mine.md").write_text(
+        "---\nbundle: {name: mine, version: 1.0.0, description: For tests}\nincludes: [coding]\n"
+        f"providers:\n  - module: provider-mock\n    config:\n      script: {path}\n"
+        f"      tokens_per_second: 0\n{extra}---\n"
+    )
+    return "mine"
+
+
+def ask(agent: str, instruction: str = "Find it.") -> dict[str, Any]:
+    return {"task": {"agent": agent, "instruction": instruction}}
+
+
+LOOK = {
+    "look": {"call": [{"grep": {"pattern": "needle", "output_mode": "content"}}]},
+    "tell": {"say": "It is here: {{output}}"},
+}
+
+
+def test_the_coding_bundle_opens_with_everything_it_names(project: Project, driver: Driver) -> None:
+    driver.open(coding(project, script([ask("explorer")], LOOK)))
+    assert {e.module_id for e in driver.of(ModuleFailed)} <= KEYLESS
+    assert not [e for e in driver.of(Notice) if e.level != "info"]
+
+
+def test_an_agent_works_in_a_lane_of_its_own_and_its_answer_comes_back(
+    project: Project, driver: Driver
+) -> None:
+    (project.folder / "hay.txt").write_text("hay\nneedle\n")
+    driver.open(coding(project, script([ask("explorer")], LOOK)))
+    assert driver.turn("where is the needle?").status == "success"
+    (opened,) = driver.of(LaneOpened)
+    assert (opened.name, opened.parent, opened.instruction) == ("explorer", "main", "Find it.")
+    (closed,) = driver.of(LaneClosed)
+    assert (closed.lane, closed.status) == (opened.lane, "success")
+    assert closed.result == "It is here: hay.txt:2:needle\n[1 matching line in 1 file]"
+    calls = [(e.tool, e.agent) for e in driver.of(ToolStarted)]
+    assert calls == [("task", "main"), ("grep", opened.lane)]
+    assert driver.answers()[-1].startswith("It is here: hay.txt:2:needle")
+    assert opened.lane in driver.answers()[-1], "the session can be asked again"
+
+
+def test_agents_called_side_by_side_each_have_their_lane(project: Project, driver: Driver) -> None:
+    calls = [ask("explorer", f"Find {number}.") for number in range(3)]
+    driver.open(coding(project, script(calls, LOOK)))
+    driver.turn("find them all")
+    lanes = driver.of(LaneOpened)
+    assert sorted(lane.instruction for lane in lanes) == ["Find 0.", "Find 1.", "Find 2."]
+    assert len({lane.lane for lane in lanes}) == 3
+    assert {lane.lane for lane in driver.of(LaneClosed)} == {lane.lane for lane in lanes}
+    ended = [e for e in driver.of(ToolEnded) if e.tool == "task"]
+    assert [e.ok for e in ended] == [True] * 3
+
+
+POLICIES = {
+    "explorer": {"read_file", "grep", "glob"},
+    "reviewer": {"read_file", "grep", "glob", "bash"},
+    "tester": {"read_file", "grep", "glob", "bash"},
+    "writer": {"read_file", "write_file", "edit_file", "grep", "glob"},
+}
+EVERY = ("bash", "edit_file", "glob", "grep", "memory", "read_file", "task", "todo", "write_file")
+
+
+@pytest.mark.parametrize("agent", POLICIES)
+def test_an_agent_has_the_tools_of_its_policy_and_no_others(
+    project: Project, driver: Driver, agent: str
+) -> None:
+    # Calls without arguments: what is there complains about them, what is not there is unknown.
+    child = {"try": {"call": [{tool: {}} for tool in EVERY]}, "end": {"say": "Tried."}}
+    driver.open(coding(project, script([ask(agent)], child)))
+    driver.client.submit("go")
+    event = driver.wait(HostEvent, lambda e: isinstance(e, ApprovalRequested | TurnEnded))
+    while isinstance(event, ApprovalRequested):
+        driver.client.decide(event.request_id, Decision(allow=False))
+        event = driver.wait(HostEvent, lambda e: isinstance(e, ApprovalRequested | TurnEnded))
+    ended = {e.tool: e.error for e in driver.of(ToolEnded) if e.agent != "main"}
+    missing = {tool for tool, error in ended.items() if "There is no tool named" in error}
+    assert set(EVERY) - missing == POLICIES[agent]
+
+
+def test_what_an_agent_changes_is_asked_about_in_its_lane_and_can_be_undone(
+    project: Project, driver: Driver
+) -> None:
+    file = project.folder / "a.txt"
+    file.write_text("before\n")
+    change = {"edit_file": {"file_path": "a.txt", "old_string": "before", "new_string": "after"}}
+    child = {"change": {"call": [change]}, "end": {"say": "Changed."}}
+    opened = driver.open(coding(project, script([ask("writer")], child)))
+    driver.client.submit("change it")
+    request = driver.allow_next()
+    assert request.agent != "main" and "edit_file" in request.prompt
+    driver.wait(TurnEnded)
+    assert file.read_text() == "after\n"
+    index = project.folder_of(opened.session_id) / "checkpoints" / "index.jsonl"
+    kinds = [json.loads(line)["kind"] for line in index.read_text().splitlines()]
+    assert kinds == ["turn", "file", "after"]
+
+
+def test_an_agent_that_is_not_there_is_refused_with_the_known_ones(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(coding(project, script([ask("nobody")], LOOK)))
+    driver.turn("go")
+    (ended,) = [e for e in driver.of(ToolEnded) if e.tool == "task"]
+    assert not ended.ok and "explorer, reviewer, tester, writer" in ended.output
+    assert driver.of(LaneOpened) == []
+
+
+def test_an_agent_that_fails_closes_its_lane_with_an_error(
+    project: Project, driver: Driver
+) -> None:
+    child = {"only": {"error": {"type": "AuthenticationError", "message": "no entry"}}}
+    driver.open(coding(project, script([ask("explorer")], child)))
+    assert driver.turn("go").status == "success"
+    (closed,) = driver.of(LaneClosed)
+    assert closed.status == "error"
+    (ended,) = [e for e in driver.of(ToolEnded) if e.tool == "task"]
+    assert "no entry" in ended.output
+
+
+def test_stopping_the_turn_stops_its_agents(project: Project, driver: Driver) -> None:
+    driver.open(coding(project, script([ask("explorer")], {"only": {"say": "x", "delay": 600}})))
+    driver.client.submit("go")
+    driver.wait(LaneOpened)
+    driver.client.interrupt(immediate=True)
+    assert driver.wait(TurnEnded).status == "cancelled"
+    (closed,) = driver.of(LaneClosed)
+    assert closed.status == "cancelled"
+
+
+def test_the_plan_of_the_agent_is_not_the_plan_on_the_screen(
+    project: Project, driver: Driver
+) -> None:
+    todo = {"content": "Find out", "status": "in_progress", "activeForm": "Finding out"}
+    parent = [{"todo": {"action": "create", "todos": [todo]}}, ask("explorer")]
+    driver.open(coding(project, script(parent, LOOK)))
+    driver.turn("go")
+    changed = driver.of(TodoChanged)
+    assert [item.content for item in changed[-1].items] == ["Find out"]
+
+
+def test_the_log_of_the_session_has_the_events_of_its_agents_and_no_other_log_is_written(
+    project: Project, drive: Callable[..., Driver], own_home: Path
+) -> None:
+    driver = drive(LocalClient())
+    opened = driver.open(coding(project, script([ask("explorer")], LOOK)))
+    assert isinstance(opened, SessionOpened)
+    driver.turn("go")
+    driver.close()
+    lane = driver.of(LaneOpened)[0].lane
+    assert lane in {row["session_id"] for row in project.log(opened.session_id)}
+    logs = list((own_home / ".amplifier").rglob("events.jsonl"))
+    assert logs == [project.folder_of(opened.session_id) / "events.jsonl"]
+
+
+def again(session_id: str) -> dict[str, Any]:
+    return {"task": {"agent": "explorer", "instruction": "And more.", "session_id": session_id}}
+
+
+COUNTING = {"only": {"say": "This is turn {{turn}} for me."}}
+
+
+def children(project: Project) -> list[Path]:
+    folder = project.folder_of("x").parent
+    return sorted(path for path in folder.iterdir() if "_" in path.name)
+
+
+def test_an_agent_can_be_asked_again_after_a_restart(
+    project: Project, drive: Callable[..., Driver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "very-secret-words")
+    first = drive()
+    first.open(coding(project, script([ask("explorer", "Use very-secret-words.")], COUNTING)))
+    first.turn("go")
+    first.close()
+    (child,) = children(project)
+    assert first.of(LaneOpened)[0].lane == child.name
+    second = drive()
+    coding(project, script([again(child.name)], COUNTING))
+    second.open(resume="last")
+    second.turn("once more")
+    assert second.answers()[-1].startswith("This is turn 2 for me.")
+    assert [e.lane for e in second.of(LaneOpened)] == [child.name]
+    rows = [json.loads(line) for line in (child / "transcript.jsonl").read_text().splitlines()]
+    assert [row["role"] for row in rows] == ["user", "assistant"] * 2
+    card = json.loads((child / "metadata.json").read_text())
+    assert (card["agent_name"], card["turn_count"]) == ("explorer", 2)
+    assert card["created"] < card["updated"]
+    for path in child.iterdir():
+        assert "very-secret" not in path.read_text()
+    cards = second.client.sessions().result(10)
+    assert [each.session_id for each in cards] == [card["parent_id"]], "agents are not listed"
+
+
+def test_an_agent_of_another_session_or_of_nobody_is_not_resumed(
+    project: Project, drive: Callable[..., Driver], tmp_path: Path
+) -> None:
+    first = drive()
+    first.open(coding(project, script([ask("explorer")], COUNTING)))
+    first.turn("go")
+    first.close()
+    (child,) = children(project)
+    evil = project.folder_of("x").parent / "evil"
+    evil.mkdir()
+    (evil / "metadata.json").write_text('{"parent_id": "x", "agent_name": "explorer"}')
+    for wanted in (child.name, "../evil", "evil", "0" * 16 + "-" + "0" * 16 + "_x"):
+        other = drive()
+        coding(project, script([again(wanted)], COUNTING))
+        other.open("mine")
+        other.turn("go")
+        (ended,) = [e for e in other.of(ToolEnded) if e.tool == "task"]
+        assert not ended.ok and "No sub-session" in ended.output
+        other.close()

@@ -1,0 +1,193 @@
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_tui.host.events import PlanStep
+from amplifier_tui.host.session.budget import BudgetMeter, Limits, limits_of, scale
+from amplifier_tui.host.session.module_facts import ModuleFacts
+from amplifier_tui.host.session.providers import ProviderFacts, default_provider
+from amplifier_tui.host.stream.sender import Stamp
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.testing import MockContextManager, MockTool
+
+STAMP: Stamp = {"session_id": "s", "agent": "main", "at": 1.0}
+PROVIDER = ProviderFacts("p", "m", 100_000, 8_000)
+
+
+class Bench:
+    def __init__(self, context: Any) -> None:
+        self.context = context
+        self.coordinator = ModuleCoordinator()
+        self.facts = ModuleFacts(tools={"echo": "tool-test"})
+        self.parts = [("bundle:test", "You are a test. " * 50)]
+
+    async def meter(self, **config: Any) -> BudgetMeter:
+        await self.coordinator.mount("context", self.context)
+        await self.coordinator.mount("tools", MockTool("echo"))
+
+        async def parts() -> list[tuple[str, str]]:
+            return self.parts
+
+        return BudgetMeter(self.coordinator, self.facts, lambda: PROVIDER, parts, config)
+
+
+def messages() -> list[dict[str, Any]]:
+    hook = {"source": "hook", "hook_name": "linter"}
+    return [
+        {"role": "system", "content": "replaced by the factory " * 100},
+        {"role": "user", "content": "go " * 40},
+        {"role": "assistant", "content": "", "tool_calls": [{"id": "c", "name": "echo"}]},
+        {"role": "tool", "tool_call_id": "c", "content": "out " * 400},
+        {"role": "user", "content": "lint " * 10, "metadata": hook},
+        {"role": "assistant", "content": "done"},
+    ]
+
+
+async def test_every_token_has_a_source() -> None:
+    bench = Bench(MockContextManager(messages()))
+    event = await (await bench.meter()).measure(STAMP)
+    sources = {s.source: s for s in event.sources}
+    assert set(sources) == {
+        "bundle:test",
+        "tools:tool-test",
+        "user",
+        "assistant",
+        "tool:echo",
+        "hook:linter",
+    }
+    assert sum(s.tokens for s in event.sources) == event.total
+    assert event.kind == "estimated" and sources["assistant"].messages == 2
+    assert event.window == 100_000 and event.reserve == 8_000
+
+
+async def test_the_provider_s_count_is_the_total_and_what_came_after_is_added() -> None:
+    context = MockContextManager(messages())
+    bench = Bench(context)
+    meter = await bench.meter()
+    meter.counted(5_000)
+    event = await meter.measure(STAMP)
+    assert (event.kind, event.total) == ("usage", 5_000)
+    context.messages.append({"role": "tool", "tool_call_id": "d", "content": "x" * 4_000})
+    later = await meter.measure(STAMP)
+    assert later.kind == "usage" and 5_900 < later.total < 6_100
+    assert sum(s.tokens for s in later.sources) == later.total
+
+
+async def test_a_count_waits_for_the_answer_it_belongs_to() -> None:
+    context = MockContextManager(messages()[:2])
+    meter = await Bench(context).meter()
+    meter.counted(5_000)
+    assert (await meter.measure(STAMP)).kind == "estimated"
+    context.messages += messages()[2:]
+    assert (await meter.measure(STAMP)).total == 5_000
+
+
+async def test_a_floor_above_the_target_is_warned_of() -> None:
+    bench = Bench(MockContextManager([]))
+    bench.parts = [("bundle:huge", "word " * 100_000)]
+    event = await (await bench.meter()).measure(STAMP)
+    assert event.floor >= event.target and "bundle:huge" in event.warning
+
+
+async def test_the_turns_until_compaction_are_told_from_their_growth() -> None:
+    meter = await Bench(MockContextManager([])).meter()
+    assert (await meter.measure(STAMP)).turns_left is None
+    for total in (1_000, 11_000, 21_000):
+        meter.turn_over(total)
+    event = await meter.measure(STAMP)
+    assert event.turns_left == (event.trigger - event.total) // 10_000
+
+
+async def test_a_context_s_own_report_is_taken() -> None:
+    class Action:
+        action, source, rows, before, after = "truncate", "tool:read", 3, 900, 90
+
+    class Plan:
+        actions = (Action(),)
+
+    class Report:
+        total, trigger, target, floor, kind = 500, 400, 200, 100, "usage"
+        by_source = (("history", 4, 300, "compacted"), ("user", 1, 200, "full"))
+        preview = Plan()
+
+    class Reporting(MockContextManager):
+        async def report(self) -> Report:
+            return Report()
+
+    event = await (await Bench(Reporting([])).meter()).measure(STAMP)
+    assert (event.total, event.trigger, event.kind) == (500, 400, "usage")
+    assert event.sources[0].state == "compacted"
+    assert event.preview == (
+        PlanStep(action="truncate", source="tool:read", rows=3, before=900, after=90),
+    )
+
+
+async def test_the_pipeline_s_report_is_taken() -> None:
+    from amplifier_tui.context.report import ContextReport, SourceLine
+
+    speakers = (SourceLine("user", 2, 40), SourceLine("assistant", 2, 60, "compacted"))
+    report = ContextReport(
+        total=150,
+        limit=200,
+        trigger=170,
+        target=100,
+        floor=50,
+        by_source=(SourceLine("bundle:x", 1, 50), SourceLine("history", 4, 100, "full", speakers)),
+        kind="usage",
+        output_reserve=7,
+        turns_left=3,
+    )
+
+    async def tell() -> ContextReport:
+        return report
+
+    bench = Bench(MockContextManager([]))
+    bench.coordinator.register_capability("context.report", tell)
+    event = await (await bench.meter()).measure(STAMP)
+    assert [(s.source, s.tokens, s.state) for s in event.sources] == [
+        ("assistant", 60, "compacted"),
+        ("bundle:x", 50, "full"),
+        ("user", 40, "full"),
+    ]
+    assert (event.total, event.reserve, event.turns_left, event.kind) == (150, 7, 3, "usage")
+
+
+@pytest.mark.parametrize(
+    ("config", "provider", "limits"),
+    [
+        ({}, PROVIDER, Limits(77_350, 45_500)),
+        ({"max_tokens": 10_000}, PROVIDER, Limits(8_500, 5_000)),
+        ({"max_tokens": 10_000, "compaction_threshold": 0.5}, PROVIDER, Limits(5_000, 5_000)),
+        ({"max_tokens": True, "compaction_target": 7}, ProviderFacts(), Limits(0, 0)),
+    ],
+)
+def test_limits_follow_the_window_and_the_configuration(
+    config: dict[str, Any], provider: ProviderFacts, limits: Limits
+) -> None:
+    assert limits_of(config, provider) == limits
+
+
+@given(st.dictionaries(st.text(max_size=3), st.integers(0, 10**6)), st.integers(0, 10**7))
+def test_scaled_sources_sum_to_the_total(sources: dict[str, int], total: int) -> None:
+    assert sum(scale(Counter(sources), total).values()) == total
+
+
+def test_the_provider_with_the_lowest_priority_is_the_default() -> None:
+    class Provider:
+        def __init__(self, **defaults: Any) -> None:
+            self._defaults = defaults
+
+        def get_info(self) -> Any:
+            return type("Info", (), {"defaults": self._defaults})
+
+    mounted = {"a": Provider(model="x"), "b": Provider(model="y", context_window=9)}
+    assert default_provider(mounted, {}).name == "a"
+    plan = {"providers": [{"module": "provider-b", "config": {"priority": 1}}]}
+    assert default_provider(mounted, plan) == ProviderFacts("b", "y", 9, 0)
+    wanted = {"session": {"orchestrator": {"config": {"default_provider": "provider-b"}}}}
+    assert default_provider(mounted, wanted).name == "b"
+    assert default_provider({}, {}) == ProviderFacts()
+    assert default_provider({"odd": object()}, {}) == ProviderFacts("odd")

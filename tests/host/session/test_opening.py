@@ -1,0 +1,287 @@
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.host.client import Decision, OpenRequest
+from amplifier_tui.host.door.local_client import LocalClient
+from amplifier_tui.host.events import (
+    ApprovalRequested,
+    Failed,
+    HostEvent,
+    ModuleFailed,
+    ModuleMounted,
+    Notice,
+    SessionClosed,
+    SessionOpened,
+    TurnEnded,
+    TurnStarted,
+)
+from tests.host.driving import MODULES, Driver, Project, saying
+
+PROVIDERS = [{"module": "provider-anthropic"}, {"module": "provider-openai"}]
+
+
+def test_importing_the_client_costs_no_kernel_and_no_models() -> None:
+    code = (
+        "import sys, amplifier_tui.host.door.local_client;"
+        "heavy = {'pydantic', 'yaml', 'textual', 'amplifier_tui.kernel'} & set(sys.modules);"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_a_key_the_session_opens_and_says_what_is_missing(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(project.bundle(providers=PROVIDERS))
+    failed = driver.wait(Failed)
+    assert failed.kind == "no_provider"
+    assert failed.missing == ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
+    assert "ANTHROPIC_API_KEY" in failed.remedy and "demo" in failed.remedy
+    reasons = {e.module_id: e for e in driver.of(ModuleFailed)}
+    assert reasons["provider-anthropic"].missing == ("ANTHROPIC_API_KEY",)
+    assert not reasons["provider-anthropic"].fatal
+
+
+def test_a_prompt_without_a_provider_is_given_back(project: Project, driver: Driver) -> None:
+    driver.open(project.bundle(providers=PROVIDERS))
+    driver.wait(Failed)
+    assert driver.turn("hello").status == "error"
+    failed = driver.of(Failed)[-1]
+    assert (failed.kind, failed.prompt) == ("no_provider", "hello")
+    assert "OPENAI_API_KEY" in failed.missing
+
+
+def test_keys_of_the_home_are_loaded_before_the_providers_are(
+    project: Project, driver: Driver, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "")
+    home = own_home / ".amplifier"
+    home.mkdir()
+    (home / "keys.env").write_text('ANTHROPIC_API_KEY="sk-ant-test-0123456789"\n')
+    driver.open(project.bundle(providers=PROVIDERS[:1]))
+    mounted = [e for e in driver.of(ModuleMounted) if e.kind == "provider"]
+    assert [e.module_id for e in mounted] == ["provider-anthropic"]
+
+
+def test_a_module_nobody_has_is_left_out_with_the_reason(project: Project, driver: Driver) -> None:
+    driver.open(project.bundle(tools=("tool-test", "tool-of-nobody")))
+    (failed,) = driver.of(ModuleFailed)
+    assert (failed.module_id, failed.kind, failed.fatal) == ("tool-of-nobody", "tool", False)
+    assert "not found" in failed.error and failed.remedy
+    assert driver.turn("hello").status == "success"
+
+
+def test_a_module_that_breaks_its_contract_says_how_to_find_out_why(
+    project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, text in (("bent", "mount = 3\n"), ("torn", "import nothing_of_that_name\n")):
+        package = tmp_path / "more" / f"amplifier-module-tool-{name}"
+        inner = package / f"amplifier_module_tool_{name}"
+        inner.mkdir(parents=True)
+        (inner / "__init__.py").write_text(text)
+    monkeypatch.setenv("AMPLIFIER_MODULES", f"{MODULES}{os.pathsep}{tmp_path / 'more'}")
+    driver.open(project.bundle(tools=("tool-test", "tool-bent", "tool-torn")))
+    failed = {event.module_id: event for event in driver.of(ModuleFailed)}
+    assert set(failed) == {"tool-bent", "tool-torn"}
+    for module_id, event in failed.items():
+        assert f"amplifier-tui module validate {module_id} --type tool" in event.remedy
+
+
+@pytest.mark.parametrize(
+    "config", [{"raise_in_mount": "bad day"}, {"exit_in_mount": True}], ids=["raises", "exits"]
+)
+def test_a_module_that_fails_to_mount_does_not_take_the_session_along(
+    project: Project, driver: Driver, config: dict[str, object]
+) -> None:
+    driver.open(project.bundle(hooks=(("hooks-test", config),)))
+    (failed,) = driver.of(ModuleFailed)
+    assert failed.module_id == "hooks-test" and failed.error
+    assert driver.turn("hello").status == "success"
+
+
+def test_a_session_cannot_run_without_its_orchestrator(project: Project, driver: Driver) -> None:
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=project.bundle(loop="loop-nobody")))
+    failed = driver.wait(Failed)
+    assert failed.kind == "bundle" and "loop-nobody" in failed.message
+    assert driver.of(ModuleFailed)[0].fatal
+    assert not driver.of(SessionOpened)
+    assert not list(project.folder_of("x").parent.glob("*")), "nothing is left behind"
+
+
+def test_a_broken_bundle_says_where_and_leaves_the_running_session_alone(
+    project: Project, driver: Driver
+) -> None:
+    first = driver.open(project.bundle())
+    (project.bundles / "broken.md").write_text("---\nbundle:\n  name: [\n---\n")
+    driver.client.switch_bundle("broken")
+    failed = driver.wait(Failed)
+    assert failed.kind == "bundle" and "broken.md" in failed.message
+    ended = driver.turn("still here?")
+    assert ended.session_id == first.session_id and ended.status == "success"
+
+
+def test_a_switch_that_fails_leaves_no_copy_of_the_conversation(
+    project: Project, driver: Driver
+) -> None:
+    first = driver.open(project.bundle())
+    driver.turn("hello")
+    (project.bundles / "broken.md").write_text("---\nbundle:\n  name: [\n---\n")
+    driver.client.switch_bundle("broken")
+    driver.wait(Failed)
+    folder = project.folder_of(first.session_id)
+    assert list(folder.parent.glob("*")) == [folder]
+    assert len(project.rows(first.session_id)) == 2
+
+
+def test_an_unknown_bundle_is_refused_with_the_known_ones(project: Project, driver: Driver) -> None:
+    project.bundle()
+    driver.client.open(OpenRequest(cwd=project.folder, bundle="nowhere"))
+    failed = driver.wait(Failed)
+    assert failed.kind == "bundle" and "nowhere" in failed.message and "test" in failed.remedy
+
+
+def test_prompts_sent_while_a_session_opens_are_run_once_it_is_there(
+    project: Project, driver: Driver
+) -> None:
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=project.bundle()))
+    driver.client.submit("early")
+    assert driver.wait(TurnStarted).prompt == "early"
+    driver.wait(TurnEnded)
+
+
+def test_prompts_sent_while_opening_fails_come_back(project: Project, driver: Driver) -> None:
+    driver.client.open(OpenRequest(cwd=project.folder, bundle="nowhere"))
+    driver.client.submit("early")
+    assert driver.wait(Failed).prompt == "early"
+
+
+def test_a_prompt_without_a_session_comes_back(driver: Driver) -> None:
+    driver.client.submit("anybody?")
+    failed = driver.wait(Failed)
+    assert (failed.kind, failed.prompt) == ("no_session", "anybody?")
+
+
+def test_opening_can_be_stopped(project: Project, driver: Driver, tmp_path: Path) -> None:
+    mark = tmp_path / "mounting"
+    hook = ("hooks-test", {"hang_in_mount": str(mark)})
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=project.bundle(hooks=(hook,))))
+    driver.wait_for_file(mark)
+    driver.client.interrupt()
+    assert driver.wait(Failed).kind == "cancelled"
+    assert driver.open(project.bundle("other")).bundle == "other"
+
+
+def test_the_demo_works_in_a_scratch_copy_of_its_project(project: Project, driver: Driver) -> None:
+    opened = driver.open(demo=True)
+    assert opened.bundle == "demo" and opened.examples
+    workspace = Path(opened.cwd)
+    assert (workspace / "parcels" / "rates.py").is_file()
+    assert not workspace.is_relative_to(project.folder)
+    assert driver.failures() == []
+
+
+def test_switching_takes_the_conversation_along_into_a_session_of_its_own(
+    project: Project, driver: Driver
+) -> None:
+    first = driver.open(project.bundle(script=saying("From the first.")))
+    driver.turn("hello")
+    driver.client.switch_bundle(project.bundle("other", script=saying("From the other.")))
+    second = driver.wait(SessionOpened)
+    assert second.bundle == "other" and second.session_id != first.session_id
+    replayed = [e for e in driver.events if e.session_id == second.session_id and e.replayed]
+    assert [e.prompt for e in replayed if isinstance(e, TurnStarted)] == ["hello"]
+    assert driver.turn("and now?").turn == 2
+    rows = project.rows(second.session_id)
+    assert [row["role"] for row in rows] == ["user", "assistant"] * 2
+    assert len(project.rows(first.session_id)) == 2, "the first one is as it was"
+    assert [e.session_id for e in driver.of(SessionClosed)] == [first.session_id]
+
+
+def test_switching_without_the_conversation_starts_afresh(project: Project, driver: Driver) -> None:
+    driver.open(project.bundle())
+    driver.turn("hello")
+    driver.client.switch_bundle(project.bundle("other"), carry=False)
+    second = driver.wait(SessionOpened)
+    driver.turn("first words")
+    assert len(project.rows(second.session_id)) == 2
+
+
+def test_a_running_turn_keeps_the_session(project: Project, driver: Driver) -> None:
+    driver.open(project.bundle(script=saying("word " * 500, delay=0), speed=100))
+    driver.client.submit("talk")
+    driver.wait(TurnStarted)
+    driver.client.switch_bundle(project.bundle("other"))
+    assert "stop it" in driver.wait(Notice).text
+    driver.client.interrupt(immediate=True)
+    driver.wait(TurnEnded)
+
+
+def test_bundles_are_listed_with_their_state_and_the_broken_ones_too(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(project.bundle())
+    project.bundle("keyless", providers=PROVIDERS)
+    (project.bundles / "broken.md").write_text("---\nbundle:\n  name: [\n---\n")
+    cards = {card.name: card for card in driver.client.bundles().result(10)}
+    assert cards["test"].state == "ready" and cards["test"].active
+    assert cards["keyless"].state == "needs_key"
+    assert cards["keyless"].missing
+    assert cards["broken"].state == "invalid" and "broken.md" in cards["broken"].error
+    assert cards["demo"].origin == "shipped" and cards["demo"].description
+
+
+def test_a_preview_says_what_would_be_mounted_and_runs_nothing(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(project.bundle())
+    project.bundle("other", hooks=(("hooks-test", {"raise_in_mount": "never"}),))
+    preview = driver.client.preview("other").result(10)
+    assert [m.module_id for m in preview.modules][-1] == "hooks-test"
+    assert preview.card.description == "For tests" and preview.base_tokens > 0
+    assert not driver.of(ModuleFailed)
+    assert driver.client.preview("nowhere").result(10).card.state == "invalid"
+
+
+def test_a_stranger_s_module_is_asked_about_once(
+    project: Project, drive: Callable[..., Driver], own_home: Path
+) -> None:
+    source = MODULES / "amplifier-module-tool-test"
+    data = project.bundle()
+    path = project.bundles / "test.md"
+    path.write_text(
+        path.read_text().replace("module: tool-test", f"module: tool-test\n  source: {source}")
+    )
+    driver = drive(LocalClient())
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=data))
+    request = driver.wait(ApprovalRequested)
+    assert request.asker == "trust" and "tool-test" in request.prompt
+    driver.client.decide(request.request_id, Decision(allow=True))
+    event = driver.wait(HostEvent, lambda e: isinstance(e, ApprovalRequested | SessionOpened))
+    while isinstance(event, ApprovalRequested):
+        driver.client.decide(event.request_id, Decision(allow=True))
+        event = driver.wait(HostEvent, lambda e: isinstance(e, ApprovalRequested | SessionOpened))
+    assert "tool-test" in {e.module_id for e in driver.of(ModuleMounted)}
+    driver.close()
+    again = drive(LocalClient())
+    again.open(data)
+    assert not again.of(ApprovalRequested)
+
+
+def test_a_stranger_s_module_that_is_refused_is_not_run(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    name = project.bundle()
+    path = project.bundles / "test.md"
+    source = MODULES / "amplifier-module-hooks-test"
+    entry = f"hooks:\n- module: hooks-other\n  source: {source}\n---"
+    path.write_text(path.read_text().replace("hooks: []\n---", entry))
+    driver = drive(LocalClient())
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
+    driver.deny_next()
+    driver.wait(SessionOpened)
+    assert "hooks-other" in {e.module_id for e in driver.of(ModuleFailed)}

@@ -1,0 +1,81 @@
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.host.session.git_branch import git_branch
+from amplifier_tui.host.session.workspaces import (
+    KEPT,
+    WorkspaceError,
+    make_workspace,
+    prune_workspaces,
+    scratch_root,
+    template_of,
+)
+
+
+def plan(template: object) -> dict[str, object]:
+    return {"session": {"workspace": {"template": template}}}
+
+
+def test_a_template_beside_the_bundle_is_found(tmp_path: Path) -> None:
+    (tmp_path / "sample").mkdir()
+    assert template_of(plan("sample"), tmp_path) == tmp_path / "sample"
+    assert template_of(plan("./sample/"), tmp_path) == tmp_path / "sample"
+    assert template_of({"session": {}}, tmp_path) is None
+    assert template_of({}, tmp_path) is None
+
+
+@pytest.mark.parametrize("template", ["../other", "/etc", "missing", ".", "", 7, ["x"], "link"])
+def test_a_template_anywhere_else_is_refused(tmp_path: Path, template: object) -> None:
+    bundle = tmp_path / "bundle"
+    bundle.mkdir()
+    (tmp_path / "other").mkdir()
+    (bundle / "link").symlink_to(tmp_path / "other")
+    if not template:
+        assert template_of(plan(template), bundle) is None
+        return
+    with pytest.raises(WorkspaceError):
+        template_of(plan(template), bundle)
+
+
+def test_a_session_keeps_its_copy(tmp_path: Path) -> None:
+    template = tmp_path / "sample"
+    (template / "src").mkdir(parents=True)
+    (template / "src" / "a.py").write_text("1")
+    (template / "__pycache__").mkdir()
+    copy = make_workspace(template, "session-1")
+    assert copy.is_relative_to(scratch_root()) and copy.name == "sample"
+    assert not (copy / "__pycache__").exists()
+    (copy / "src" / "a.py").write_text("2")
+    assert make_workspace(template, "session-1") == copy
+    assert (copy / "src" / "a.py").read_text() == "2"
+    assert (template / "src" / "a.py").read_text() == "1"
+
+
+def test_only_old_copies_beyond_the_newest_are_removed(tmp_path: Path) -> None:
+    template = tmp_path / "sample"
+    template.mkdir()
+    folders = [make_workspace(template, f"s{number}").parent for number in range(KEPT + 3)]
+    for number, folder in enumerate(folders):
+        os.utime(folder, (number, number))
+    assert prune_workspaces("s1", now=10**9) == 2
+    assert [folder.exists() for folder in folders[:4]] == [False, True, False, True]
+    assert len(list(scratch_root().iterdir())) == KEPT + 1
+    assert prune_workspaces("s1", now=100) == 0
+
+
+def test_the_branch_is_read_without_running_git(tmp_path: Path) -> None:
+    assert git_branch(tmp_path / "nowhere") == ""
+    subprocess.run(["git", "init", "-q", "-b", "feature/x", str(tmp_path)], check=True)
+    (tmp_path / "sub").mkdir()
+    assert git_branch(tmp_path / "sub") == "feature/x"
+    (tmp_path / ".git" / "HEAD").write_text("0123456789abcdef\n")
+    assert git_branch(tmp_path) == "012345678"
+    worktree = tmp_path / "sub" / "tree"
+    worktree.mkdir()
+    (worktree / ".git").write_text("gitdir: ../../.git\n")
+    assert git_branch(worktree) == "012345678"
+    (worktree / ".git").write_bytes(b"\xff")
+    assert git_branch(worktree) == ""
