@@ -8,11 +8,11 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from amplifier_tui.base.tool_calls import tool_names_of as tool_names_of
     from amplifier_tui.context.agent import ChatAgent as ChatAgent
     from amplifier_tui.context.agent_stream import ResponseStream as ResponseStream
     from amplifier_tui.context.agent_tools import FunctionTool as FunctionTool
     from amplifier_tui.context.attribution import source_of as source_of
-    from amplifier_tui.context.attribution import tool_names_of as tool_names_of
     from amplifier_tui.context.budget import Budget as Budget
     from amplifier_tui.context.budget import BudgetPolicy as BudgetPolicy
     from amplifier_tui.context.compaction.annotations import (
@@ -116,10 +116,7 @@ _HOMES: Final[dict[str, tuple[str, ...]]] = {
     "agent": ("ChatAgent",),
     "agent_stream": ("ResponseStream",),
     "agent_tools": ("FunctionTool",),
-    "attribution": (
-        "source_of",
-        "tool_names_of",
-    ),
+    "attribution": ("source_of",),
     "budget": (
         "Budget",
         "BudgetPolicy",
@@ -210,9 +207,10 @@ _HOMES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "state_types": ("register_state_type",),
 }
-_HOME_OF: Final = {"ChatMessage": ("message", "Message")} | {
-    name: (home, name) for home, names in _HOMES.items() for name in names
-}
+_HOME_OF: Final = {
+    "ChatMessage": (f"{__name__}.message", "Message"),
+    "tool_names_of": ("amplifier_tui.base.tool_calls", "tool_names_of"),
+} | {name: (f"{__name__}.{home}", name) for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "CONTEXT_BUDGET",
@@ -293,7 +291,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home, original = _HOME_OF[name]
-    value = getattr(importlib.import_module(f"{__name__}.{home}"), original)
+    value = getattr(importlib.import_module(home), original)
     globals()[name] = value
     return value
 

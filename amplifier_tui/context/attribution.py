@@ -4,7 +4,7 @@ Attribution is a function of the message, not bookkeeping beside it, so that eve
 and nothing can drift.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 ATTRIBUTION: Final = "_attribution"
@@ -51,35 +51,3 @@ def source_of(message: Mapping[str, Any], tool_names: Mapping[str, str] | None =
             name = (tool_names or {}).get(str(message.get("tool_call_id")))
         return f"tool:{name}" if name else "tool"
     return role or UNATTRIBUTED
-
-
-def tool_names_of(messages: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the tool names of a conversation's calls, by call id."""
-    names: dict[str, str] = {}
-    for message in messages:
-        names.update((call_id, name) for call_id, name in calls_of(message) if name)
-    return names
-
-
-def calls_of(message: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield id and tool name of a message's calls, each id once; an unknown name is empty."""
-    seen: set[str] = set()
-    listed, content = message.get("tool_calls"), message.get("content")
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, Mapping) and block.get("type") in ("tool_call", "tool_use"):
-            yield from _call(block, seen)
-    for item in listed if isinstance(listed, list) else ():
-        if isinstance(item, Mapping):
-            yield from _call(item, seen)
-
-
-def _call(call: Mapping[str, Any], seen: set[str]) -> Iterator[tuple[str, str]]:
-    call_id = str(call.get("id"))
-    if call_id in seen:
-        return
-    seen.add(call_id)
-    name = call.get("name") or call.get("tool")
-    function = call.get("function")
-    if not name and isinstance(function, Mapping):
-        name = function.get("name")
-    yield call_id, name if isinstance(name, str) else ""

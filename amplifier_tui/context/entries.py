@@ -6,9 +6,10 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from amplifier_tui.context.attribution import ATTRIBUTION, COMPACTION, calls_of, source_of
+from amplifier_tui.base.tokens import message_tokens
+from amplifier_tui.base.tool_calls import answers_of, calls_of
+from amplifier_tui.context.attribution import ATTRIBUTION, COMPACTION, source_of
 from amplifier_tui.context.shorten import shortened
-from amplifier_tui.context.tokens import message_tokens
 
 Row = Mapping[str, Any]
 """A kernel message: ``role``, ``content`` and what belongs to them (spec 000)."""
@@ -103,20 +104,15 @@ def read_entry(
     role = str(message.get("role") or "")
     content = message.get("content")
     calls: tuple[str, ...] = ()
-    answers: tuple[str, ...] = ()
-    inline = False
+    answers = answers_of(message)
     if role == "assistant":
-        named = dict(calls_of(message))
-        if named:
-            tool_names.update((call_id, name) for call_id, name in named.items() if name)
-            calls = tuple(named)
-    elif role in ("tool", "function"):
-        call_id = message.get("tool_call_id")
-        answers = (str(call_id),) if call_id is not None else inline_answers(content)
+        named = [(call.call_id, call.name) for call in calls_of(message)]
+        tool_names.update((call_id, name) for call_id, name in named if name)
+        calls = tuple(call_id for call_id, _ in named)
+    elif role == "function":
         role = "tool"
-    elif isinstance(content, list):
-        answers = inline_answers(content)
-        inline = len(answers) == len(content) and bool(answers)
+    # Nothing but results: the user's role, and not the user's words.
+    inline = bool(answers) and isinstance(content, list) and len(answers) == len(content)
     if source is None:
         source = source_of(message, tool_names)
     return Entry(
@@ -132,17 +128,6 @@ def read_entry(
         provided=provided,
         turn=turn,
         seq=seq,
-    )
-
-
-def inline_answers(content: Any) -> tuple[str, ...]:
-    """Return the ids of the calls whose results are blocks of a content."""
-    if not isinstance(content, list):
-        return ()
-    return tuple(
-        str(block.get("tool_call_id") or block.get("tool_use_id"))
-        for block in content
-        if isinstance(block, Mapping) and block.get("type") == "tool_result"
     )
 
 

@@ -7,15 +7,11 @@ killed in mid-turn, or resumed from another program's transcript, has both.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
+from amplifier_tui.base.tool_calls import failed_result, match_calls
 from amplifier_tui.context.attribution import ATTRIBUTION
 from amplifier_tui.context.entries import Entry, Row, read_entry
-
-_NO_RESULT: Final = (
-    "No result: the call was interrupted before it finished. "
-    "Call the tool again if the result is still needed."
-)
 
 
 def repaired(entries: Sequence[Entry], tool_names: Mapping[str, str]) -> Sequence[Entry]:
@@ -35,20 +31,20 @@ def repaired(entries: Sequence[Entry], tool_names: Mapping[str, str]) -> Sequenc
         return entries
     names = dict(tool_names)
     single = [piece for entry in entries for piece in _split(entry, names)]
-    answered, orphans = _matches(single)
-    moved = set(answered.values())
+    found = match_calls((entry.calls, entry.answers) for entry in single)
+    moved = set(found.results.values())
     fixed: list[Entry] = []
     for index, entry in enumerate(single):
-        if index in orphans:
+        if index in found.orphans:
             fixed.append(_told(entry, names))
         elif index not in moved:
             fixed.append(entry)
-            found = sorted({i for c in entry.calls if (i := answered.get((index, c))) is not None})
-            fixed += [single[i] for i in found]
+            places = [found.results.get((index, number)) for number in range(len(entry.calls))]
+            fixed += [single[place] for place in sorted({p for p in places if p is not None})]
             fixed += [
                 _made_up(entry, call_id, names)
-                for call_id in entry.calls
-                if (index, call_id) not in answered
+                for call_id, place in zip(entry.calls, places, strict=True)
+                if place is None
             ]
     return fixed
 
@@ -66,24 +62,6 @@ def _is_paired(entries: Sequence[Entry]) -> bool:
         if entry.calls:
             pending = set(entry.calls)
     return not pending
-
-
-def _matches(entries: Sequence[Entry]) -> tuple[dict[tuple[int, str], int], set[int]]:
-    """Which entry answers which call of which entry; and the results that answer none."""
-    open_calls: dict[str, int] = {}
-    answered: dict[tuple[int, str], int] = {}
-    orphans: set[int] = set()
-    for index, entry in enumerate(entries):
-        for call_id in entry.answers:
-            caller = open_calls.pop(call_id, None)
-            if caller is None:
-                orphans.add(index)
-            else:
-                answered[caller, call_id] = index
-        for call_id in entry.calls:
-            # An id used again starts afresh: what was open under it stays without a result.
-            open_calls[call_id] = index
-    return answered, orphans
 
 
 def _split(entry: Entry, names: dict[str, str]) -> Iterator[Entry]:
@@ -126,14 +104,7 @@ def _told(entry: Entry, names: dict[str, str]) -> Entry:
 
 
 def _made_up(entry: Entry, call_id: str, names: dict[str, str]) -> Entry:
-    row: dict[str, Any] = {
-        "role": "tool",
-        "tool_call_id": call_id,
-        "content": _NO_RESULT,
-        "metadata": {"is_error": True, "repaired": True},
-    }
-    if names.get(call_id):
-        row["name"] = names[call_id]
+    row = failed_result(call_id, names.get(call_id, ""), mark="repaired")
     return _like(entry, row, f"{entry.key}+{call_id}", names)
 
 

@@ -24,12 +24,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
+from amplifier_tui.base.tokens import MESSAGE_TOKENS, message_tokens
 from amplifier_tui.context.attribution import COMPACTION
 from amplifier_tui.context.budget import Budget
 from amplifier_tui.context.decisions import Summary
 from amplifier_tui.context.entries import Decision, Entry, Row
 from amplifier_tui.context.groups import Group, group_entries
-from amplifier_tui.context.tokens import MESSAGE_TOKENS, message_tokens
 
 ActionKind = Literal["truncate", "stub", "squeeze", "drop", "summary"]
 Reason = Literal["fits", "trigger", "forced", "floor", "overflow"]

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import uuid4
 
+from amplifier_tui.base.tokens import message_tokens, text_tokens
 from amplifier_tui.context.attribution import COMPACTION
 from amplifier_tui.context.decisions import Summary
 from amplifier_tui.context.entries import Entry
@@ -16,7 +17,6 @@ from amplifier_tui.context.frame import Frame
 from amplifier_tui.context.groups import group_entries
 from amplifier_tui.context.plan import Action, Plan
 from amplifier_tui.context.shorten import shortened_text
-from amplifier_tui.context.tokens import message_tokens, text_tokens
 from amplifier_tui.context.view import ContextView
 from amplifier_tui.kernel.message_models import ChatRequest, Message
 

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from amplifier_tui.base.tokens import MESSAGE_TOKENS, text_tokens
 from amplifier_tui.context.entries import Entry
-from amplifier_tui.context.tokens import MESSAGE_TOKENS, text_tokens
 
 logger = logging.getLogger(__name__)
 

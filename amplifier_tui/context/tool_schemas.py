@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from amplifier_tui.context.tokens import schema_tokens
+from amplifier_tui.base.tokens import schema_tokens
 
 logger = logging.getLogger(__name__)
 

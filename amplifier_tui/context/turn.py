@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.context.attribution import ATTRIBUTION
 from amplifier_tui.context.copies import copied_row
 from amplifier_tui.context.entries import Entry, read_entry
@@ -19,7 +20,6 @@ from amplifier_tui.context.provider import ContextProvider
 from amplifier_tui.context.response import AgentResponse
 from amplifier_tui.context.session_context import SessionContext
 from amplifier_tui.context.shorten import shortened
-from amplifier_tui.context.tokens import text_tokens
 
 logger = logging.getLogger(__name__)
 

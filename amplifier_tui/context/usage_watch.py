@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from amplifier_tui.context.tokens import MESSAGE_TOKENS, text_tokens
+from amplifier_tui.base.tokens import MESSAGE_TOKENS, text_tokens
 from amplifier_tui.context.view import ContextView
 from amplifier_tui.kernel import events
 

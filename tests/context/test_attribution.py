@@ -1,6 +1,7 @@
 import pytest
 
-from amplifier_tui.context.attribution import calls_of, source_of, tool_names_of
+from amplifier_tui.base.tool_calls import tool_names_of
+from amplifier_tui.context.attribution import source_of
 from tests.context.support import Row, assistant, calling, hooked, result, system, user
 
 
@@ -40,20 +41,6 @@ def test_a_result_without_a_name_gets_that_of_its_call() -> None:
     names = tool_names_of([calling("c1", tool="read_file")])
     assert source_of(result("c1", tool=None), names) == "tool:read_file"
     assert source_of(result("c2", tool=None), names) == "tool"
-
-
-def test_calls_are_found_in_every_form_and_each_once() -> None:
-    row = {
-        "role": "assistant",
-        "content": [{"type": "tool_call", "id": "a", "name": "bash", "input": {}}],
-        "tool_calls": [
-            {"id": "a", "name": "bash"},
-            {"id": "b", "function": {"name": "grep", "arguments": "{}"}},
-            {"id": "c", "tool": "todo"},
-            "not a call",
-        ],
-    }
-    assert dict(calls_of(row)) == {"a": "bash", "b": "grep", "c": "todo"}
 
 
 def test_a_name_that_is_no_text_is_no_name() -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amplifier_tui.base.tokens import message_tokens
 from amplifier_tui.context.budget import BudgetPolicy
 from amplifier_tui.context.entries import read_entry
 from amplifier_tui.context.frame import LentTurn
@@ -14,7 +15,6 @@ from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.pairs import repaired
 from amplifier_tui.context.plan import Plan, plan, project
-from amplifier_tui.context.tokens import message_tokens
 from amplifier_tui.context.turn import turn_start
 from tests.context.support import (
     Recorder,

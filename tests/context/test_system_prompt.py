@@ -1,7 +1,7 @@
 import pytest
 
+from amplifier_tui.base.tokens import MESSAGE_TOKENS, text_tokens
 from amplifier_tui.context.system_prompt import Prompt, SystemPrompt, join_parts, split_prompt
-from amplifier_tui.context.tokens import MESSAGE_TOKENS, text_tokens
 
 
 class Parts:

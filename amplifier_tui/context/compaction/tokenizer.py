@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Protocol
 
+from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.context.message import Message
-from amplifier_tui.context.tokens import text_tokens
 
 
 class TokenizerProtocol(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Final
 
+from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.context.errors import MemoryUnavailableError
 from amplifier_tui.context.memory.retriever import Memory, Retriever
 from amplifier_tui.context.memory.store import MemoryStore
@@ -12,7 +13,6 @@ from amplifier_tui.context.message import Message
 from amplifier_tui.context.provider import ContextProvider
 from amplifier_tui.context.session import AgentSession
 from amplifier_tui.context.session_context import SessionContext
-from amplifier_tui.context.tokens import text_tokens
 
 DEFAULT_TOP_K: Final = 8
 DEFAULT_MAX_TOKENS: Final = 1_000

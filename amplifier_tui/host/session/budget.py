@@ -12,8 +12,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from amplifier_tui.context.attribution import source_of, tool_names_of
-from amplifier_tui.context.tokens import message_tokens, schema_tokens, text_tokens
+from amplifier_tui.base.tokens import message_tokens, schema_tokens, text_tokens
+from amplifier_tui.base.tool_calls import tool_names_of
+from amplifier_tui.context.attribution import source_of
 from amplifier_tui.host.events import BudgetChanged, PlanStep, SourceUsage
 from amplifier_tui.host.session.module_facts import ModuleFacts
 from amplifier_tui.host.session.providers import ProviderFacts

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.context import (
     AgentSession,
     ChatAgent,
@@ -11,7 +12,6 @@ from amplifier_tui.context import (
     SessionContext,
     SqliteMemoryProvider,
 )
-from amplifier_tui.context.tokens import text_tokens
 from tests.context.support import ScriptedProvider
 
 

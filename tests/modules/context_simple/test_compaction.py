@@ -3,8 +3,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_tui.context.attribution import calls_of
-from amplifier_tui.context.tokens import message_tokens, text_tokens
+from amplifier_tui.base.tokens import message_tokens, text_tokens
+from amplifier_tui.base.tool_calls import calls_of
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.modules.context_simple import SimpleContextManager
 
@@ -38,7 +38,7 @@ def size(rows: list[Row]) -> int:
 
 
 def assert_pairs(rows: list[Row]) -> None:
-    called = {call for row in rows if row["role"] == "assistant" for call, _ in calls_of(row)}
+    called = {c.call_id for row in rows if row["role"] == "assistant" for c in calls_of(row)}
     answered = {row["tool_call_id"] for row in rows if row["role"] == "tool"}
     assert called == answered
 

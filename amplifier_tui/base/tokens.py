@@ -1,12 +1,14 @@
-"""Token estimates, for what a provider has not counted (context reference, section c, rule 9).
+"""The estimate of tokens, for whatever no provider has counted.
 
-About four ASCII characters make a token, one and a half of any others, and an image has a fixed
-price. A provider's own count, once there is one, corrects the sum.
+Four ASCII characters make about a token, one and a half of any others, and an image has a fixed
+price.
 """
 
 import json
 from collections.abc import Mapping
 from typing import Any, Final
+
+from amplifier_tui.base.tool_calls import CALL_BLOCKS, is_call_block, read_call
 
 ASCII_PER_TOKEN: Final = 4.0
 OTHERS_PER_TOKEN: Final = 1.5
@@ -16,7 +18,6 @@ MESSAGE_TOKENS: Final = 4
 
 # Tuples: a type may be anything, a list, too, which no set can be asked for.
 _IMAGE_TYPES: Final = ("image", "image_url", "input_image")
-_CALL_TYPES: Final = ("tool_call", "tool_use")
 # Ids and signatures that come back to the provider as they are.
 _UNREAD: Final = frozenset({"signature", "visibility", "encrypted_content"})
 
@@ -42,7 +43,7 @@ def content_tokens(content: Any) -> int:
         kind = content.get("type")
         if kind in _IMAGE_TYPES:
             return IMAGE_TOKENS
-        if kind in _CALL_TYPES:
+        if kind in CALL_BLOCKS:
             return text_tokens(str(content.get("name") or "")) + schema_tokens(content.get("input"))
         return sum(
             content_tokens(value)
@@ -77,17 +78,12 @@ def schema_tokens(schema: Any) -> int:
 
 
 def _call_tokens(call: Mapping[str, Any]) -> int:
-    inner = call.get("function")
-    inner = inner if isinstance(inner, Mapping) else call
-    arguments = inner.get("arguments", call.get("input"))
-    name = text_tokens(str(inner.get("name") or call.get("tool") or ""))
-    # Arguments come as an object or as its JSON.
-    return name + (
-        text_tokens(arguments) if isinstance(arguments, str) else schema_tokens(arguments)
+    read = read_call(call)
+    given = read.given
+    return text_tokens(read.name) + (
+        text_tokens(given) if isinstance(given, str) else schema_tokens(given)
     )
 
 
 def _has_call_blocks(content: Any) -> bool:
-    return isinstance(content, list) and any(
-        isinstance(block, Mapping) and block.get("type") in _CALL_TYPES for block in content
-    )
+    return isinstance(content, list) and any(map(is_call_block, content))

@@ -1,7 +1,9 @@
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.context.tokens import (
+from amplifier_tui.base.tokens import (
     IMAGE_TOKENS,
     MESSAGE_TOKENS,
     content_tokens,
@@ -9,7 +11,11 @@ from amplifier_tui.context.tokens import (
     schema_tokens,
     text_tokens,
 )
-from tests.context.support import calling
+
+
+def calling(call_id: str) -> dict[str, Any]:
+    call = {"id": call_id, "name": "bash", "arguments": {"command": "ls"}}
+    return {"role": "assistant", "content": "", "tool_calls": [call]}
 
 
 def test_four_ascii_characters_make_a_token() -> None:

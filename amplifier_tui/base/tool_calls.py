@@ -1,0 +1,177 @@
+"""Tool calls in message rows, whichever program wrote them: read, matched with their results.
+
+A row lists its calls under ``tool_calls``, holds them as content blocks, or both. A result is a
+row of its own (``tool_call_id``) or a content block of another row.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+CALL_BLOCKS: Final = ("tool_call", "tool_use")
+"""Types of content blocks that are tool calls. A tuple: a foreign type may be unhashable."""
+
+NO_RESULT: Final = (
+    "No result: the call was interrupted before it finished. "
+    "Call the tool again if the result is still needed."
+)
+"""What the model reads in place of a result that never came."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A tool call as a message records it.
+
+    Attributes:
+        call_id: Its id; empty where the message has none.
+        name: The tool; empty where the message does not say.
+        given: The arguments as recorded: an object, its JSON text, or None.
+    """
+
+    call_id: str
+    name: str
+    given: Any = None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments as a dict."""
+        return as_arguments(self.given)
+
+
+def as_arguments(value: Any) -> dict[str, Any]:
+    """Return tool arguments as a dict: they may come as JSON, and text that is none is kept."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return {"arguments": value}
+    return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else {}
+
+
+def read_call(item: Any) -> RecordedCall:
+    """Read one call: a content block, an item of ``tool_calls``, or an object with such fields."""
+    if not isinstance(item, Mapping):
+        item = {key: getattr(item, key, None) for key in ("id", "name", "arguments")}
+    function = item.get("function")
+    inner = function if isinstance(function, Mapping) else item
+    name = item.get("name") or item.get("tool") or inner.get("name")
+    identity = item.get("id") or item.get("tool_call_id")
+    return RecordedCall(
+        call_id="" if identity is None else str(identity),
+        name=name if isinstance(name, str) else "",
+        given=inner.get("arguments", item.get("input")),
+    )
+
+
+def calls_of(message: Mapping[str, Any]) -> Iterator[RecordedCall]:
+    """Yield the calls of a message, blocks first, each id once."""
+    listed, content = message.get("tool_calls"), message.get("content")
+    if not listed and not isinstance(content, list):
+        return
+    seen: set[str] = set()
+    blocks = content if isinstance(content, list) else ()
+    items = listed if isinstance(listed, list) else ()
+    for item in (*(block for block in blocks if is_call_block(block)), *items):
+        if isinstance(item, Mapping):
+            call = read_call(item)
+            if call.call_id not in seen:
+                seen.add(call.call_id)
+                yield call
+
+
+def is_call_block(block: Any) -> bool:
+    """Whether a content block is a tool call."""
+    return isinstance(block, Mapping) and block.get("type") in CALL_BLOCKS
+
+
+def answers_of(message: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the ids of the calls whose results a message holds."""
+    if message.get("role") in ("tool", "function"):
+        call_id = message.get("tool_call_id")
+        if call_id is not None:
+            return (str(call_id),)
+    content = message.get("content")
+    if message.get("role") == "assistant" or not isinstance(content, list):
+        return ()
+    return tuple(
+        str(block.get("tool_call_id") or block.get("tool_use_id") or "")
+        for block in content
+        if isinstance(block, Mapping) and block.get("type") == "tool_result"
+    )
+
+
+def tool_names_of(messages: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the tool names of a conversation's calls, by call id."""
+    return {
+        call.call_id: call.name for message in messages for call in calls_of(message) if call.name
+    }
+
+
+def unanswered(messages: Iterable[Mapping[str, Any]]) -> list[RecordedCall]:
+    """Return the calls of the assistant that have an id and no result anywhere, in order."""
+    messages = list(messages)
+    answered = {call_id for message in messages for call_id in answers_of(message)}
+    return [
+        call
+        for message in messages
+        if message.get("role") == "assistant"
+        for call in calls_of(message)
+        if call.call_id and call.call_id not in answered
+    ]
+
+
+def failed_result(
+    call_id: str, name: str, text: str = NO_RESULT, *, mark: str = ""
+) -> dict[str, Any]:
+    """Return the row that stands for a result that never came.
+
+    Args:
+        call_id: The call's id.
+        name: Its tool; may be empty.
+        text: What the model reads.
+        mark: What else its metadata says is true, beside ``is_error``.
+    """
+    row: dict[str, Any] = {"role": "tool", "tool_call_id": call_id}
+    if name:
+        row["name"] = name
+    metadata = {"is_error": True, mark: True} if mark else {"is_error": True}
+    return {**row, "content": text, "metadata": metadata}
+
+
+@dataclass(slots=True)
+class CallMatches:
+    """Which results belong to which calls in a sequence of messages.
+
+    Attributes:
+        results: Place of the message with the result, by the place of the message with the call
+            and the call's number in it.
+        orphans: Places of the messages with a result that no call before them waits for.
+    """
+
+    results: dict[tuple[int, int], int] = field(default_factory=dict)
+    orphans: set[int] = field(default_factory=set)
+
+
+def match_calls(messages: Iterable[tuple[Sequence[str], Sequence[str]]]) -> CallMatches:
+    """Match calls and results, however far apart they are.
+
+    An id used again starts afresh: what is still open under it stays without a result.
+
+    Args:
+        messages: For each message, the ids of its calls and the ids it holds results of.
+    """
+    found = CallMatches()
+    waiting: dict[str, list[tuple[int, int]]] = {}
+    for place, (calls, answers) in enumerate(messages):
+        for call_id in answers:
+            callers = waiting.get(call_id)
+            if callers:
+                found.results[callers.pop(0)] = place
+            else:
+                found.orphans.add(place)
+        for call_id in calls:
+            waiting.pop(call_id, None)
+        for number, call_id in enumerate(calls):
+            waiting.setdefault(call_id, []).append((place, number))
+    return found
