@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.kernel import events
-from amplifier_tui.modules.hooks_status_context.settings import read_settings
+from amplifier_tui.modules.hooks_status_context.settings import StatusSettings
 from amplifier_tui.modules.hooks_status_context.status import StatusContext
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ async def mount(
     Raises:
         ValueError: A value makes no sense.
     """
-    settings = read_settings(config or {})
+    settings = StatusSettings.read(config)
     status = StatusContext(coordinator, settings)
     hooks = coordinator.hooks
     registered = [

@@ -1,28 +1,16 @@
-"""What git says of a folder, asked so that the repository itself decides nothing.
+"""What git says of a folder: branch, changed files, latest commits.
 
-A repository may come out of an archive with a ``.git/config`` that names programs to run. So hooks
-and the file system monitor are switched off, no lock is taken, and where the repository brings
-filters of its own, which ``git status`` would run, only the branch is told.
+Where a repository brings filters of its own, which ``git status`` would run, only the branch is
+told, and submodules are not looked into, because their own filters would run too.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import os
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Final
 
-_SAFE: Final = (
-    *("-c", "core.fsmonitor=false"),
-    *("-c", f"core.hooksPath={os.devnull}"),
-    *("-c", "core.quotePath=false"),
-    *("-c", "log.showSignature=false"),
-    "--no-optional-locks",
-)
-_OWN_SCOPES: Final = ("local", "worktree")
-_MOST_BYTES: Final = 256 * 1024
+from amplifier_tui.base.git import brings_filters, git_output
 
 
 @dataclass(frozen=True)
@@ -44,47 +32,41 @@ class GitState:
     note: str = ""
 
 
-async def git_state(folder: Path, *, status: bool, commits: int) -> GitState | None:
+async def git_state(folder: Path, *, status: bool, commits: int, timeout: float) -> GitState | None:
     """Return the state of the repository a folder is in; None where there is none, or no git.
 
     Args:
         folder: The folder.
         status: Whether to look for changed files.
         commits: How many of the latest commits to return.
+        timeout: Seconds each question to git may take.
     """
-    branch = await _git(folder, "symbolic-ref", "--short", "-q", "HEAD")
+    ask = partial(git_output, folder, timeout=timeout)
+    branch = await ask("symbolic-ref", "--short", "-q", "HEAD")
     if branch is None:
-        branch = await _git(folder, "rev-parse", "--short", "HEAD")
+        branch = await ask("rev-parse", "--short", "HEAD")
     if branch is None:
         return None
     latest = []
     if commits:
-        log = await _git(folder, "log", f"-{commits}", "--no-color", "--format=%h %s")
+        log = await ask("log", f"-{commits}", "--no-color", "--format=%h %s")
         latest = (log or "").splitlines()
     if not status:
         return GitState(branch.strip(), commits=latest)
-    if await _brings_filters(folder):
+    if await brings_filters(folder, timeout=timeout):
         note = "changed files are not listed: this repository runs filters of its own"
         return GitState(branch.strip(), commits=latest, note=note)
-    found = await _git(
-        folder, "status", "--porcelain=v1", "--branch", "-z", "--untracked-files=normal"
-    )
+    options = ("--branch", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
+    found = await ask("status", "--porcelain=v1", *options)
     if found is None:
         return GitState(branch.strip(), commits=latest)
     upstream, files = _read_status(found)
     return GitState(branch.strip(), upstream, files, latest)
 
 
-async def _brings_filters(folder: Path) -> bool:
-    listed = await _git(
-        folder, "config", "--show-scope", "--get-regexp", r"^filter\..*\.(clean|process)$"
-    )
-    return any(line.split("\t", 1)[0] in _OWN_SCOPES for line in (listed or "").splitlines())
-
-
 def _read_status(text: str) -> tuple[str, list[str]]:
     upstream, files = "", []
-    entries = iter(text.split("\0"))
+    entries = iter(text.split("\0")[:-1])  # what follows the last NUL was cut off
     for entry in entries:
         if entry.startswith("## "):
             upstream = entry.partition(" [")[2].rstrip("]")
@@ -93,34 +75,3 @@ def _read_status(text: str) -> tuple[str, list[str]]:
             if entry[0] in "RC":
                 next(entries, None)  # the name it had
     return upstream, files
-
-
-async def _git(folder: Path, *arguments: str) -> str | None:
-    """Run git and return its output; None when it fails or is not there."""
-    environment = {name: value for name, value in os.environ.items() if name[:4] != "GIT_"}
-    environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    try:
-        process = await asyncio.create_subprocess_exec(
-            "git",
-            *_SAFE,
-            *arguments,
-            cwd=folder,
-            env=environment,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-    except OSError:
-        return None
-    try:
-        assert process.stdout is not None
-        output = b""
-        while len(output) < _MOST_BYTES and (piece := await process.stdout.read(_MOST_BYTES)):
-            output += piece
-        if len(output) < _MOST_BYTES and await process.wait() != 0:
-            return None
-        return output.decode("utf-8", "replace")
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()

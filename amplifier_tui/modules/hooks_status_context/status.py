@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.modules.hooks_status_context.git import GitState, git_state
-from amplifier_tui.modules.hooks_status_context.settings import Settings
+from amplifier_tui.modules.hooks_status_context.settings import StatusSettings
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class StatusContext:
         settings: What to tell.
     """
 
-    def __init__(self, coordinator: Any, settings: Settings) -> None:
+    def __init__(self, coordinator: Any, settings: StatusSettings) -> None:
         self._coordinator = coordinator
         self._settings = settings
         self._state: GitState | None = None
@@ -64,7 +64,12 @@ class StatusContext:
         settings = self._settings
         try:
             async with asyncio.timeout(settings.timeout):
-                return await git_state(folder, status=settings.git_status, commits=settings.commits)
+                return await git_state(
+                    folder,
+                    status=settings.git_status,
+                    commits=settings.commits,
+                    timeout=settings.timeout,
+                )
         except TimeoutError:
             logger.info("git took longer than %g s in %s", settings.timeout, folder)
             return None

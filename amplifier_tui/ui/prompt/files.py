@@ -1,17 +1,17 @@
 """The files `@` completes: what git knows or would add, else a bounded walk."""
 
-import logging
 import os
-import subprocess
 import time
 from pathlib import Path
 
-_log = logging.getLogger(__name__)
+from amplifier_tui.base.git import git_output_now
 
 LIMIT = 50_000
 """Files listed at most."""
 SECONDS = 5.0
 """Time a listing may take."""
+_PATH_BYTES = 200
+"""What a path takes of the listing at most, on average."""
 
 _SKIPPED = frozenset(
     (
@@ -36,21 +36,12 @@ def list_files(root: Path) -> list[str]:
 
 
 def _from_git(root: Path) -> list[str] | None:
-    command = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others"]
-    try:
-        done = subprocess.run(
-            [*command, "--exclude-standard", "--deduplicate"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        _log.info("git cannot list %s: %s", root, error)
-        return None
-    if done.returncode != 0:
-        return None
-    return done.stdout.decode("utf-8", errors="replace").split("\0")
+    options = ("-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+    listed = git_output_now(
+        root, "ls-files", *options, timeout=SECONDS, most_bytes=LIMIT * _PATH_BYTES
+    )
+    # What follows the last NUL was cut off.
+    return None if listed is None else listed.split("\0")[:-1]
 
 
 def _walk(root: Path) -> list[str]:

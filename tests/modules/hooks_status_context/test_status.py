@@ -147,6 +147,19 @@ async def test_nothing_that_the_repository_names_is_run(tmp_path: Path, trick: s
     assert ("filters of its own" in line) == (trick in ("clean", "process"))
 
 
+async def test_no_filter_of_a_submodule_is_run(tmp_path: Path):
+    Status(tmp_path / "part").repository()
+    status = Status(tmp_path / "r").repository()
+    status.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(tmp_path / "part"))
+    status.git("commit", "-q", "-m", "part")
+    mark = tmp_path / "ran"
+    status.git("-C", "part", "config", "filter.evil.clean", f"sh -c 'touch {mark}; cat'")
+    (status.root / "part" / ".gitattributes").write_text("* filter=evil\n")
+    (status.root / "part" / "a.txt").write_text("b\n")
+    assert await (await status.mount()).git_line() == "Git: branch main"
+    assert not mark.exists()
+
+
 async def test_no_lock_is_left_or_taken(tmp_path: Path):
     status = Status(tmp_path / "r").repository()
     index = status.root / ".git" / "index"

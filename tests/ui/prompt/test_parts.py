@@ -134,6 +134,21 @@ def test_files_of_a_repository_are_what_git_knows_or_would_add(tmp_path: Path) -
     assert list_files(tmp_path) == [".gitignore", "a.py", "über.txt", "deep/er/c.py"]
 
 
+def test_listing_files_runs_no_program_that_the_repository_names(tmp_path: Path) -> None:
+    root, mark = tmp_path / "r", tmp_path / "ran"
+    monitor = tmp_path / "monitor"
+    monitor.write_text(f"#!/bin/sh\ntouch {mark}\n")
+    monitor.chmod(0o755)
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    (root / "a.py").touch()
+    for command in (["config", "core.fsmonitor", str(monitor)], ["add", "a.py"], ["status"]):
+        subprocess.run(["git", *command], cwd=root, check=True, capture_output=True)
+    assert mark.exists()
+    mark.unlink()
+    assert list_files(root) == ["a.py"]
+    assert not mark.exists()
+
+
 def test_a_folder_that_is_gone_has_no_files(tmp_path: Path) -> None:
     assert list_files(tmp_path / "gone") == []
 

@@ -1,0 +1,117 @@
+"""Asking git about a folder without running anything that the folder names.
+
+A repository may come out of an archive, with a ``.git/config`` that names programs to run. So for
+calls that only look: hooks, the file system monitor, pagers and signature checks are off, missing
+objects are not fetched, no lock is taken, and output and time are limited.
+
+What no option switches off is left to the caller: ``git status`` runs the filters that a repository
+configures, see `brings_filters`; ``git diff`` needs ``--no-ext-diff --no-textconv``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import subprocess
+import threading
+from pathlib import Path
+from typing import Final
+
+logger = logging.getLogger(__name__)
+
+TIMEOUT: Final = 5.0
+MOST_BYTES: Final = 256 * 1024
+
+_OPTIONS: Final = (
+    "--no-pager",
+    "--no-optional-locks",
+    *("-c", "core.fsmonitor=false"),
+    *("-c", f"core.hooksPath={os.devnull}"),
+    *("-c", "core.quotePath=false"),
+    *("-c", "log.showSignature=false"),
+)
+_ENVIRONMENT: Final = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    # A partial clone fetches missing objects with whatever program its remote names.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "LC_ALL": "C",
+}
+_KEPT: Final = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+"""What the user may say by environment: how far up a repository is looked for."""
+_OWN_SCOPES: Final = ("local", "worktree")
+
+
+def git_output_now(
+    folder: Path, *arguments: str, timeout: float = TIMEOUT, most_bytes: int = MOST_BYTES
+) -> str | None:
+    """Run a git command that only looks, and return what it printed. Call it from a thread.
+
+    Args:
+        folder: Where to run it.
+        *arguments: The command and its arguments.
+        timeout: Seconds it may take.
+        most_bytes: Longer output is cut there, and git is ended.
+
+    Returns:
+        The output; None where git fails, takes too long, or is not there.
+    """
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or name in _KEPT
+    }
+    try:
+        process = subprocess.Popen(
+            ["git", *_OPTIONS, *arguments],
+            cwd=folder,
+            env=environment | _ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        logger.info("git can't be started in %s: %s", folder, error)
+        return None
+    assert process.stdout is not None
+    late = threading.Timer(timeout, _end, [process])
+    late.daemon = True
+    with process:
+        late.start()
+        try:
+            output = process.stdout.read(most_bytes)
+            failed = len(output) < most_bytes and process.wait() != 0
+        finally:
+            late.cancel()
+            _end(process)
+    return None if failed else output.decode("utf-8", "replace")
+
+
+async def git_output(
+    folder: Path, *arguments: str, timeout: float = TIMEOUT, most_bytes: int = MOST_BYTES
+) -> str | None:
+    """Do the same as `git_output_now` in a thread, for callers with an event loop."""
+    return await asyncio.to_thread(
+        git_output_now, folder, *arguments, timeout=timeout, most_bytes=most_bytes
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End git and whatever it has started, which would keep the pipe open."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+async def brings_filters(folder: Path, *, timeout: float = TIMEOUT) -> bool:
+    """Whether a repository's own configuration names filters, which ``git status`` would run."""
+    pattern = r"^filter\..*\.(clean|process)$"
+    listed = await git_output(
+        folder, "config", "--show-scope", "--get-regexp", pattern, timeout=timeout
+    )
+    return any(line.split("\t", 1)[0] in _OWN_SCOPES for line in (listed or "").splitlines())

@@ -1,0 +1,78 @@
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.base.git import brings_filters, git_output, git_output_now
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path / "r"
+    subprocess.run(["git", "init", "-q", "-b", "main", str(root)], check=True)
+    return root
+
+
+def put_git_first(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.mkdir()
+    (folder / "git").write_text(f"#!/bin/sh\n{script}\n")
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+async def test_output_is_returned_and_failure_is_none(repository: Path) -> None:
+    assert await git_output(repository, "symbolic-ref", "--short", "HEAD") == "main\n"
+    assert await git_output(repository, "rev-parse", "HEAD~9") is None
+    assert await git_output(repository / "gone", "status") is None
+
+
+def test_a_thread_without_a_loop_can_ask(repository: Path) -> None:
+    assert git_output_now(repository, "symbolic-ref", "--short", "HEAD") == "main\n"
+
+
+async def test_output_and_time_are_limited(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_git_first(tmp_path / "bin", "[ $# -gt 12 ] && exec yes; exec sleep 600", monkeypatch)
+    assert await git_output(repository, "log", timeout=0.2) is None
+    found = await git_output(repository, "log", "--a", "--b", "--c", most_bytes=1_000)
+    assert found == "y\n" * 500
+
+
+async def test_the_environment_can_not_point_elsewhere(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other"))
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "broken")
+    assert await git_output(repository, "symbolic-ref", "--short", "HEAD") == "main\n"
+
+
+async def test_nothing_is_fetched_to_answer(repository: Path, tmp_path: Path) -> None:
+    mark, remote = tmp_path / "ran", tmp_path / "remote"
+    remote.write_text(f"#!/bin/sh\ntouch {mark}\n")
+    remote.chmod(0o755)
+    for name, value in (
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("protocol.ext.allow", "always"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", f"ext::{remote}"),
+    ):
+        subprocess.run(["git", "config", name, value], cwd=repository, check=True)
+    command = ("cat-file", "-p", "1" * 40)
+    subprocess.run(["git", *command], cwd=repository, capture_output=True, check=False)
+    assert mark.exists()
+    mark.unlink()
+    assert await git_output(repository, *command) is None
+    assert not mark.exists()
+
+
+async def test_filters_of_the_repository_are_seen_and_those_of_the_user_are_not(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".gitconfig").write_text('[filter "lfs"]\n\tclean = git-lfs clean -- %f\n')
+    assert not await brings_filters(repository)
+    subprocess.run(["git", "config", "filter.x.process", "x"], cwd=repository, check=True)
+    assert await brings_filters(repository)
