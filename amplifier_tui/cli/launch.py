@@ -107,22 +107,23 @@ def launch(options: LaunchOptions) -> int:
             return _refuse(f"--cwd {options.cwd}: {error.strerror}")
     if not _has_terminal():
         return _refuse("amplifier-tui needs a terminal on its input and error output")
-    from amplifier_tui.ui import pace, terminal
+    from amplifier_tui.ui.app import pace
+    from amplifier_tui.ui.terminal import guard as terminal
 
     # Textual reads these once, when it is imported.
     if terminal.takes_true_color(os.environ):
         os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"
     pace.set_beats(os.environ)
 
-    from amplifier_tui.ui.paste_guard import guard_pastes
+    from amplifier_tui.ui.terminal.paste_guard import guard_pastes
 
     terminal.teach_keys()
     guard_pastes()
     guard = terminal.TerminalGuard()
     guard.arm()
 
-    from amplifier_tui.ui.app import AmplifierApp
-    from amplifier_tui.ui.leave import farewell_text
+    from amplifier_tui.ui.app.app import AmplifierApp
+    from amplifier_tui.ui.terminal.leave import farewell_text
 
     app = AmplifierApp(lambda: _connect(options), theme=options.theme, guard=guard)
     terminal.save_title()

@@ -15,7 +15,7 @@ os.environ.setdefault("TEXTUAL_FPS", "200")
 from textual.app import App, ComposeResult
 
 from amplifier_tui.host.events import HandlerTrace, HookTraced
-from amplifier_tui.ui import collector
+from amplifier_tui.ui.app import collector
 from amplifier_tui.ui.panes.event_log import EventLogPane
 from amplifier_tui.ui.state.event_log import EventLog
 from amplifier_tui.ui.state.session import SessionState

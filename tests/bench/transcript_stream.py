@@ -20,7 +20,7 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import Input
 
-from amplifier_tui.ui import collector
+from amplifier_tui.ui.app import collector
 from amplifier_tui.ui.state.entries import Change, Entry, TextEntry, ToolEntry, UserEntry
 from amplifier_tui.ui.transcript.view import TranscriptView
 from tests.bench.heart import Heart, stall_row

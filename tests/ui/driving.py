@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from amplifier_tui.host.client import OpenRequest
-from amplifier_tui.ui.app import AmplifierApp
+from amplifier_tui.ui.app.app import AmplifierApp
 from tests.ui.fake_client import FakeClient
 
 S = TypeVar("S", bound=Screen[Any])

@@ -2,10 +2,10 @@
 
 from textual.content import Content
 
-from amplifier_tui.ui.action import Action
 from amplifier_tui.ui.fuzzy import match
-from amplifier_tui.ui.key_names import show_key, show_keys
-from amplifier_tui.ui.keymap import Keymap
+from amplifier_tui.ui.keys.action import Action
+from amplifier_tui.ui.keys.key_names import show_key, show_keys
+from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.pick_list import PickRow, marked
 
 

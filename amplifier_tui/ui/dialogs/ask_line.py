@@ -8,8 +8,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
-from amplifier_tui.ui.dialogs.key_row import Choice, KeyRow
-from amplifier_tui.ui.dialogs.sheet import Sheet
+from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
+from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 
 
 class AskLine(Sheet[str | None]):

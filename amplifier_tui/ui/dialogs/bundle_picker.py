@@ -16,8 +16,8 @@ from textual.widgets import Static
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import BundleCard, BundlePreview
 from amplifier_tui.ui.dialogs.bundle_preview import STATES, card_rows, preview_content
-from amplifier_tui.ui.dialogs.key_row import Choice, KeyRow
-from amplifier_tui.ui.dialogs.picker import Aside, Picker
+from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
+from amplifier_tui.ui.dialogs.parts.picker import Aside, Picker
 from amplifier_tui.ui.fuzzy import match, rank
 from amplifier_tui.ui.pick_list import PickRow, marked
 

@@ -16,9 +16,9 @@ from textual.widgets import Input, Static
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.ui.dialogs.compaction_words import bars, facts, step_lines
-from amplifier_tui.ui.dialogs.key_row import Choice, KeyRow
-from amplifier_tui.ui.dialogs.scroll_lines import ScrollLines
-from amplifier_tui.ui.dialogs.sheet import Sheet
+from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
+from amplifier_tui.ui.dialogs.parts.scroll_lines import ScrollLines
+from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.state.formats import short_model
 
 _INSTRUCTIONS_SIZE = 2_000

@@ -7,8 +7,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
-from amplifier_tui.ui.dialogs.key_row import Choice, KeyRow
-from amplifier_tui.ui.dialogs.sheet import Sheet
+from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
+from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 
 
 class Confirm(Sheet[bool]):

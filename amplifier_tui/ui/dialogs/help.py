@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from amplifier_tui.ui.dialogs.action_rows import action_row, action_text
-from amplifier_tui.ui.dialogs.picker import Picker
+from amplifier_tui.ui.dialogs.parts.picker import Picker
 from amplifier_tui.ui.fuzzy import rank
-from amplifier_tui.ui.keymap import Keymap
-from amplifier_tui.ui.keys import ACTIONS, BY_ID, groups
-from amplifier_tui.ui.pane_keys import pane_actions
+from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, groups
+from amplifier_tui.ui.keys.keymap import Keymap
+from amplifier_tui.ui.keys.pane_keys import pane_actions
 from amplifier_tui.ui.pick_list import PickRow
 
 

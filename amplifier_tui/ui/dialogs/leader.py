@@ -7,10 +7,10 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
-from amplifier_tui.ui.action import Action
-from amplifier_tui.ui.dialogs.sheet import Sheet
-from amplifier_tui.ui.key_names import show_key
-from amplifier_tui.ui.keymap import Keymap
+from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.keys.action import Action
+from amplifier_tui.ui.keys.key_names import show_key
+from amplifier_tui.ui.keys.keymap import Keymap
 
 
 class LeaderPopup(Sheet[str | None]):

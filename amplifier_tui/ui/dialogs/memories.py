@@ -15,8 +15,8 @@ from textual.widgets import Input, Static
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.client import MemoryCard
 from amplifier_tui.ui.ages import ago
-from amplifier_tui.ui.dialogs.key_row import Choice, KeyRow
-from amplifier_tui.ui.dialogs.picker import Picker
+from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
+from amplifier_tui.ui.dialogs.parts.picker import Picker
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.pick_list import PickRow
 

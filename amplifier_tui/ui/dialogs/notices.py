@@ -7,7 +7,7 @@ from textual.content import Content
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import Level
-from amplifier_tui.ui.dialogs.picker import Picker
+from amplifier_tui.ui.dialogs.parts.picker import Picker
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.pick_list import PickRow
 from amplifier_tui.ui.state.notices import ShownNotice

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from amplifier_tui.ui.dialogs.action_rows import action_row, action_text
-from amplifier_tui.ui.dialogs.picker import Picker
+from amplifier_tui.ui.dialogs.parts.picker import Picker
 from amplifier_tui.ui.fuzzy import rank
-from amplifier_tui.ui.keymap import Keymap
-from amplifier_tui.ui.keys import ACTIONS
+from amplifier_tui.ui.keys.actions import ACTIONS
+from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.pick_list import PickRow
 
 

@@ -10,7 +10,7 @@ from textual.content import Content
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import SessionCard
 from amplifier_tui.ui.ages import ago
-from amplifier_tui.ui.dialogs.picker import Picker
+from amplifier_tui.ui.dialogs.parts.picker import Picker
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.pick_list import PickRow
 from amplifier_tui.ui.state.formats import plural

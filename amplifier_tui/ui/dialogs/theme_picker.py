@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from textual.content import Content
 
 from amplifier_tui.base.text import one_line
-from amplifier_tui.ui.dialogs.picker import Picker
+from amplifier_tui.ui.app.themes import Roles
+from amplifier_tui.ui.dialogs.parts.picker import Picker
 from amplifier_tui.ui.fuzzy import match, rank
 from amplifier_tui.ui.pick_list import PickRow, marked
-from amplifier_tui.ui.theme_files import Roles
 
 
 class ThemePicker(Picker):

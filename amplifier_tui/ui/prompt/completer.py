@@ -5,7 +5,7 @@ import logging
 import time
 from pathlib import Path
 
-from amplifier_tui.ui.keymap import Keymap
+from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.completion import (
     Candidate,
     Query,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from amplifier_tui.ui.fuzzy import match, rank
-from amplifier_tui.ui.key_names import show_keys
-from amplifier_tui.ui.keymap import Keymap
-from amplifier_tui.ui.keys import BY_SLASH
+from amplifier_tui.ui.keys.actions import BY_SLASH
+from amplifier_tui.ui.keys.key_names import show_keys
+from amplifier_tui.ui.keys.keymap import Keymap
 
 SHOWN = 200
 """Candidates kept after ranking."""

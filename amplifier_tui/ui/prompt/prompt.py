@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from amplifier_tui.ui.keymap import Keymap
+from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 

@@ -36,7 +36,7 @@ class ForkRequested(Message):
 
 @dataclass
 class ActionWanted(Message):
-    """What an entry offers was clicked: an id of `ui/keys.py`."""
+    """What an entry offers was clicked: an id of `ui/keys/actions.py`."""
 
     action: str
 

@@ -8,7 +8,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from amplifier_tui.base.text import one_line
-from amplifier_tui.ui.pace import stream_period
+from amplifier_tui.ui.app.pace import stream_period
 from amplifier_tui.ui.state.entries import Change, Entry, ErrorEntry, UserEntry, WelcomeEntry
 from amplifier_tui.ui.transcript import pulse, streams
 from amplifier_tui.ui.transcript.cursor import Cursor

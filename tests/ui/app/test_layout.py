@@ -1,7 +1,7 @@
 import pytest
 
 from amplifier_tui.host.events import TurnStarted
-from amplifier_tui.ui.main_screen import PANES
+from amplifier_tui.ui.app.main_screen import PANES
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
 

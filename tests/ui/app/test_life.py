@@ -19,14 +19,16 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
 )
-from amplifier_tui.ui import app as app_module
-from amplifier_tui.ui import collector, crash, terminal
-from amplifier_tui.ui.app import AmplifierApp
-from amplifier_tui.ui.clipboard import native_command, tmux_passthrough
+from amplifier_tui.ui.app import app as app_module
+from amplifier_tui.ui.app import collector
+from amplifier_tui.ui.app.app import AmplifierApp
 from amplifier_tui.ui.dialogs.event_sheet import EventSheet
 from amplifier_tui.ui.dialogs.open_link import OpenLink, host_of
-from amplifier_tui.ui.keys import BY_ID
-from amplifier_tui.ui.leave import LINES, Farewell, farewell_text
+from amplifier_tui.ui.keys.actions import BY_ID
+from amplifier_tui.ui.terminal import crash
+from amplifier_tui.ui.terminal import guard as terminal
+from amplifier_tui.ui.terminal.clipboard import native_command, tmux_passthrough
+from amplifier_tui.ui.terminal.leave import LINES, Farewell, farewell_text
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION, FakeClient, opened
 from tests.ui.requests import ask
@@ -42,8 +44,8 @@ def test_the_first_frame_needs_no_engine_no_sdk_and_no_yaml() -> None:
         import sys
         import amplifier_tui.__main__
         from amplifier_tui.cli.launch import parse_launch
-        from amplifier_tui.ui import terminal
-        from amplifier_tui.ui.app import AmplifierApp
+        from amplifier_tui.ui.terminal import guard as terminal
+        from amplifier_tui.ui.app.app import AmplifierApp
         found = []
         class Probe(AmplifierApp):
             def _first_frame_drawn(self):
@@ -215,7 +217,7 @@ def test_alt_and_shift_enter_make_a_new_line_in_terminals_without_the_kitty_prot
 
 PTY_PROGRAM = """
 import os, signal, sys, threading
-from amplifier_tui.ui.terminal import TerminalGuard
+from amplifier_tui.ui.terminal.guard import TerminalGuard
 guard = TerminalGuard()
 guard.arm()
 import tty
@@ -246,7 +248,12 @@ def test_whatever_ends_the_program_the_terminal_is_given_back(end: str) -> None:
 
 
 def test_without_a_terminal_the_guard_does_nothing() -> None:
-    code = "from amplifier_tui.ui.terminal import TerminalGuard as G; g = G(); g.arm(); g.restore()"
+    code = """
+from amplifier_tui.ui.terminal.guard import TerminalGuard
+guard = TerminalGuard()
+guard.arm()
+guard.restore()
+"""
     done = subprocess.run(
         [sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, timeout=20
     )
@@ -254,7 +261,7 @@ def test_without_a_terminal_the_guard_does_nothing() -> None:
 
 
 async def test_a_signal_begins_an_orderly_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    from amplifier_tui.ui import signals
+    from amplifier_tui.ui.terminal import signals
 
     ended = asyncio.Event()
     names: list[str] = []
@@ -406,7 +413,7 @@ async def test_the_last_answer_can_be_copied() -> None:
 
 
 async def test_a_picker_that_is_open_when_a_request_comes_is_there_again_afterwards() -> None:
-    from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+    from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
     from amplifier_tui.ui.dialogs.help import Help
 
     async with running() as drive:

@@ -1,6 +1,6 @@
 import pytest
 
-from amplifier_tui.ui import pace
+from amplifier_tui.ui.app import pace
 
 
 def test_keys_are_drawn_often_and_the_users_own_rate_stays() -> None:

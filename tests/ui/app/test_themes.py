@@ -7,8 +7,8 @@ from textual.app import App
 from textual.color import Color
 
 from amplifier_tui.paths import shipped_themes_dir, user_config_dir
-from amplifier_tui.ui.preferences import Preferences
-from amplifier_tui.ui.theme_files import (
+from amplifier_tui.ui.app.preferences import Preferences
+from amplifier_tui.ui.app.themes import (
     DEFAULT_ROLES,
     DEFAULT_THEME,
     ROLES,

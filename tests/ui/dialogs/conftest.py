@@ -1,6 +1,6 @@
 import pytest
 
-from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from textual.widgets import Input
 
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import BlockEnded, Segment, TurnStarted
-from amplifier_tui.ui.dialogs.approval import ApprovalDialog
-from amplifier_tui.ui.dialogs.key_row import KeyRow
-from amplifier_tui.ui.dialogs.scroll_lines import ScrollLines
+from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
+from amplifier_tui.ui.dialogs.parts.key_row import KeyRow
+from amplifier_tui.ui.dialogs.parts.scroll_lines import ScrollLines
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
 from tests.ui.requests import DIFF, ask, resolved

@@ -10,6 +10,7 @@ from amplifier_tui.host.client import (
 )
 from amplifier_tui.host.events import Notice, TodoChanged, TodoItem
 from amplifier_tui.ui.ages import ago
+from amplifier_tui.ui.app.themes import DEFAULT_THEME
 from amplifier_tui.ui.dialogs.ask_line import AskLine
 from amplifier_tui.ui.dialogs.bundle_picker import BundlePicker
 from amplifier_tui.ui.dialogs.help import Help
@@ -21,7 +22,6 @@ from amplifier_tui.ui.dialogs.plan import PlanSheet
 from amplifier_tui.ui.dialogs.session_picker import SessionPicker
 from amplifier_tui.ui.dialogs.theme_picker import ThemePicker
 from amplifier_tui.ui.pick_list import PickList
-from amplifier_tui.ui.theme_files import DEFAULT_THEME
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient
 
@@ -267,8 +267,8 @@ async def test_a_question_mark_on_an_empty_prompt_opens_the_help() -> None:
 
 
 async def test_the_help_lists_every_key_of_the_table_and_of_the_panes() -> None:
-    from amplifier_tui.ui.keys import ACTIONS
-    from amplifier_tui.ui.pane_keys import pane_actions
+    from amplifier_tui.ui.keys.actions import ACTIONS
+    from amplifier_tui.ui.keys.pane_keys import pane_actions
 
     async with running() as drive:
         await drive.press("f1")

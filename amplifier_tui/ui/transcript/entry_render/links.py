@@ -14,5 +14,5 @@ ACTIONS: Final = {
     "new:": "session.new",
     "compact:": "context.compact",
 }
-"""The action (`ui/keys.py`) behind each of the others."""
+"""The action (`ui/keys/actions.py`) behind each of the others."""
 OWN: Final = frozenset((RETRY, WITHOUT, *ACTIONS))

@@ -1,0 +1,1 @@
+"""The app: its life, its actions and its main screen."""

@@ -1,0 +1,332 @@
+"""The main screen: where the conversation, the panes, the prompt and the status bar are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Static
+
+from amplifier_tui.ui.keys.actions import bindings
+from amplifier_tui.ui.keys.keymap import Keymap
+from amplifier_tui.ui.prompt.history import History
+from amplifier_tui.ui.prompt.prompt import Prompt, QueueLine
+from amplifier_tui.ui.prompt.prompt_input import PromptInput
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+    from amplifier_tui.ui.panes.context import ContextPane
+    from amplifier_tui.ui.panes.event_log import EventLogPane
+    from amplifier_tui.ui.panes.modules import ModulesPane
+    from amplifier_tui.ui.state.entries import Change
+    from amplifier_tui.ui.state.session import SessionState
+    from amplifier_tui.ui.status_bar import StatusBar
+    from amplifier_tui.ui.transcript.view import TranscriptView
+
+    Pane = ContextPane | ModulesPane | EventLogPane
+
+PaneName = Literal["context", "modules", "events"]
+MID = 100
+"""Columns from which a rail of panes stands beside the conversation."""
+WIDE = 160
+"""Columns from which the modules have a column of their own."""
+PANES: tuple[PaneName, ...] = ("context", "modules", "events")
+
+
+class StopRequested(Message):
+    """The user wants the running turn stopped."""
+
+
+class PanesChanged(Message):
+    """Other panes are shown than before."""
+
+
+class MainScreen(Screen[None]):
+    """Lays out and routes keys; what a key means to the session is the app's business.
+
+    The first frame has the prompt and two empty places; `furnish` fills them.
+
+    Args:
+        history: Earlier prompts.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("screen")
+    AUTO_FOCUS = "#prompt-input"
+
+    def __init__(self, history: History) -> None:
+        super().__init__(id="main")
+        self.prompt = Prompt(history)
+        self._queue = QueueLine()
+        self.transcript: TranscriptView | None = None
+        self.status: StatusBar | None = None
+        self.shown: set[PaneName] = set(PANES)
+        self._panes: dict[PaneName, Pane] = {}
+        self._drawer: PaneName | None = None
+        self._wide = False
+        self._state: SessionState | None = None
+        self.take_back_hint = ""
+        """How to take a queued prompt back, in the keys in force."""
+
+    def compose(self) -> ComposeResult:
+        """Make the first frame: as few widgets as look like the whole."""
+        yield Horizontal(id="body")
+        yield self.prompt
+        yield Static(" ", id="status-place")
+
+    async def furnish(self, state: SessionState, root: Path) -> None:
+        """Mount everything else and show the state in it.
+
+        Args:
+            state: What there is to show.
+            root: Directory whose files the prompt completes.
+        """
+        from amplifier_tui.ui.app.rail import Rail
+        from amplifier_tui.ui.panes.context import ContextPane
+        from amplifier_tui.ui.panes.event_log import EventLogPane
+        from amplifier_tui.ui.panes.modules import ModulesPane
+        from amplifier_tui.ui.prompt.completer import Completer
+        from amplifier_tui.ui.prompt.popup import CompletionPopup
+        from amplifier_tui.ui.status_bar import StatusBar
+        from amplifier_tui.ui.transcript.view import TranscriptView
+
+        self._state = state
+        self.transcript = TranscriptView()
+        self.status = StatusBar()
+        popup = CompletionPopup()
+        stage = Vertical(self.transcript, id="stage")
+        left, right = Rail(id="left"), Rail(id="right")
+        self._panes = {
+            "context": ContextPane(),
+            "modules": ModulesPane(),
+            "events": EventLogPane(),
+        }
+        self._wide = self.app.size.width >= WIDE
+        async with self.batch():
+            await self.query_one("#status-place").remove()
+            await self.mount(self.status, after=self.prompt)
+            await self.mount(popup, self._queue, before=self.prompt)
+            await self.query_one("#body").mount(left, stage, right)
+            await right.mount(*self._panes.values())
+            if self._wide:
+                await self._move_modules()
+            self._arrange()
+        self.prompt.complete_with(Completer(self.prompt.input, popup, root))
+
+    # --- what there is to show -------------------------------------------------------------
+
+    def show(self, changes: list[Change]) -> None:
+        """Draw the state; each widget looks at its own version and does nothing in vain."""
+        state = self._state
+        if state is None or self.transcript is None or self.status is None:
+            return
+        if changes:
+            self.transcript.apply(changes)
+        for pane in self._panes.values():
+            if pane.display and pane.parent is not None:
+                pane.update_from(state)
+        self.status.update_from(state)
+        self.prompt.set_turn(state.activity.running, state.activity.stop)
+        self.prompt.input.queued = len(state.queue.items)
+        self._queue.show_waiting(state.queue.items, state.queue.steering, self.take_back_hint)
+
+    def use_keymap(self, keymap: Keymap) -> None:
+        """Show these keys where keys are named."""
+        self.take_back_hint = f"{keymap.way_to('turn.unqueue')} takes the last one back"
+        self.prompt.use_keymap(keymap)
+        if self.transcript is not None:
+            from amplifier_tui.ui.transcript.entry_render.scene import Keys
+
+            self.transcript.use_keys(
+                Keys(
+                    retry=keymap.way_to("turn.retry"),
+                    without=keymap.way_to("turn.without"),
+                    details=keymap.way_to("view.expand"),
+                    demo=keymap.way_to("session.demo"),
+                    bundles=keymap.way_to("session.bundles"),
+                    new=keymap.way_to("session.new"),
+                    compact=keymap.way_to("context.compact"),
+                )
+            )
+
+    # --- panes -----------------------------------------------------------------------------
+
+    @property
+    def narrow(self) -> bool:
+        """Whether there is no room for a rail: a pane opens as a drawer."""
+        return self.app.size.width < MID
+
+    def visible_panes(self) -> list[PaneName]:
+        """Return the panes on screen, in the order of F6."""
+        if self._drawer is not None:
+            return [self._drawer]
+        return [] if self.narrow else [name for name in PANES if name in self.shown]
+
+    def _arrange(self) -> None:
+        """Show each pane and rail that should be on screen, hide the others."""
+        visible = self.visible_panes()
+        for name, pane in self._panes.items():
+            pane.display = name in visible
+        for rail in self.query("Rail"):
+            holds = [pane for pane in self._panes.values() if pane.parent is rail and pane.display]
+            rail.set_class(bool(holds), "-shown")
+            rail.set_class(bool(holds) and self._drawer is not None, "-drawer")
+        if self._state is not None:
+            self.show([])
+
+    async def on_resize(self) -> None:
+        """Move the modules to their own column where there are three."""
+        if not self._panes:
+            return
+        wide = self.app.size.width >= WIDE
+        if wide != self._wide:
+            self._wide = wide
+            await self._move_modules()
+        self._arrange()
+
+    async def _move_modules(self) -> None:
+        """Put a fresh modules pane into the rail it belongs to: panes are views of the state."""
+        from amplifier_tui.ui.panes.modules import ModulesPane
+
+        old = self._panes["modules"]
+        focused = old.has_focus
+        pane = self._panes["modules"] = ModulesPane()
+        await old.remove()
+        if self._wide:
+            await self.query_one("#left").mount(pane)
+        else:
+            await self.query_one("#right").mount(pane, after=self._panes["context"])
+        if focused:
+            pane.focus()
+
+    def focused_pane(self) -> PaneName | None:
+        """Return the pane that has the focus, or holds what has it."""
+        focused = self.focused
+        if focused is None:
+            return None
+        return next(
+            (name for name, pane in self._panes.items() if pane in focused.ancestors_with_self),
+            None,
+        )
+
+    def action_pane(self, name: str) -> None:
+        """Show and focus a pane; when it has the focus already, hide it."""
+        pane = cast("PaneName", name)
+        if pane not in self._panes:
+            return
+        if self.focused_pane() == pane:
+            if self._drawer is not None:
+                self._drawer = None
+            else:
+                self.shown.discard(pane)
+            self._arrange()
+            self.prompt.input.focus()
+        else:
+            if self.narrow or self._drawer is not None:
+                self._drawer = pane
+            self.shown.add(pane)
+            self._arrange()
+            self._panes[pane].focus()
+        self.post_message(PanesChanged())
+
+    def action_zoom(self) -> None:
+        """Give the focused pane the whole body, or put it back."""
+        if self._drawer is not None:
+            self._close_drawer()
+        elif (name := self.focused_pane()) is not None:
+            self._drawer = name
+            self._arrange()
+
+    def _close_drawer(self) -> None:
+        name, self._drawer = self._drawer, None
+        self._arrange()
+        if self.narrow or name is None:
+            self.prompt.input.focus()
+        else:
+            self._panes[name].focus()
+
+    def action_cycle(self, step: int) -> None:
+        """Give the focus to the next or previous part of the screen."""
+        stops: list[Widget] = [self.prompt.input]
+        if self.transcript is not None and self._drawer is None:
+            stops.append(self.transcript)
+        names = self.visible_panes()
+        stops += [self._panes[name] for name in names]
+        pane = self.focused_pane()
+        here: Widget | None = self._panes[pane] if pane is not None else self.focused
+        at = stops.index(here) if here in stops else 0
+        stops[(at + step) % len(stops)].focus()
+
+    def cover(self, rows: int) -> None:
+        """A dialog hides rows at the foot of the body: keep the end of the conversation in view."""
+        foot = sum(w.outer_size.height for w in self.query("Prompt, QueueLine, StatusBar"))
+        hidden = rows if rows < self.size.height - foot else 0
+        self.query_one("#stage").styles.padding = (0, 0, hidden, 0)
+
+    # --- keys ------------------------------------------------------------------------------
+
+    def action_copy_text(self) -> None:
+        """Mean with Textual's own ctrl+c, heard outside of the prompt, what it means in it."""
+        self.prompt.input.action_copy_clear_or_quit()
+
+    def action_escape(self) -> None:
+        """One meaning at a time: close what is open, go back to the prompt, stop the turn."""
+        if self.prompt.close_popup():
+            return
+        if self._drawer is not None:
+            self._close_drawer()
+        elif self.focused_pane() is not None:
+            self.prompt.input.focus()
+        elif self._state is not None and self._state.activity.running:
+            self.post_message(StopRequested())
+        elif self._state is not None and self.focused is self.prompt.input:
+            self._state.notices.dismiss()
+            self.show([])
+        else:
+            self.prompt.input.focus()
+
+    def action_stop(self) -> None:
+        """Stop the running turn, whatever has the focus."""
+        self.post_message(StopRequested())
+
+    def action_page_up(self) -> None:
+        """Scroll the conversation up by a page."""
+        if self.transcript is not None:
+            self.transcript.scroll_page_up(animate=False)
+
+    def action_page_down(self) -> None:
+        """Scroll the conversation down by a page."""
+        if self.transcript is not None:
+            self.transcript.scroll_page_down(animate=False)
+
+    def action_top(self) -> None:
+        """Scroll to the first message."""
+        if self.transcript is not None:
+            self.transcript.scroll_home(animate=False)
+
+    def action_bottom(self) -> None:
+        """Scroll to the newest message and follow what comes."""
+        if self.transcript is not None:
+            self.transcript.follow = True
+            self.transcript.scroll_end(animate=False)
+
+    def action_expand(self) -> None:
+        """Expand the details of all tool calls, or collapse them."""
+        if self.transcript is not None:
+            self.transcript.toggle_all()
+
+    def on_completion_popup_clicked(self) -> None:
+        """Take the candidate that was clicked."""
+        self.prompt.accept_clicked()
+        self.prompt.input.focus()
+
+    @on(PromptInput.ScrollWanted)
+    def _scroll_down(self, event: PromptInput.ScrollWanted) -> None:
+        event.stop()
+        self.action_bottom()

@@ -1,0 +1,372 @@
+"""The approval dialog: everything a decision needs, and keys that cannot be pressed by accident."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from amplifier_tui.host.client import Decision
+from amplifier_tui.host.events import ApprovalRequested, Scope
+from amplifier_tui.ui.dialogs.approval import words
+from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
+from amplifier_tui.ui.dialogs.parts.scroll_lines import ScrollLines
+from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.keys.actions import BY_ID, bindings
+from amplifier_tui.ui.keys.key_names import show_keys
+from amplifier_tui.ui.keys.keymap import Keymap
+from amplifier_tui.ui.session.approval_queue import Answer, Place
+
+GRACE = 0.4
+"""Seconds after opening in which no key decides; typing goes on being ignored until it pauses."""
+REASON_LENGTH = 500
+LEAST_PAYLOAD = 2
+"""Rows of the payload that rows about it do not take away."""
+RESERVE = 23
+"""Cells for the clock."""
+
+
+class ApprovalDialog(Sheet[Answer]):
+    """Asks about one request.
+
+    Args:
+        request: What is asked.
+        lane: Name of the agent that wants it.
+        place: Where it stands in the queue.
+        hold: Stops the request's clock.
+        keymap: The keys to show.
+        is_first_click: True for the click that brought the terminal to the front.
+        cover: Told how many rows the dialog hides, 0 when it is gone.
+        clock: Unix seconds.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("approval"),
+        Binding("enter", "confirm", show=False),
+    ]
+    AUTO_FOCUS = "#payload"
+    DEFAULT_CSS = """
+    ApprovalDialog > #sheet { border-left: thick $secondary; }
+    ApprovalDialog.-medium > #sheet { border-left: thick $warning; }
+    ApprovalDialog.-high > #sheet, ApprovalDialog.-critical > #sheet { border-left: thick $error; }
+    ApprovalDialog #head { height: 1; margin-bottom: 1; }
+    ApprovalDialog #who { width: 1fr; height: 1; }
+    ApprovalDialog #place { width: auto; height: 1; }
+    ApprovalDialog #payload { margin: 0 0 1 2; background: $panel; }
+    ApprovalDialog #facts, ApprovalDialog #remember, ApprovalDialog #why { margin-left: 2; }
+    ApprovalDialog #why { margin: 0 0 0 2; }
+    ApprovalDialog #choices { margin-top: 1; }
+    ApprovalDialog #reason {
+        display: none;
+        margin-top: 1;
+        height: 1;
+        border: none;
+        padding: 0 1;
+        background: $background;
+        &:focus { background-tint: transparent; }
+    }
+    ApprovalDialog.-small #head, ApprovalDialog.-small #payload { margin-bottom: 0; }
+    ApprovalDialog.-writing #choices { margin-top: 0; }
+    ApprovalDialog.-small #choices, ApprovalDialog.-small #reason { margin-top: 0; }
+    """
+    grace: ClassVar[float] = GRACE
+
+    def __init__(
+        self,
+        request: ApprovalRequested,
+        *,
+        lane: str = "main",
+        place: Place | None = None,
+        hold: Callable[[str], None] = lambda _: None,
+        keymap: Keymap | None = None,
+        is_first_click: Callable[[], bool] = lambda: False,
+        cover: Callable[[int], None] = lambda _: None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(classes=f"-{request.risk}")
+        self.request = request
+        self.armed = False
+        self._lane = lane
+        self._place = place if place is not None else Place()
+        self._hold = hold
+        self._report_cover = cover
+        self._held = False
+        self._keymap = keymap if keymap is not None else Keymap()
+        self._is_first_click = is_first_click
+        self._clock = clock
+        self._scope: Scope = "once"
+        self._confirming = False
+        self._full = False
+        self._explaining = False
+        self._writing = False
+        self._withdrawn = False
+        self._remember = Content()
+        self._lines, self._lead, self._hunks = words.body(request)
+
+    def content(self) -> ComposeResult:
+        """Make the rows from who asks down to the choices."""
+        with Horizontal(id="head"):
+            yield Static(words.head(self.request), id="who")
+            yield Static(words.place(self._place, self._lane), id="place")
+        yield ScrollLines(self._lines, self._lead, id="payload")
+        yield Static(words.facts(self.request), id="facts")
+        yield Static(id="remember")
+        yield Static(words.why(self.request), id="why")
+        reserve = 0 if self.request.timeout is None else RESERVE
+        yield Input(
+            id="reason", placeholder="Why not? The model is told.", max_length=REASON_LENGTH
+        )
+        yield KeyRow(reserve=reserve, id="choices")
+
+    def on_mount(self) -> None:
+        """Start the clocks."""
+        self._rearm()
+        self._show_state()
+        if self.request.timeout is not None:
+            self.set_interval(1.0, self._tick)
+
+    def withdraw(self) -> None:
+        """Close without an answer: the request was resolved elsewhere."""
+        self._withdrawn = True
+        if self.is_active:
+            self.dismiss(None)
+
+    # --- what is shown ---------------------------------------------------------------------
+
+    def set_place(self, place: Place) -> None:
+        """The queue behind this request has changed."""
+        self._place = place
+        if self.query("#place"):
+            self.query_one("#place", Static).update(words.place(place, self._lane))
+            self._show_state()
+
+    @property
+    def withheld(self) -> bool:
+        """Whether remembering is withheld: part of the payload has not been on screen."""
+        return not self.query_one(ScrollLines).read_to_end and bool(self._lines)
+
+    def _show_state(self) -> None:
+        self._remember = words.remember(self.request, self._scope, self.withheld, self._width - 2)
+        self.query_one("#remember", Static).update(self._remember)
+        self.query_one(KeyRow).set_choices(self._choices())
+        self._tick()
+        self.fit(self.room())
+
+    def _choices(self) -> list[Choice]:
+        def key(action_id: str) -> str:
+            return show_keys(self._keymap.keys_of(BY_ID[action_id]))
+
+        if self._writing:
+            return [Choice("enter", "Deny, and say this", "send"), Choice("esc", "Back", "later")]
+        if self._confirming:
+            return [
+                Choice("enter", "Allow this, once", "confirm", strong=True),
+                Choice(key("approval.deny"), "Deny", "deny"),
+            ]
+        found = [
+            Choice(key("approval.deny"), "Deny", "deny"),
+            Choice(key("approval.reason"), "Deny and say why", "reason"),
+            Choice(key("approval.allow"), "Allow", "allow"),
+        ]
+        if self._place.same > 1 and self.request.risk != "critical":
+            words_all = f"Allow all {self._place.same}"
+            found.append(Choice(key("approval.all"), words_all, "allow_all"))
+        if self._offers_scopes:
+            found.append(Choice(key("approval.scope"), "Remember", "cycle_scope"))
+        found.append(Choice(key("approval.why"), "Why", "why"))
+        found.append(Choice(key("approval.later"), "Later", "later"))
+        return found
+
+    @property
+    def _offers_scopes(self) -> bool:
+        return len(self.request.scopes) > 1 and self.request.risk != "critical"
+
+    def _tick(self) -> None:
+        request = self.request
+        remaining = None
+        if request.timeout is not None:
+            remaining = max(0.0, request.at + request.timeout - self._clock())
+        self.query_one(KeyRow).set_right(words.countdown(request, remaining, self._held))
+
+    def fit(self, rows: int) -> None:
+        """Share the rows: head and choices always, then the payload, then what is about it.
+
+        Where a row about it does not fit it is left out; `?` shows it all.
+        """
+        if not self.query(ScrollLines):
+            return
+        width = self._width
+        keys = self.query_one(KeyRow).get_content_height(self.size, self.size, width)
+        keys += 1 if self._writing else 0
+        left = rows - keys - (1 if self.has_class("-small") else 6)
+        needs = {
+            # What it will need once it is offered: the payload must not move when it is.
+            "#remember": self._rows_of(words.remember(self.request, self._scope, False, width - 2)),
+            "#facts": self._rows_of(words.facts(self.request)),
+        }
+        payload = self.query_one(ScrollLines)
+        if self._explaining:
+            # The long form says where and who as well.
+            needs["#facts"] = 0
+            needs["#why"] = min(left, self._rows_of(words.why(self.request)))
+        for name in ("#remember", "#facts", "#why"):
+            wanted = needs.get(name, 0)
+            fits = 0 < wanted <= left - (0 if name == "#why" else LEAST_PAYLOAD)
+            self.query_one(name).display = fits
+            left -= wanted if fits else 0
+        self.query_one("#remember").styles.height = max(1, needs["#remember"])
+        payload.display = bool(self._lines) and left > 0
+        payload.styles.max_height = max(1, left)
+        payload.styles.height = max(1, left) if self._full else "auto"
+        self.call_after_refresh(self._tell_cover)
+
+    def _rows_of(self, content: Content) -> int:
+        return len(content.wrap(self._width - 2)) if content else 0
+
+    @property
+    def _width(self) -> int:
+        """Cells inside the edge and the padding."""
+        return self.app.size.width - (3 if self.has_class("-small") else 5)
+
+    def _tell_cover(self) -> None:
+        if self.is_active:
+            self._report_cover(self.sheet.outer_size.height)
+
+    def on_unmount(self) -> None:
+        """Give the conversation its rows back."""
+        self._report_cover(0)
+
+    # --- deciding --------------------------------------------------------------------------
+
+    def _rearm(self) -> None:
+        self.armed = False
+        self._arming = self.set_timer(self.grace, self._arm) if self.grace else None
+        if self._arming is None:
+            self._arm()
+
+    def _arm(self) -> None:
+        self.armed = True
+
+    def on_key(self, event: events.Key) -> None:
+        """Any key stops the request's clock; typing that goes on does not decide."""
+        if self.request.timeout is not None and not self._held:
+            self._held = True
+            self._hold(self.request.request_id)
+            self._tick()
+        if not self.armed:
+            if self._arming is not None:
+                self._arming.reset()
+        elif self._confirming and event.key not in ("enter", "escape"):
+            self._confirm_first(False)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """No decision before the dialog has been seen, none while a reason is written."""
+        if action in ("deny", "reason", "allow", "allow_all", "confirm"):
+            return self.armed and not self._writing
+        return super().check_action(action, parameters)
+
+    def _answer(self, decision: Decision | None, identical: bool = False) -> None:
+        if self.is_active and not self._withdrawn:
+            self.dismiss(Answer(self.request.request_id, decision, identical))
+
+    def action_deny(self) -> None:
+        """Refuse."""
+        self._answer(Decision(allow=False))
+
+    def action_allow(self) -> None:
+        """Grant; a critical request asks once more."""
+        if self.request.risk == "critical":
+            self._confirm_first(True)
+        else:
+            self._answer(Decision(allow=True, scope="once" if self.withheld else self._scope))
+
+    def action_confirm(self) -> None:
+        """Grant a critical request, once."""
+        if self._confirming:
+            self._answer(Decision(allow=True))
+
+    def action_allow_all(self) -> None:
+        """Grant every pending request that is exactly this one, once."""
+        if self.request.risk != "critical" and self._place.same > 1:
+            self._answer(Decision(allow=True), identical=True)
+
+    def action_reason(self) -> None:
+        """Refuse with a line for the model."""
+        self._show_reason(True)
+
+    async def action_send(self) -> None:
+        """Refuse with what was written."""
+        await self.query_one("#reason", Input).action_submit()
+
+    def action_later(self) -> None:
+        """Leave it pending; while a reason is written or asked again, go back first."""
+        if self._writing:
+            self._show_reason(False)
+        elif self._confirming:
+            self._confirm_first(False)
+        else:
+            self._answer(None)
+
+    def action_cycle_scope(self) -> None:
+        """Choose how long a grant holds."""
+        if self._offers_scopes and not self.withheld:
+            scopes = self.request.scopes
+            at = scopes.index(self._scope) if self._scope in scopes else -1
+            self._scope = scopes[(at + 1) % len(scopes)]
+            self._show_state()
+
+    def action_why(self) -> None:
+        """Show or hide the long form."""
+        self._explaining = not self._explaining
+        self._show_state()
+
+    def action_full(self) -> None:
+        """Give the payload all the height, or only what it needs."""
+        self._full = not self._full
+        self.fit(self.room())
+
+    def action_hunk(self, direction: int) -> None:
+        """Go to the next or previous hunk of the diff."""
+        payload = self.query_one(ScrollLines)
+        rows = [payload.row_of(line) for line in self._hunks]
+        here = payload.scroll_offset.y
+        ahead = [row for row in rows if (row > here if direction > 0 else row < here)]
+        if ahead:
+            payload.scroll_to(y=ahead[0] if direction > 0 else ahead[-1], animate=False)
+
+    def _confirm_first(self, ask: bool) -> None:
+        """Ask for enter on a row of its own, or go back to the choices."""
+        self._confirming = ask
+        self._show_state()
+        # With nothing focused enter reaches the dialog instead of scrolling the payload.
+        self.set_focus(None if ask else self.query_one(ScrollLines))
+
+    def _show_reason(self, show: bool) -> None:
+        reason = self.query_one("#reason", Input)
+        self._writing = reason.display = show
+        self.set_class(show, "-writing")
+        self._show_state()
+        (reason if show else self.query_one(ScrollLines)).focus()
+
+    @on(Input.Submitted, "#reason")
+    def _reason_given(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._answer(Decision(allow=False, reason=" ".join(event.value.split())))
+
+    @on(KeyRow.Clicked)
+    async def _choice_clicked(self, event: KeyRow.Clicked) -> None:
+        event.stop()
+        # The click that brought the terminal to the front was not meant for a choice.
+        if not self._is_first_click():
+            await self.run_action(event.action)
+
+    @on(ScrollLines.Read)
+    def _read(self) -> None:
+        self._show_state()

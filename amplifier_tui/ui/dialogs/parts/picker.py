@@ -1,0 +1,196 @@
+"""A sheet with a filter and a list: the base of every picker."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
+from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.keys.actions import bindings
+from amplifier_tui.ui.pick_list import PickList, PickRow
+
+
+class Picker(Sheet[str | None]):
+    """Lists rows, filters them while the user types, returns the id of the chosen one.
+
+    A subclass gives `rows_for` and may mount a preview beside the list with `aside`.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("picker")
+    AUTO_FOCUS = "#filter"
+    TITLE: ClassVar[str] = ""
+    PLACEHOLDER: ClassVar[str] = "Type to filter"
+    CHOOSE: ClassVar[str] = "Choose"
+    ROWS: ClassVar[tuple[int, int]] = (6, 20)
+    """Rows the list has at least, and at most when there are as many."""
+    BELOW: ClassVar[int] = 0
+    """Rows that stand between the list and the keys."""
+    DEFAULT_CSS = """
+    Picker #picker-head { height: 1; margin-bottom: 1; }
+    Picker #picker-title { width: auto; text-style: bold; color: $text-secondary; }
+    Picker #filter {
+        width: 1fr;
+        height: 1;
+        margin: 0 2;
+        padding: 0;
+        border: none;
+        background: $panel;
+    }
+    Picker #filter:focus { background-tint: transparent; }
+    Picker #filter > .input--placeholder { color: $text-muted; }
+    Picker #picker-data { width: auto; color: $text-muted; }
+    Picker #picker-body { height: 1fr; }
+    Picker PickList { width: 1fr; background: $panel; }
+    Picker KeyRow { margin-top: 1; }
+    Picker.-small #picker-head, Picker.-small KeyRow { margin: 0; }
+    """
+
+    def __init__(self, query: str = "") -> None:
+        super().__init__()
+        self._first_query = query
+        self._most = 0
+
+    def content(self) -> ComposeResult:
+        """Make the title with the filter, the list, and the keys."""
+        with Horizontal(id="picker-head"):
+            yield Static(self.TITLE, id="picker-title", markup=False)
+            yield Input(self._first_query, id="filter", placeholder=self.PLACEHOLDER)
+            yield Static(id="picker-data", markup=False)
+        with Horizontal(id="picker-body"):
+            yield PickList(id="rows")
+            yield from self.aside()
+        yield from self.below()
+        yield KeyRow(self.choices())
+
+    # --- for subclasses --------------------------------------------------------------------
+
+    def aside(self) -> ComposeResult:
+        """Make what stands beside the list."""
+        yield from ()
+
+    def below(self) -> ComposeResult:
+        """Make what stands between the list and the keys; at most `BELOW` rows."""
+        yield from ()
+
+    def choices(self) -> Sequence[Choice]:
+        """Return the row of keys."""
+        return (Choice("enter", self.CHOOSE, "choose"), Choice("esc", "Close", "close"))
+
+    def rows_for(self, query: str) -> Sequence[PickRow]:
+        """Return the rows that match, best first."""
+        return ()
+
+    def empty_words(self, query: str) -> str:
+        """Say why there is no row."""
+        return "Nothing matches." if query else "Nothing here."
+
+    def data(self, rows: Sequence[PickRow]) -> Content:
+        """Return what stands at the right of the title."""
+        return Content(f"{sum(1 for row in rows if row.id)}")
+
+    def highlighted(self, row: PickRow | None) -> None:
+        """The cursor came to a row."""
+
+    def chosen(self, row: PickRow) -> None:
+        """A row was chosen."""
+        self.dismiss(row.id)
+
+    # --- machinery -------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        """Fill the list."""
+        self.refill()
+
+    def fit(self, rows: int) -> None:
+        """Take the rows the list wants, when there are as many."""
+        least, most = self.ROWS
+        wanted = min(most, max(least, self._most)) + 6 + self.BELOW
+        self.sheet.styles.height = rows if self.has_class("-small") else min(rows, wanted)
+
+    @property
+    def query_text(self) -> str:
+        """What is typed into the filter."""
+        return self.query_one("#filter", Input).value
+
+    @property
+    def rows(self) -> PickList:
+        """The list."""
+        return self.query_one("#rows", PickList)
+
+    def refill(self, keep: str = "") -> None:
+        """Filter again; `keep` leaves the cursor on a row."""
+        query = self.query_text
+        rows = self.rows_for(query)
+        self.rows.set_rows(rows, keep, self.empty_words(query))
+        self.query_one("#picker-data", Static).update(self.data(rows))
+        if len(rows) > self._most:
+            # It grows with the list, but a filter does not shrink it again under the eyes.
+            self._most = len(rows)
+            self.fit(self.room())
+
+    @on(Input.Changed, "#filter")
+    def _filter_changed(self, event: Input.Changed) -> None:
+        self.refill()
+
+    @on(Input.Submitted, "#filter")
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_choose()
+
+    @on(PickList.Highlighted)
+    def _highlighted(self, event: PickList.Highlighted) -> None:
+        event.stop()
+        self.highlighted(event.row)
+
+    @on(PickList.Chosen)
+    def _clicked(self, event: PickList.Chosen) -> None:
+        event.stop()
+        self.action_choose()
+
+    @on(KeyRow.Clicked)
+    async def _key_clicked(self, event: KeyRow.Clicked) -> None:
+        event.stop()
+        await self.run_action(event.action)
+
+    def action_choose(self) -> None:
+        """Choose the highlighted row."""
+        row = self.rows.row
+        if row is not None and self.is_active:
+            self.chosen(row)
+
+    def action_close(self) -> None:
+        """Clear the filter, or close without choosing."""
+        if self.query_text:
+            self.query_one("#filter", Input).value = ""
+        elif self.is_active:
+            self.dismiss(None)
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor."""
+        self.rows.move(by)
+
+    def action_page(self, direction: int) -> None:
+        """Move the cursor by a page."""
+        self.rows.page(direction)
+
+
+class Aside(Vertical):
+    """What stands beside the list of a picker; hidden where the screen is narrow."""
+
+    DEFAULT_CSS = """
+    Aside {
+        width: 1fr;
+        padding: 0 0 0 3;
+        overflow-y: auto;
+        scrollbar-size: 1 1;
+        scrollbar-background: $panel;
+        scrollbar-background-hover: $panel;
+        scrollbar-background-active: $panel;
+    }
+    """

@@ -1,0 +1,1 @@
+"""The one table of actions, and the keys in force."""

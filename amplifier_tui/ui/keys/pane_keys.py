@@ -1,0 +1,46 @@
+"""The keys that work while a pane or the conversation has the focus, as rows of the help.
+
+The widgets own them; here they are read from their bindings, so that help and keymap know them.
+"""
+
+from functools import cache
+
+from textual.binding import Binding
+from textual.dom import DOMNode
+
+from amplifier_tui.ui.keys.action import Action
+from amplifier_tui.ui.panes.context import ContextPane
+from amplifier_tui.ui.panes.event_inspector import EventInspector
+from amplifier_tui.ui.panes.event_log import EventLogPane
+from amplifier_tui.ui.panes.event_log_view import EventLogView
+from amplifier_tui.ui.panes.modules import ModulesPane
+from amplifier_tui.ui.transcript.view import TranscriptView
+
+_WIDGETS: tuple[tuple[str, type[DOMNode]], ...] = (
+    ("In the conversation", TranscriptView),
+    ("In the context", ContextPane),
+    ("In the modules", ModulesPane),
+    ("In the events", EventLogView),
+    ("In the events", EventLogPane),
+    ("In the inspector", EventInspector),
+)
+
+
+@cache
+def pane_actions() -> tuple[Action, ...]:
+    """Return the keys of all panes."""
+    return tuple(
+        Action(
+            binding.id,
+            binding.description,
+            group,
+            binding.action,
+            keys=binding.key,
+            scope="pane",
+            help=binding.tooltip,
+            listed=False,
+        )
+        for group, widget in _WIDGETS
+        for binding in widget.BINDINGS
+        if isinstance(binding, Binding) and binding.id and binding.description
+    )

@@ -1,0 +1,1 @@
+"""What joins a session to the screen."""

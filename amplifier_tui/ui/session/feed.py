@@ -1,0 +1,96 @@
+"""Carries events from the engine thread to the UI loop, in at most so many batches a second."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from amplifier_tui.ui.app.pace import stream_period
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.client import SessionClient
+    from amplifier_tui.host.events import HostEvent
+
+BATCH = 1_000
+"""Events applied in one go; a backlog is worked off in steps so that keys get their turn."""
+
+
+class Feed:
+    """Drains the client when it has something new.
+
+    Args:
+        client: Where the events come from.
+        sink: Called on the UI loop with each batch, never with an empty one.
+    """
+
+    def __init__(self, client: SessionClient, sink: Callable[[list[HostEvent]], None]) -> None:
+        self._client = client
+        self._sink = sink
+        self._loop: asyncio.AbstractEventLoop | None = None
+        # A callback scheduled from the engine thread would run in that thread's context, where
+        # Textual does not know its app.
+        self._context = contextvars.copy_context()
+        self._woken = False
+        self._waiting: deque[HostEvent] = deque()
+        self._next = 0.0
+        self._period = stream_period()
+
+    def start(self) -> None:
+        """Begin; called on the UI loop, inside the app."""
+        self._loop = asyncio.get_running_loop()
+        self._context = contextvars.copy_context()
+        self._client.set_waker(self._wake)
+        self._wake()
+
+    def stop(self) -> None:
+        """Take no more events."""
+        self._loop = None
+        self._client.set_waker(None)
+
+    def flush(self) -> None:
+        """Hand over everything that is there, now."""
+        self._waiting.extend(self._client.drain())
+        while self._waiting:
+            self._hand_over()
+
+    def _wake(self) -> None:
+        """Ask for a batch; called from any thread, often."""
+        loop = self._loop
+        if loop is None or self._woken:
+            return
+        self._woken = True
+        try:
+            loop.call_soon_threadsafe(self._schedule, context=self._context)
+        except RuntimeError:
+            # The loop closed between the check and the call: the program is ending.
+            self._loop = None
+
+    def _schedule(self) -> None:
+        if self._loop is not None:
+            self._loop.call_at(
+                max(self._next, self._loop.time()), self._drain, context=self._context
+            )
+
+    def _drain(self) -> None:
+        loop = self._loop
+        if loop is None:
+            return
+        # Reset first: what arrives while this batch is applied wakes again.
+        self._woken = False
+        self._waiting.extend(self._client.drain())
+        began = loop.time()
+        if self._waiting:
+            self._hand_over()
+        spent = loop.time() - began
+        # A batch that took long is followed by a longer pause, in which keys are handled.
+        self._next = began + max(self._period, spent * 2)
+        if self._waiting and not self._woken:
+            self._woken = True
+            self._schedule()
+
+    def _hand_over(self) -> None:
+        size = min(BATCH, len(self._waiting))
+        self._sink([self._waiting.popleft() for _ in range(size)])

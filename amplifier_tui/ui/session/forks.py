@@ -1,0 +1,114 @@
+"""Forks: the conversation, or what came before a prompt, goes on in a new session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amplifier_tui.host.events import MAIN_LANE, Failed, SessionOpened, TurnEnded, TurnStarted
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.client import SessionClient
+    from amplifier_tui.host.events import HostEvent
+    from amplifier_tui.ui.app.session_app import AppActions
+    from amplifier_tui.ui.state.entries import UserEntry
+    from amplifier_tui.ui.state.session import SessionState
+
+
+@dataclass(slots=True)
+class _Fork:
+    """A fork that was asked for and is not open yet.
+
+    Attributes:
+        before_turn: As in `SessionClient.fork`.
+        prompt: Goes into the draft once it is open.
+        left: Id of the session it leaves.
+        sent: The client was asked; before that the running turn has to end.
+    """
+
+    before_turn: int | None
+    prompt: str
+    left: str
+    sent: bool = False
+
+
+class Forks:
+    """Asks for forks, one at a time, when no turn runs.
+
+    Args:
+        app: The app, for its dialogs and prompt.
+        client: Makes them.
+        state: What the screen shows.
+    """
+
+    def __init__(self, app: AppActions, client: SessionClient, state: SessionState) -> None:
+        self._app = app
+        self._client = client
+        self._state = state
+        self._fork: _Fork | None = None
+
+    def begin(self, before: UserEntry | None) -> None:
+        """Fork; where a turn runs, ask first whether to stop it.
+
+        Args:
+            before: The prompt to go on from; None copies all.
+        """
+        facts = self._state.facts
+        fork = _Fork(
+            before.turn if before is not None else None,
+            before.text if before is not None else "",
+            facts.session_id,
+        )
+        if not self._state.activity.running:
+            self._send(fork)
+            return
+        from amplifier_tui.ui.dialogs.confirm import Confirm
+
+        def answered(yes: bool | None) -> None:
+            if not yes or facts.session_id != fork.left:
+                return
+            if self._state.activity.running:
+                self._fork = fork
+                self._client.interrupt(True)
+            else:
+                self._send(fork)
+
+        self._app.push_screen(
+            Confirm("A turn is running. Forking stops it.", "Stop it and fork"), answered
+        )
+
+    def take(self, event: HostEvent) -> None:
+        """Take one live event: the fork goes on with it, opens or fails."""
+        fork = self._fork
+        if fork is None:
+            return
+        match event:
+            case TurnEnded() if not fork.sent and event.agent == MAIN_LANE:
+                self._send(fork)
+            case SessionOpened() if event.session_id != fork.left:
+                self._fork = None
+                if fork.sent:
+                    self._opened(fork)
+            case TurnStarted() | Failed() if fork.sent:
+                # It was refused: what opens next is no fork.
+                self._fork = None
+            case _:
+                pass
+
+    def _send(self, fork: _Fork) -> None:
+        fork.sent = True
+        self._fork = fork
+        self._client.fork(fork.before_turn)
+
+    def _opened(self, fork: _Fork) -> None:
+        words = "Forked. The session it came from is unchanged; /resume lists it."
+        prompt = self._app.main.prompt
+        if fork.prompt:
+            if prompt.input.text:
+                # A draft is never overwritten: the prompt is next in the history.
+                prompt.input.past.add(fork.prompt)
+                words = "Forked. Your draft was kept: the prompt is in the history."
+            else:
+                prompt.restore(fork.prompt)
+        prompt.input.focus()
+        self._app.say(words)

@@ -1,0 +1,230 @@
+"""Joins the session to the screen: events to the state and its widgets, the user's words back."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.events import (
+    ApprovalRequested,
+    CancelRequested,
+    Compacted,
+    Failed,
+    SessionOpened,
+    TurnEnded,
+    TurnStarted,
+)
+from amplifier_tui.ui.app import collector
+from amplifier_tui.ui.session.approval_queue import ApprovalDesk
+from amplifier_tui.ui.session.approvals import ApprovalDialogs
+from amplifier_tui.ui.session.earlier import Earlier
+from amplifier_tui.ui.session.feed import Feed
+from amplifier_tui.ui.session.forks import Forks
+from amplifier_tui.ui.terminal import crash
+from amplifier_tui.ui.terminal import guard as terminal
+from amplifier_tui.ui.terminal.leave import Farewell
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.client import SessionClient
+    from amplifier_tui.host.events import HostEvent
+    from amplifier_tui.ui.app.session_app import AppActions
+    from amplifier_tui.ui.state.session import SessionState
+
+_log = logging.getLogger(__name__)
+
+
+class SessionLink:
+    """Owns the client while the program runs.
+
+    Args:
+        app: The app, for its screen, title and bell.
+        client: The sessions.
+        state: What the screen shows.
+    """
+
+    def __init__(self, app: AppActions, client: SessionClient, state: SessionState) -> None:
+        self._app = app
+        self._client = client
+        self._state = state
+        self._feed = Feed(client, self.take)
+        self.dialogs = ApprovalDialogs(app, client, state)
+        self.desk = ApprovalDesk(self.dialogs)
+        self.forks = Forks(app, client, state)
+        self._approvals = -1
+        self._opening = False
+        self._compacting = False
+        self._settled = asyncio.Event()
+        self._early: list[tuple[str, bool]] = []
+        self._title = ""
+
+    def follow(self, early: list[tuple[str, bool]]) -> None:
+        """Follow the session that was asked for.
+
+        Args:
+            early: Prompts sent before, each with whether it is to be queued.
+        """
+        self._opening = True
+        self._early = list(early)
+        Earlier(self._app, self._client, self._state).watch()
+        self._feed.start()
+
+    @property
+    def opening(self) -> bool:
+        """Whether the first session is still to come."""
+        return self._opening
+
+    async def wait_until_open(self, timeout: float) -> None:
+        """Wait until the session is open or has failed to, but no longer than `timeout` seconds."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._settled.wait(), timeout)
+
+    # --- events ----------------------------------------------------------------------------
+
+    def take(self, events: list[HostEvent]) -> None:
+        """Apply a batch and draw what changed."""
+        try:
+            self._take(events)
+        except Exception as error:
+            # The loop would only log it: a screen that no longer follows must say so.
+            _log.exception("A batch of events could not be shown")
+            report = crash.write_report(error)
+            self._app.say(f"Something could not be shown. Report: {report}", "error")
+
+    def _take(self, events: list[HostEvent]) -> None:
+        state = self._state
+        changes = state.apply(events)
+        self._app.main.show(changes)
+        for event in events:
+            if not event.replayed:
+                self._react(event)
+        if state.approvals.version != self._approvals:
+            self._approvals = state.approvals.version
+            self.desk.sync(state.approvals.pending)
+        self._show_title()
+
+    def _react(self, event: HostEvent) -> None:
+        self.forks.take(event)
+        match event:
+            case SessionOpened():
+                self._opened(event)
+            case Failed():
+                self._failed(event)
+            case Compacted() | TurnStarted():
+                self._compacting = False
+            case TurnEnded() if event.agent == "main":
+                if not self._app.app_focus:
+                    self._app.bell()
+                # After the screen has drawn the end of the turn.
+                self._app.set_timer(0.5, collector.turn_ended)
+            case ApprovalRequested():
+                if not self._app.app_focus:
+                    self._app.bell()
+            case _:
+                pass
+
+    def _opened(self, event: SessionOpened) -> None:
+        first, self._opening = self._opening, False
+        self._compacting = False
+        self._settled.set()
+        self._app.main.prompt.set_root(Path(event.cwd))
+        early, self._early = self._early, []
+        for text, queue in early:
+            self._app.call_next(partial(self._app.send, text, queue=queue))
+        if not first:
+            self._app.set_timer(0.5, collector.session_changed)
+
+    def _failed(self, event: Failed) -> None:
+        prompt = self._app.main.prompt
+        if self._opening:
+            # Nothing is open: what was sent in the meantime goes back to its writer.
+            self._opening = False
+            self._settled.set()
+            texts, self._early = [text for text, _ in self._early], []
+            prompt.restore("\n\n".join(texts))
+        else:
+            prompt.restore(event.prompt)
+
+    def _show_title(self) -> None:
+        facts = self._state.facts
+        glyph = "! " if self._state.approvals.pending else ""
+        if not glyph and self._state.activity.running:
+            glyph = "◐ "
+        title = f"{glyph}{one_line(facts.title or facts.bundle or 'amplifier', 60)}"
+        if title != self._title:
+            self._title = title
+            terminal.set_title(self._app, title)
+
+    # --- the user --------------------------------------------------------------------------
+
+    def submit(self, text: str, *, queue: bool) -> bool:
+        """Send a prompt the way the moment asks for.
+
+        Args:
+            text: The prompt.
+            queue: Send it after the running turn instead of steering it.
+
+        Returns:
+            False when no session is open; the draft is to be kept.
+        """
+        if self._opening:
+            self._early.append((text, queue))
+        elif not self._state.facts.opened:
+            self._app.say("No session is open: /bundle chooses one.", "warning")
+            return False
+        elif not self._state.activity.running:
+            failed = self._state.conversation.failures.newest
+            if failed is not None and failed.taken and failed.prompt == text:
+                # The draft was given back; the conversation has the prompt already.
+                self._client.retry()
+            else:
+                self._client.submit(text)
+        elif queue:
+            self._client.queue(text)
+        else:
+            self._client.steer(text)
+        return True
+
+    def compact(self, instructions: str | None) -> None:
+        """Compact the conversation; `stop` ends a summary that is being written."""
+        self._compacting = True
+        self._client.compact(instructions)
+
+    def stop(self) -> None:
+        """Stop the turn; asked again, at once. The screen says so before the engine does."""
+        activity = self._state.activity
+        if not activity.running:
+            if self._compacting:
+                # A model may be writing a summary, which is no turn.
+                self._compacting = False
+                self._client.interrupt(False)
+            else:
+                self._app.say("Nothing is running.")
+            return
+        immediate = bool(activity.stop)
+        self._client.interrupt(immediate)
+        said = CancelRequested(session_id=self._state.facts.session_id, immediate=immediate)
+        self._app.main.show(self._state.apply([said]))
+
+    async def close(self, timeout: float) -> Farewell:
+        """Close the session and say what there is to say.
+
+        Args:
+            timeout: Seconds to wait for the last rows to reach the disk.
+        """
+        problem = ""
+        try:
+            await asyncio.wait_for(asyncio.wrap_future(self._client.close()), timeout)
+        except TimeoutError:
+            problem = f"The session did not close within {timeout:.0f} s; its rows so far are kept."
+        except Exception as error:
+            _log.exception("The session did not close in order")
+            problem = f"The session did not close in order: {error}"
+        self._feed.flush()
+        self._feed.stop()
+        facts = self._state.facts
+        return Farewell(facts.last_answer, facts.resume_command, problem)

@@ -1,0 +1,1 @@
+"""The terminal, and the private corners of Textual the program depends on."""

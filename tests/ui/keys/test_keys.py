@@ -1,0 +1,168 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_tui.paths import user_config_dir
+from amplifier_tui.ui.dialogs.help import Help
+from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, BY_SLASH, OVERLAPPING
+from amplifier_tui.ui.keys.editing import EDITING_KEYS
+from amplifier_tui.ui.keys.key_names import show_key
+from amplifier_tui.ui.keys.keymap_file import build_keymap, load_keymap
+from tests.ui.driving import running
+
+
+def test_every_key_has_one_meaning_where_it_is_heard() -> None:
+    for scopes in OVERLAPPING:
+        keys = [k for a in ACTIONS if a.scope in scopes and a.keys for k in a.keys.split(",")]
+        if "prompt" in scopes:
+            keys += EDITING_KEYS
+        assert len(keys) == len(set(keys))
+
+
+def test_every_listed_action_can_be_reached_by_chord_or_key_and_by_name() -> None:
+    for action in ACTIONS:
+        if action.listed:
+            assert action.keys or action.chord or action.slash, action.id
+            assert action.title
+
+
+def test_chords_and_slash_names_are_unique() -> None:
+    chords = [a.chord for a in ACTIONS if a.chord]
+    assert len(chords) == len(set(chords))
+    assert len(BY_SLASH) == sum(len(a.slash) for a in ACTIONS)
+    assert len(BY_ID) == len(ACTIONS)
+
+
+def test_keys_that_terminals_and_multiplexers_take_are_left_alone() -> None:
+    taken = {"ctrl+b", "ctrl+s", "ctrl+q", "ctrl+h", "ctrl+i", "ctrl+m", "f10", "f11", "f12"}
+    used = {k for a in ACTIONS for k in a.keys.split(",")}
+    assert not used & taken
+
+
+def test_every_action_runs_something_that_exists() -> None:
+    from amplifier_tui.ui.app.app import AmplifierApp
+    from amplifier_tui.ui.app.main_screen import MainScreen
+    from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
+    from amplifier_tui.ui.dialogs.parts.picker import Picker
+    from amplifier_tui.ui.prompt.prompt_input import PromptInput
+
+    homes = {"prompt": PromptInput, "approval": ApprovalDialog, "picker": Picker}
+    for action in ACTIONS:
+        namespace, _, name = action.run.split("(")[0].rpartition(".")
+        home = {"app": AmplifierApp, "screen": MainScreen}.get(namespace) or homes[action.scope]
+        assert hasattr(home, f"action_{name}"), action.id
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"keys": {"pane.modulez": "f9"}}, "did you mean pane.modules"),
+        ({"keys": {"pane.modules": "f3"}}, "f3 is taken by pane.events"),
+        ({"keys": {"pane.modules": "x"}}, "x edits the prompt"),
+        ({"keys": {"pane.modules": "ctrl+u"}}, "edits the prompt"),
+        ({"keys": {"pane.modules": "hyperspace+x"}}, "is not a key name"),
+        ({"keys": {"pane.modules": 3}}, "must be a key"),
+        ({"keys": {"pane.modules": [1]}}, "must be a key"),
+        ({"keys": 3}, "must be a table"),
+        ({"keys": {"prompt.send": ""}}, "cannot be left without a key"),
+        ({"keys": {"approval.deny": "a"}}, "taken by approval.allow"),
+        ({"chords": {"pane.modules": "b"}}, "taken by session.bundles"),
+        ({"chords": {"pane.modules": ["q", "w"]}}, "a chord is one key"),
+        ({"chords": {"prompt.send": "9"}}, "only makes sense as a key"),
+        ({"colours": {}}, "unknown table"),
+    ],
+)
+def test_a_wrong_entry_is_refused_with_a_reason_and_the_default_stays(
+    data: dict, words: str
+) -> None:
+    keymap = build_keymap(data)
+    assert len(keymap.errors) == 1
+    assert words.lower() in keymap.errors[0].lower()
+    assert keymap.keys == {} and keymap.chords == {}
+
+
+def test_two_actions_can_swap_their_keys() -> None:
+    keymap = build_keymap({"keys": {"pane.modules": "f3", "pane.events": "f2"}})
+    assert keymap.errors == []
+    assert keymap.keys == {"pane.modules": "f3", "pane.events": "f2"}
+
+
+def test_a_key_is_not_given_away_by_a_change_that_was_refused() -> None:
+    keymap = build_keymap({"keys": {"pane.modules": "f3", "pane.events": "x"}})
+    assert keymap.keys == {}
+    assert len(keymap.errors) == 2
+    chords = build_keymap({"chords": {"pane.modules": "b", "session.bundles": ["p", "q"]}})
+    assert chords.chords == {}
+
+
+def test_a_key_of_a_pane_may_be_the_same_as_one_of_another_place() -> None:
+    keymap = build_keymap({"keys": {"events.follow": "f9", "modules.copy": "f9"}})
+    assert keymap.errors == []
+
+
+KEYS = st.sampled_from(["f2", "f3", "f4", "f9", "x", "enter", "tab", "", "ctrl+u", "escape"])
+ODD = st.none() | st.integers() | st.lists(st.text(max_size=3), max_size=2)
+
+
+@given(
+    st.dictionaries(st.sampled_from([*BY_ID, "zz"]), KEYS | ODD, max_size=8),
+    st.dictionaries(st.sampled_from([*BY_ID, "zz"]), st.sampled_from("bBmxq ") | ODD, max_size=8),
+)
+def test_no_keymap_makes_it_raise_or_gives_a_key_two_meanings(keys: dict, chords: dict) -> None:
+    keymap = build_keymap({"keys": keys, "chords": chords})
+    for scopes in OVERLAPPING:
+        held = [k for a in ACTIONS if a.scope in scopes for k in keymap.keys_of(a).split(",") if k]
+        assert len(held) == len(set(held))
+    given_chords = [c for a in ACTIONS if (c := keymap.chord_of(a))]
+    assert len(given_chords) == len(set(given_chords))
+    assert keymap.keys_of(BY_ID["prompt.send"])
+
+
+def test_a_broken_file_leaves_every_default_and_names_the_place(tmp_path: Path) -> None:
+    path = tmp_path / "keymap.toml"
+    path.write_text("[keys\n")
+    keymap = load_keymap(path)
+    assert str(path) in keymap.errors[0] and "line 1" in keymap.errors[0]
+    assert load_keymap(tmp_path / "none.toml").errors == []
+
+
+@pytest.mark.parametrize(
+    ("key", "shown"),
+    [
+        ("f2", "F2"),
+        ("question_mark", "?"),
+        ("escape", "esc"),
+        ("ctrl+x", "ctrl+x"),
+        ("pageup", "pgup"),
+    ],
+)
+def test_keys_are_shown_as_people_call_them(key: str, shown: str) -> None:
+    assert show_key(key) == shown
+
+
+async def test_the_users_keymap_is_in_force_and_shown() -> None:
+    folder = user_config_dir()
+    folder.mkdir(parents=True)
+    (folder / "keymap.toml").write_text(
+        '[keys]\n"app.help" = "f9"\n"prompt.send" = "ctrl+enter"\n"prompt.newline" = "enter"\n'
+        '"session.new" = "f7"\n"nothing.here" = "f5"\n[chords]\n"session.bundles" = "B"\n'
+    )
+    async with running() as drive:
+        assert "no such action" in drive.text()
+        await drive.write("a")
+        await drive.press("enter")
+        await drive.write("b")
+        assert drive.draft == "a\nb"
+        await drive.press("ctrl+enter")
+        assert drive.client.named("submit") == [("a\nb",)]
+        await drive.press("f7")
+        assert drive.client.named("switch_bundle") == [("coding", False)]
+        await drive.press("f1")
+        assert drive.app.screen is drive.app.main
+        await drive.press("f9")
+        await drive.dialog(Help)
+        assert "ctrl+x B" in drive.text()
+        await drive.write("keys and commands")
+        assert "F9" in drive.text()

@@ -1,0 +1,72 @@
+import colorsys
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.color import ColorSystem
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+
+from amplifier_tui.paths import shipped_themes_dir
+from amplifier_tui.ui.terminal.color_depth import Palette256, channels, nearest
+from amplifier_tui.ui.terminal.guard import takes_true_color
+
+CHANNEL = st.integers(0, 255)
+THEMES = sorted(shipped_themes_dir().glob("*.yaml"))
+
+
+@given(CHANNEL, CHANNEL, CHANNEL)
+def test_no_palette_colour_is_nearer_than_the_one_chosen(red: int, green: int, blue: int) -> None:
+    def distance(number: int) -> int:
+        return sum((a - b) ** 2 for a, b in zip(channels(number), (red, green, blue), strict=True))
+
+    assert distance(nearest(red, green, blue)) == min(map(distance, range(16, 256)))
+
+
+@pytest.mark.parametrize("path", THEMES, ids=lambda path: path.stem)
+def test_the_surfaces_of_a_theme_stay_apart_in_256_colours(path: Path) -> None:
+    roles = yaml.safe_load(path.read_text())
+    surfaces = [Color.parse(roles[name]) for name in ("background", "surface", "panel")]
+    shown = [channels(nearest(*surface.rgb)) for surface in surfaces]
+
+    assert len(set(shown)) == 3
+    for surface in shown:
+        assert colorsys.rgb_to_hls(*(value / 255 for value in surface))[2] < 0.25, (
+            "a tinted surface"
+        )
+
+
+def test_a_line_loses_nothing_but_the_depth_of_its_colours() -> None:
+    style = Style.parse("bold #7aa2f7 on #1f2335")
+    line = [Segment("word", style), Segment(" plain"), Segment("ansi", Style.parse("red"))]
+
+    shown = Palette256().apply(line, Color.parse("#1f2335"))
+
+    assert [segment.text for segment in shown] == ["word", " plain", "ansi"]
+    first = shown[0].style
+    assert first is not None
+    assert first.bold
+    assert first.color is not None
+    assert first.color.downgrade(ColorSystem.EIGHT_BIT) == first.color
+    assert first.bgcolor is not None
+    assert first.bgcolor.number == 235
+    assert shown[1:] == line[1:]
+
+
+@pytest.mark.parametrize(
+    ("environ", "takes"),
+    [
+        ({"TMUX": "/tmp/socket,1,0", "TERM": "screen"}, True),
+        ({"TERM": "screen"}, False),
+        ({"TMUX": "x", "COLORTERM": "truecolor"}, False),
+        ({"TMUX": "x", "TEXTUAL_COLOR_SYSTEM": "256"}, False),
+        ({"TMUX": "x", "NO_COLOR": "1"}, False),
+    ],
+)
+def test_tmux_gets_24_bit_colours_unless_somebody_chose_others(
+    environ: dict[str, str], takes: bool
+) -> None:
+    assert takes_true_color(environ) is takes
