@@ -21,7 +21,13 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from amplifier_tui.ui.app import collector
-from amplifier_tui.ui.state.entries import Change, Entry, TextEntry, ToolEntry, UserEntry
+from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
+    EntryChange,
+    TextEntry,
+    ToolEntry,
+    UserEntry,
+)
 from amplifier_tui.ui.transcript.view import TranscriptView
 from tests.bench.heart import Heart, stall_row
 from tests.bench.program import percentile
@@ -64,10 +70,10 @@ class Bench(App[None]):
         return self.query_one(TranscriptView)
 
 
-def history(count: int) -> list[Change]:
+def history(count: int) -> list[EntryChange]:
     """Return a mixture of entries as a long session has them."""
     source = random.Random(7)
-    made: list[Entry] = []
+    made: list[ConversationEntry] = []
     for number in range(count):
         key = f"h{number}"
         kind = number % 5
@@ -86,13 +92,13 @@ def history(count: int) -> list[Change]:
             )
         else:
             made.append(TextEntry(key=key, text=prose(source.randint(100, 900), source)))
-    return [Change(op="add", entry=entry) for entry in made]
+    return [EntryChange(op="add", entry=entry) for entry in made]
 
 
 async def stream(view: TranscriptView, text: str, rate: float, key: str) -> float:
     """Send `text` at `rate` characters a second; return the seconds until all is drawn."""
     entry = TextEntry(key=key, text="", streaming=True)
-    view.apply([Change(op="add", entry=entry)])
+    view.apply([EntryChange(op="add", entry=entry)])
     began = time.perf_counter()
     sent = 0
     while sent < len(text):
@@ -101,10 +107,10 @@ async def stream(view: TranscriptView, text: str, rate: float, key: str) -> floa
             part = text[sent:due]
             entry.text += part
             sent = due
-            view.apply([Change(op="stream", entry=entry, text=part)])
+            view.apply([EntryChange(op="stream", entry=entry, text=part)])
         await asyncio.sleep(1 / 60)
     entry.streaming = False
-    view.apply([Change(op="update", entry=entry)])
+    view.apply([EntryChange(op="update", entry=entry)])
     while view.is_streaming:
         await asyncio.sleep(0.005)
     return time.perf_counter() - began
@@ -166,7 +172,7 @@ async def operations(app: Bench, pilot: Pilot[None]) -> list[Row]:
         app.theme = ("nord", "gruvbox", "textual-light")[number % 3]
 
     async def append(number: int) -> None:
-        view.apply([Change(op="add", entry=UserEntry(key=f"a{number}", text="hello " * 20))])
+        view.apply([EntryChange(op="add", entry=UserEntry(key=f"a{number}", text="hello " * 20))])
 
     async def page(_: int) -> None:
         view.scroll_page_up(animate=False)

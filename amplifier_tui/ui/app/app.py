@@ -60,10 +60,10 @@ CLOSE_TIMEOUT = 5.0
 _SCREEN_MODULES = (
     "amplifier_tui.ui.state.session",
     "amplifier_tui.ui.transcript.view",
-    "amplifier_tui.ui.status_bar",
-    "amplifier_tui.ui.panes.context",
-    "amplifier_tui.ui.panes.modules",
-    "amplifier_tui.ui.panes.event_log",
+    "amplifier_tui.ui.widgets.status_bar",
+    "amplifier_tui.ui.panes.context.pane",
+    "amplifier_tui.ui.panes.modules.pane",
+    "amplifier_tui.ui.panes.events.pane",
     "amplifier_tui.ui.session.link",
     "amplifier_tui.ui.app.start_up",
 )

@@ -8,7 +8,7 @@ from amplifier_tui.ui.app.session_app import AppActions
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.dialogs.compaction import CompactChoice
-    from amplifier_tui.ui.state.entries import UserEntry
+    from amplifier_tui.ui.state.conversation.entries import UserEntry
 
 _EVERYWHERE = "--everywhere"
 _MEMORY_SIZE = 4_000

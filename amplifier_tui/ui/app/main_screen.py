@@ -22,13 +22,13 @@ from amplifier_tui.ui.prompt.prompt_input import PromptInput
 if TYPE_CHECKING:
     from textual.widget import Widget
 
-    from amplifier_tui.ui.panes.context import ContextPane
-    from amplifier_tui.ui.panes.event_log import EventLogPane
-    from amplifier_tui.ui.panes.modules import ModulesPane
-    from amplifier_tui.ui.state.entries import Change
+    from amplifier_tui.ui.panes.context.pane import ContextPane
+    from amplifier_tui.ui.panes.events.pane import EventLogPane
+    from amplifier_tui.ui.panes.modules.pane import ModulesPane
+    from amplifier_tui.ui.state.conversation.entries import EntryChange
     from amplifier_tui.ui.state.session import SessionState
-    from amplifier_tui.ui.status_bar import StatusBar
     from amplifier_tui.ui.transcript.view import TranscriptView
+    from amplifier_tui.ui.widgets.status_bar import StatusBar
 
     Pane = ContextPane | ModulesPane | EventLogPane
 
@@ -88,13 +88,13 @@ class MainScreen(Screen[None]):
             root: Directory whose files the prompt completes.
         """
         from amplifier_tui.ui.app.rail import Rail
-        from amplifier_tui.ui.panes.context import ContextPane
-        from amplifier_tui.ui.panes.event_log import EventLogPane
-        from amplifier_tui.ui.panes.modules import ModulesPane
+        from amplifier_tui.ui.panes.context.pane import ContextPane
+        from amplifier_tui.ui.panes.events.pane import EventLogPane
+        from amplifier_tui.ui.panes.modules.pane import ModulesPane
         from amplifier_tui.ui.prompt.completer import Completer
         from amplifier_tui.ui.prompt.popup import CompletionPopup
-        from amplifier_tui.ui.status_bar import StatusBar
         from amplifier_tui.ui.transcript.view import TranscriptView
+        from amplifier_tui.ui.widgets.status_bar import StatusBar
 
         self._state = state
         self.transcript = TranscriptView()
@@ -121,7 +121,7 @@ class MainScreen(Screen[None]):
 
     # --- what there is to show -------------------------------------------------------------
 
-    def show(self, changes: list[Change]) -> None:
+    def show(self, changes: list[EntryChange]) -> None:
         """Draw the state; each widget looks at its own version and does nothing in vain."""
         state = self._state
         if state is None or self.transcript is None or self.status is None:
@@ -141,7 +141,7 @@ class MainScreen(Screen[None]):
         self.take_back_hint = f"{keymap.way_to('turn.unqueue')} takes the last one back"
         self.prompt.use_keymap(keymap)
         if self.transcript is not None:
-            from amplifier_tui.ui.transcript.entry_render.scene import Keys
+            from amplifier_tui.ui.transcript.entries.scene import Keys
 
             self.transcript.use_keys(
                 Keys(
@@ -192,7 +192,7 @@ class MainScreen(Screen[None]):
 
     async def _move_modules(self) -> None:
         """Put a fresh modules pane into the rail it belongs to: panes are views of the state."""
-        from amplifier_tui.ui.panes.modules import ModulesPane
+        from amplifier_tui.ui.panes.modules.pane import ModulesPane
 
         old = self._panes["modules"]
         focused = old.has_focus

@@ -17,19 +17,19 @@ from amplifier_tui.ui.prompt.prompt_input import PromptInput
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.dialogs.event_sheet import EventSheet
-    from amplifier_tui.ui.panes.messages import (
+    from amplifier_tui.ui.widgets.messages import (
         CompactRequested,
         CopyRequested,
         InspectRequested,
     )
-    from amplifier_tui.ui.status_bar import StatusBar
-    from amplifier_tui.ui.transcript.messages import (
+    from amplifier_tui.ui.widgets.status_bar import StatusBar
+    from amplifier_tui.ui.widgets.transcript_messages import (
         ActionWanted,
         ForkRequested,
         LinkClicked,
         RetryRequested,
     )
-    from amplifier_tui.ui.transcript.messages import CopyRequested as CopyTextRequested
+    from amplifier_tui.ui.widgets.transcript_messages import CopyRequested as CopyTextRequested
 
 _PANES = {"context": "context", "cost": "context", "model": "modules"}
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.app.preferences import Preferences
     from amplifier_tui.ui.session.approval_queue import ApprovalDesk
     from amplifier_tui.ui.session.link import SessionLink
-    from amplifier_tui.ui.state.entries import ErrorEntry
+    from amplifier_tui.ui.state.conversation.entries import ErrorEntry
     from amplifier_tui.ui.state.session import SessionState
 
 
@@ -292,7 +292,7 @@ class AppActions(App[Farewell]):
         """Copy the agent's last words."""
         if self.state is None:
             return
-        from amplifier_tui.ui.state.entries import TextEntry
+        from amplifier_tui.ui.state.conversation.entries import TextEntry
 
         entries = reversed(self.state.entries)
         last = next((e for e in entries if isinstance(e, TextEntry) and e.text), None)

@@ -19,7 +19,7 @@ from amplifier_tui.ui.dialogs.bundle_preview import STATES, card_rows, preview_c
 from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
 from amplifier_tui.ui.dialogs.parts.picker import Aside, Picker
 from amplifier_tui.ui.fuzzy import match, rank
-from amplifier_tui.ui.pick_list import PickRow, marked
+from amplifier_tui.ui.widgets.pick_list import PickRow, marked
 
 _PLACE = re.compile(r"^(?:/|[A-Za-z]:\\)[^\n]{0,4096}?:(?:(\d+):)? ")
 """Path and line, as they stand before the words of an error."""

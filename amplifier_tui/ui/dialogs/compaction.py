@@ -17,9 +17,9 @@ from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.ui.dialogs.compaction_words import bars, facts, step_lines
 from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
-from amplifier_tui.ui.dialogs.parts.scroll_lines import ScrollLines
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.state.formats import short_model
+from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 
 _INSTRUCTIONS_SIZE = 2_000
 

@@ -6,9 +6,9 @@ from textual.content import Content
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.host.events import PlanStep
-from amplifier_tui.ui.dialogs.parts.scroll_lines import TextLine
-from amplifier_tui.ui.state.budget import share_cells
 from amplifier_tui.ui.state.formats import tokens
+from amplifier_tui.ui.state.instruments.budget import share_cells
+from amplifier_tui.ui.widgets.scroll_lines import TextLine
 
 _DONE = {
     "truncate": "shortened",

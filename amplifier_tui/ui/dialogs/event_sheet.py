@@ -8,8 +8,8 @@ from textual.app import ComposeResult
 from amplifier_tui.host.events import HookTraced
 from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
-from amplifier_tui.ui.panes.event_inspector import EventInspector
-from amplifier_tui.ui.panes.messages import InspectorClosed
+from amplifier_tui.ui.panes.inspector.pane import EventInspector
+from amplifier_tui.ui.widgets.messages import InspectorClosed
 
 
 class EventSheet(Sheet[None]):

@@ -10,7 +10,7 @@ from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, groups
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.keys.pane_keys import pane_actions
-from amplifier_tui.ui.pick_list import PickRow
+from amplifier_tui.ui.widgets.pick_list import PickRow
 
 
 class Help(Picker):

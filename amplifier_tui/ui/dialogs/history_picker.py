@@ -7,7 +7,7 @@ from textual.content import Content
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.dialogs.parts.picker import Picker
 from amplifier_tui.ui.fuzzy import match, rank
-from amplifier_tui.ui.pick_list import PickRow, marked
+from amplifier_tui.ui.widgets.pick_list import PickRow, marked
 
 
 class HistoryPicker(Picker):

@@ -18,7 +18,7 @@ from amplifier_tui.ui.ages import ago
 from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
 from amplifier_tui.ui.dialogs.parts.picker import Picker
 from amplifier_tui.ui.fuzzy import rank
-from amplifier_tui.ui.pick_list import PickRow
+from amplifier_tui.ui.widgets.pick_list import PickRow
 
 _TEXT = 2_000
 

@@ -9,8 +9,8 @@ from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import Level
 from amplifier_tui.ui.dialogs.parts.picker import Picker
 from amplifier_tui.ui.fuzzy import rank
-from amplifier_tui.ui.pick_list import PickRow
 from amplifier_tui.ui.state.notices import ShownNotice
+from amplifier_tui.ui.widgets.pick_list import PickRow
 
 GLYPHS: dict[Level, tuple[str, str]] = {
     "info": ("·", "$text-muted"),

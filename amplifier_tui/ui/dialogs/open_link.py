@@ -12,8 +12,8 @@ from textual.widgets import Static
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.dialogs.approval.payload import text_lines
 from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
-from amplifier_tui.ui.dialogs.parts.scroll_lines import ScrollLines
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 
 _SCHEMES = frozenset(("http", "https"))
 

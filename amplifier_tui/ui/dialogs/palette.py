@@ -7,7 +7,7 @@ from amplifier_tui.ui.dialogs.parts.picker import Picker
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.keys.actions import ACTIONS
 from amplifier_tui.ui.keys.keymap import Keymap
-from amplifier_tui.ui.pick_list import PickRow
+from amplifier_tui.ui.widgets.pick_list import PickRow
 
 
 class Palette(Picker):

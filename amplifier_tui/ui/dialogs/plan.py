@@ -9,8 +9,8 @@ from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import TodoItem
-from amplifier_tui.ui.dialogs.parts.scroll_lines import ScrollLines, TextLine
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.widgets.scroll_lines import ScrollLines, TextLine
 
 _MARKS: dict[str, tuple[str, str]] = {
     "completed": ("✓", "$text-muted"),

@@ -12,8 +12,8 @@ from amplifier_tui.host.client import SessionCard
 from amplifier_tui.ui.ages import ago
 from amplifier_tui.ui.dialogs.parts.picker import Picker
 from amplifier_tui.ui.fuzzy import rank
-from amplifier_tui.ui.pick_list import PickRow
 from amplifier_tui.ui.state.formats import plural
+from amplifier_tui.ui.widgets.pick_list import PickRow
 
 
 class SessionPicker(Picker):

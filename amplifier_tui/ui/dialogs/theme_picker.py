@@ -8,7 +8,7 @@ from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app.themes import Roles
 from amplifier_tui.ui.dialogs.parts.picker import Picker
 from amplifier_tui.ui.fuzzy import match, rank
-from amplifier_tui.ui.pick_list import PickRow, marked
+from amplifier_tui.ui.widgets.pick_list import PickRow, marked
 
 
 class ThemePicker(Picker):

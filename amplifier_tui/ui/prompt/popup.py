@@ -6,8 +6,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 
-from amplifier_tui.ui.pick_list import PickList, PickRow, marked
 from amplifier_tui.ui.prompt.completion import Candidate
+from amplifier_tui.ui.widgets.pick_list import PickList, PickRow, marked
 
 
 class CompletionPopup(Vertical):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient
     from amplifier_tui.host.events import HostEvent
     from amplifier_tui.ui.app.session_app import AppActions
-    from amplifier_tui.ui.state.entries import UserEntry
+    from amplifier_tui.ui.state.conversation.entries import UserEntry
     from amplifier_tui.ui.state.session import SessionState
 
 

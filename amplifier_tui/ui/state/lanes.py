@@ -26,7 +26,7 @@ class Lane:
     result: str = ""
 
 
-class Lanes(Section):
+class AgentLanes(Section):
     """Sub-agents by lane id, in the order they started."""
 
     HANDLES: tuple[type[HostEvent], ...] = (LaneOpened, LaneClosed, SessionClosed)

@@ -13,13 +13,13 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.ui.state.activity import Activity
 from amplifier_tui.ui.state.approvals import Approvals
-from amplifier_tui.ui.state.budget import Budget
-from amplifier_tui.ui.state.conversation import Conversation
-from amplifier_tui.ui.state.entries import Change, Entry
-from amplifier_tui.ui.state.event_log import CAPACITY, EventLog
+from amplifier_tui.ui.state.conversation.conversation import ConversationState
+from amplifier_tui.ui.state.conversation.entries import ConversationEntry, EntryChange
 from amplifier_tui.ui.state.facts import Facts
-from amplifier_tui.ui.state.lanes import Lanes
-from amplifier_tui.ui.state.modules import Modules
+from amplifier_tui.ui.state.instruments.budget import BudgetState
+from amplifier_tui.ui.state.instruments.event_ring import CAPACITY, EventRing
+from amplifier_tui.ui.state.instruments.modules import Modules
+from amplifier_tui.ui.state.lanes import AgentLanes
 from amplifier_tui.ui.state.notices import Notices
 from amplifier_tui.ui.state.prompt_queue import PromptQueue
 from amplifier_tui.ui.state.todo import Todo
@@ -48,15 +48,15 @@ class SessionState:
         self, clock: Callable[[], float] = time.time, log_capacity: int = CAPACITY
     ) -> None:
         self.facts = Facts()
-        self.conversation = Conversation()
+        self.conversation = ConversationState()
         self.modules = Modules()
-        self.log = EventLog(log_capacity)
-        self.budget = Budget()
+        self.log = EventRing(log_capacity)
+        self.budget = BudgetState()
         self.usage = UsageTotals()
         self.approvals = Approvals()
         self.queue = PromptQueue()
         self.todo = Todo()
-        self.lanes = Lanes()
+        self.lanes = AgentLanes()
         self.notices = Notices(clock)
         self.activity = Activity()
         self.conversation.set_mode(self.facts.mode)
@@ -79,11 +79,11 @@ class SessionState:
         self._pending: list[HostEvent] = []
 
     @property
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ConversationEntry]:
         """The conversation, in order. Read only."""
         return self.conversation.list.entries
 
-    def apply(self, events: Iterable[HostEvent]) -> list[Change]:
+    def apply(self, events: Iterable[HostEvent]) -> list[EntryChange]:
         """Take a batch of events and return what it did to the conversation."""
         for event in events:
             self._receive(event)
@@ -91,16 +91,16 @@ class SessionState:
         self.conversation.settle_replay()
         return self.conversation.list.take_changes()
 
-    def prepend(self, events: Iterable[HostEvent]) -> list[Change]:
+    def prepend(self, events: Iterable[HostEvent]) -> list[EntryChange]:
         """Put earlier, replayed events in front of the conversation; nothing else changes."""
-        earlier = Conversation()
+        earlier = ConversationState()
         for event in events:
             if not isinstance(event, SessionOpened):
                 earlier.apply(event)
         self.conversation.prepend(earlier)
         return self.conversation.list.take_changes()
 
-    def set_mode(self, mode: str) -> list[Change]:
+    def set_mode(self, mode: str) -> list[EntryChange]:
         """Show another permission mode: `ask`, `edits`, `plan` or `auto`."""
         self.facts.set_mode(mode)
         self.conversation.set_mode(mode)

@@ -7,15 +7,15 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from amplifier_tui.ui.transcript import palette
-from amplifier_tui.ui.transcript.column import Column
-from amplifier_tui.ui.transcript.document import Document
-from amplifier_tui.ui.transcript.item import Item
-from amplifier_tui.ui.transcript.messages import FollowChanged
-from amplifier_tui.ui.transcript.pager import Pager
-from amplifier_tui.ui.transcript.painter import Painter
-from amplifier_tui.ui.transcript.plain import plain_text
-from amplifier_tui.ui.transcript.selection import rows_of, selected_text, selection_at
+from amplifier_tui.ui.transcript.entries.plain import plain_text
+from amplifier_tui.ui.transcript.layout.document import Document
+from amplifier_tui.ui.transcript.layout.item import DrawnEntry
+from amplifier_tui.ui.transcript.layout.pager import Pager
+from amplifier_tui.ui.transcript.layout.painter import Painter
+from amplifier_tui.ui.transcript.layout.selection import rows_of, selected_text, selection_at
+from amplifier_tui.ui.transcript.text import palette
+from amplifier_tui.ui.transcript.text.column import Column
+from amplifier_tui.ui.widgets.transcript_messages import FollowChanged
 
 _MOST_COUNTED = 999
 
@@ -142,7 +142,7 @@ class DocumentView(ScrollView):
         super().notify_style_update()
         self._painter.reset()
 
-    def shown_cursor(self) -> Item | None:
+    def shown_cursor(self) -> DrawnEntry | None:
         """Return the item that is shown as selected."""
         return None
 

@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Iterable
 
-from amplifier_tui.ui.state.entries import Change, Entry, ThinkingEntry
-from amplifier_tui.ui.transcript.document import Document
-from amplifier_tui.ui.transcript.entry_render.thinking import PEEK
-from amplifier_tui.ui.transcript.item import Item
+from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
+    EntryChange,
+    ThinkingEntry,
+)
+from amplifier_tui.ui.transcript.entries.renderer import is_expandable
+from amplifier_tui.ui.transcript.entries.thinking import PEEK
+from amplifier_tui.ui.transcript.layout.document import Document
+from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 from amplifier_tui.ui.transcript.pulse import Pulse
-from amplifier_tui.ui.transcript.renderer import is_expandable
 from amplifier_tui.ui.transcript.streams import Streams
 
 
@@ -29,9 +33,9 @@ class Intake:
         self._pulse = pulse
         self._clock = clock
 
-    def apply(self, changes: Iterable[Change]) -> bool:
+    def apply(self, changes: Iterable[EntryChange]) -> bool:
         """Take changes in order; return whether more than streaming texts is concerned."""
-        earlier: list[Entry] = []
+        earlier: list[ConversationEntry] = []
         redraw = False
         for change in changes:
             if change.op == "prepend" and change.entry is not None:
@@ -46,7 +50,7 @@ class Intake:
             redraw = True
         return redraw
 
-    def open(self, item: Item, opened: bool) -> None:
+    def open(self, item: DrawnEntry, opened: bool) -> None:
         """Show or hide an item's details."""
         if not is_expandable(item) or item.expanded == opened:
             return
@@ -57,7 +61,7 @@ class Intake:
         else:
             self._document.refresh(item)
 
-    def _apply(self, change: Change) -> bool:
+    def _apply(self, change: EntryChange) -> bool:
         entry = change.entry
         if change.op == "clear":
             self._document.clear()
@@ -85,7 +89,7 @@ class Intake:
         self._update(item, entry)
         return True
 
-    def _add(self, entry: Entry) -> None:
+    def _add(self, entry: ConversationEntry) -> None:
         item = self._document.add(entry)
         if item.streaming:
             item.since = self._clock()
@@ -93,7 +97,7 @@ class Intake:
                 self._streams.begin(item)
         self._pulse.watch(item)
 
-    def _update(self, item: Item, entry: Entry) -> None:
+    def _update(self, item: DrawnEntry, entry: ConversationEntry) -> None:
         item.entry = entry
         if not item.streaming and item.since and not item.took:
             item.took = self._clock() - item.since
@@ -106,7 +110,7 @@ class Intake:
             self._document.refresh(item)
 
 
-def _is_out_of_sight(item: Item, text: str) -> bool:
+def _is_out_of_sight(item: DrawnEntry, text: str) -> bool:
     """Say whether what was appended to a collapsed block lies behind its one line."""
     entry = item.entry
     return (

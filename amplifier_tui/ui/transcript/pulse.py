@@ -1,7 +1,7 @@
 """Lines whose time runs: one spinning cell, and seconds that tick."""
 
-from amplifier_tui.ui.transcript.item import Item
-from amplifier_tui.ui.transcript.renderer import Renderer
+from amplifier_tui.ui.transcript.entries.renderer import Renderer
+from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 
 PERIOD = 1 / 4
 """Seconds between two frames of the spinner."""
@@ -14,7 +14,7 @@ class Pulse:
 
     def __init__(self, renderer: Renderer) -> None:
         self._renderer = renderer
-        self._items: dict[Item, None] = {}
+        self._items: dict[DrawnEntry, None] = {}
         self._frame = 0
         self.still = False
 
@@ -23,7 +23,7 @@ class Pulse:
         """Whether anything runs."""
         return bool(self._items)
 
-    def watch(self, item: Item) -> None:
+    def watch(self, item: DrawnEntry) -> None:
         """Look at an item that came or changed."""
         if item.ticking:
             self._items[item] = None
@@ -31,7 +31,7 @@ class Pulse:
             self._items.pop(item, None)
         self._choose()
 
-    def leave(self, item: Item) -> None:
+    def leave(self, item: DrawnEntry) -> None:
         """Forget an item."""
         self._items.pop(item, None)
         self._choose()
@@ -41,7 +41,7 @@ class Pulse:
         self._items.clear()
         self._choose()
 
-    def beat(self, now: float) -> list[Item]:
+    def beat(self, now: float) -> list[DrawnEntry]:
         """Move on to the next frame; return the items whose line may have changed."""
         self._frame = 0 if self.still else (self._frame + 1) % len(_FRAMES)
         self._renderer.spinner = _FRAMES[self._frame]

@@ -4,8 +4,8 @@ from collections import deque
 from zlib import crc32
 
 from amplifier_tui.base.text import StreamCleaner
-from amplifier_tui.ui.transcript.document import Document
-from amplifier_tui.ui.transcript.item import Item, Piece
+from amplifier_tui.ui.transcript.layout.document import Document
+from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
 
 FLUSH_LIMIT = 2500
 """How many characters one flush draws at most; a burst is drawn over several frames."""
@@ -17,7 +17,7 @@ class LiveText:
     Taking text is O(1). Drawing it costs by the last piece, not by the entry or the transcript.
     """
 
-    def __init__(self, item: Item, document: Document) -> None:
+    def __init__(self, item: DrawnEntry, document: Document) -> None:
         self._item = item
         self._document = document
         self._restart()
@@ -87,7 +87,7 @@ class LiveText:
         return "".join(parts)
 
     def _cut(self, tail: Piece) -> None:
-        from amplifier_tui.ui.transcript.markdown_split import PIECE, find_cut
+        from amplifier_tui.ui.transcript.markdown.split import PIECE, find_cut
 
         while len(tail.source) > max(PIECE, self._cut_from):
             references = self._item.references

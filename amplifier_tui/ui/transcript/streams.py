@@ -2,8 +2,8 @@
 
 import time
 
-from amplifier_tui.ui.transcript.document import Document
-from amplifier_tui.ui.transcript.item import Item, Piece
+from amplifier_tui.ui.transcript.layout.document import Document
+from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
 from amplifier_tui.ui.transcript.stream import FLUSH_LIMIT, LiveText
 
 _BUDGET = 0.008
@@ -19,7 +19,7 @@ class Streams:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._texts: dict[Item, LiveText] = {}
+        self._texts: dict[DrawnEntry, LiveText] = {}
         self._rest_until = 0.0
 
     @property
@@ -27,16 +27,16 @@ class Streams:
         """Whether any text is still arriving or being drawn."""
         return bool(self._texts)
 
-    def holds(self, item: Item) -> bool:
+    def holds(self, item: DrawnEntry) -> bool:
         """Say whether an item's text is arriving."""
         return item in self._texts
 
-    def begin(self, item: Item) -> None:
+    def begin(self, item: DrawnEntry) -> None:
         """Take an item whose text has begun to arrive."""
         self._texts[item] = LiveText(item, self._document)
         self.update(item)
 
-    def more(self, item: Item) -> None:
+    def more(self, item: DrawnEntry) -> None:
         """Take what was appended to an item's text."""
         live = self._texts[item]
         text = item.prose or ""
@@ -45,11 +45,11 @@ class Streams:
         else:
             live.append(text[live.taken :])
 
-    def update(self, item: Item) -> None:
+    def update(self, item: DrawnEntry) -> None:
         """Take an item's text whole: what was drawn of it stays if it still begins so."""
         self._texts[item].take(item.prose or "")
 
-    def end(self, item: Item) -> None:
+    def end(self, item: DrawnEntry) -> None:
         """Forget an item."""
         self._texts.pop(item, None)
 

@@ -9,16 +9,25 @@ from textual.binding import Binding, BindingType
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app.pace import stream_period
-from amplifier_tui.ui.state.entries import Change, Entry, ErrorEntry, UserEntry, WelcomeEntry
+from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
+    EntryChange,
+    ErrorEntry,
+    UserEntry,
+    WelcomeEntry,
+)
 from amplifier_tui.ui.transcript import pulse, streams
-from amplifier_tui.ui.transcript.cursor import Cursor
 from amplifier_tui.ui.transcript.document_view import DocumentView
-from amplifier_tui.ui.transcript.entry_render import links
-from amplifier_tui.ui.transcript.entry_render.scene import Keys
+from amplifier_tui.ui.transcript.entries import links
+from amplifier_tui.ui.transcript.entries.plain import name_of, plain_text
+from amplifier_tui.ui.transcript.entries.renderer import is_expandable
+from amplifier_tui.ui.transcript.entries.scene import Keys
 from amplifier_tui.ui.transcript.intake import Intake
-from amplifier_tui.ui.transcript.item import Item
-from amplifier_tui.ui.transcript.measuring import Measuring
-from amplifier_tui.ui.transcript.messages import (
+from amplifier_tui.ui.transcript.layout.cursor import Cursor
+from amplifier_tui.ui.transcript.layout.item import DrawnEntry
+from amplifier_tui.ui.transcript.layout.measuring import Measuring
+from amplifier_tui.ui.transcript.ticker import Ticker
+from amplifier_tui.ui.widgets.transcript_messages import (
     ActionWanted,
     CopyRequested,
     EntryActivated,
@@ -26,9 +35,6 @@ from amplifier_tui.ui.transcript.messages import (
     LinkClicked,
     RetryRequested,
 )
-from amplifier_tui.ui.transcript.plain import name_of, plain_text
-from amplifier_tui.ui.transcript.renderer import is_expandable
-from amplifier_tui.ui.transcript.ticker import Ticker
 
 _MEASURE_PERIOD = 1 / 20
 _MEASURE_SLICE = 0.004
@@ -87,7 +93,7 @@ class TranscriptView(DocumentView, can_focus=True):
 
     # --- what the app says -----------------------------------------------------------------
 
-    def apply(self, changes: Iterable[Change]) -> None:
+    def apply(self, changes: Iterable[EntryChange]) -> None:
         """Take what happened to the entries, in order."""
         changes = list(changes)
         self._document.renderer.now = self._clock()
@@ -120,7 +126,7 @@ class TranscriptView(DocumentView, can_focus=True):
         return self._streams.active
 
     @property
-    def cursor(self) -> Entry | None:
+    def cursor(self) -> ConversationEntry | None:
         """The entry that the keys are about."""
         item = self._cursor.item
         return item.entry if item is not None else None
@@ -221,7 +227,7 @@ class TranscriptView(DocumentView, can_focus=True):
         self._settle()
         return more
 
-    def _refresh_head(self, item: Item) -> None:
+    def _refresh_head(self, item: DrawnEntry) -> None:
         """Repaint the row of an item that changes with time and cursor, if it did."""
         piece, number = item.pieces[0], item.head
         if piece.lines is None or number >= len(piece.lines):
@@ -250,7 +256,7 @@ class TranscriptView(DocumentView, can_focus=True):
         elif item is not None:
             self._click(item, row, str(meta.get("link", "")))
 
-    def _click(self, item: Item, row: int, link: str) -> None:
+    def _click(self, item: DrawnEntry, row: int, link: str) -> None:
         self._point_at(item)
         if link in links.OWN and isinstance(item.entry, ErrorEntry | WelcomeEntry):
             self._follow(link)
@@ -279,7 +285,7 @@ class TranscriptView(DocumentView, can_focus=True):
 
     # --- keys ------------------------------------------------------------------------------
 
-    def shown_cursor(self) -> Item | None:
+    def shown_cursor(self) -> DrawnEntry | None:
         """Return the item under the cursor while the keys are heard here."""
         return self._cursor.item if self.has_focus else None
 
@@ -348,7 +354,7 @@ class TranscriptView(DocumentView, can_focus=True):
         if isinstance(entry, UserEntry) and entry.begins_turn:
             self.post_message(ForkRequested(entry))
 
-    def _point_at(self, item: Item | None, before: Item | None = None) -> None:
+    def _point_at(self, item: DrawnEntry | None, before: DrawnEntry | None = None) -> None:
         """Move the cursor; both lines show it."""
         before = before or self._cursor.item
         self._cursor.item = item

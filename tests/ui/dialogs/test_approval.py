@@ -8,7 +8,7 @@ from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import BlockEnded, Segment, TurnStarted
 from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
 from amplifier_tui.ui.dialogs.parts.key_row import KeyRow
-from amplifier_tui.ui.dialogs.parts.scroll_lines import ScrollLines
+from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
 from tests.ui.requests import DIFF, ask, resolved

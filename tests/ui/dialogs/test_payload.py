@@ -9,7 +9,7 @@ from amplifier_tui.host.events import Segment
 from amplifier_tui.ui.dialogs.approval.diff_lines import diff_view
 from amplifier_tui.ui.dialogs.approval.payload import payload_lines, visible
 from amplifier_tui.ui.dialogs.approval.words import outcome_words, remember
-from amplifier_tui.ui.dialogs.parts.scroll_lines import TextLine, _height, _parts
+from amplifier_tui.ui.widgets.scroll_lines import TextLine, _height, _parts
 from tests.ui.requests import DIFF, ask, resolved
 
 HOSTILE = st.text(

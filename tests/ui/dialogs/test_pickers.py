@@ -21,7 +21,7 @@ from amplifier_tui.ui.dialogs.palette import Palette
 from amplifier_tui.ui.dialogs.plan import PlanSheet
 from amplifier_tui.ui.dialogs.session_picker import SessionPicker
 from amplifier_tui.ui.dialogs.theme_picker import ThemePicker
-from amplifier_tui.ui.pick_list import PickList
+from amplifier_tui.ui.widgets.pick_list import PickList
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient
 

@@ -1,7 +1,7 @@
 import pytest
 from textual.app import App, ComposeResult
 
-from amplifier_tui.ui.dialogs.parts.scroll_lines import ScrollLines, TextLine
+from amplifier_tui.ui.widgets.scroll_lines import ScrollLines, TextLine
 
 
 class Stage(App[None]):

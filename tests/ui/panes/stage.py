@@ -8,14 +8,14 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 
 from amplifier_tui.host.events import HostEvent
-from amplifier_tui.ui.panes.messages import (
+from amplifier_tui.ui.state.session import SessionState
+from amplifier_tui.ui.widgets.messages import (
     CompactRequested,
     CopyRequested,
     InspectorClosed,
     InspectRequested,
 )
-from amplifier_tui.ui.state.session import SessionState
-from amplifier_tui.ui.status_bar import StatusBar
+from amplifier_tui.ui.widgets.status_bar import StatusBar
 from tests.ui.state.make import NOW
 
 

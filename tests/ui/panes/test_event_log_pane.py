@@ -3,8 +3,8 @@ from rich.cells import cell_len
 from textual.widgets import Input
 
 from amplifier_tui.host.events import HookTraced, HostEvent
-from amplifier_tui.ui.panes.event_log import EventLogHead, EventLogPane
-from amplifier_tui.ui.panes.messages import CopyRequested, InspectRequested
+from amplifier_tui.ui.panes.events.pane import EventLogHead, EventLogPane
+from amplifier_tui.ui.widgets.messages import CopyRequested, InspectRequested
 from tests.ui.panes.stage import Stage, text, until
 from tests.ui.state.make import handler, opened, traced
 

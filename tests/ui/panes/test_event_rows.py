@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from amplifier_tui.host.events import HookTraced
-from amplifier_tui.ui.panes.event_rows import (
+from amplifier_tui.ui.panes.events.rows import (
     EventLayout,
     clock_time,
     event_role,

@@ -11,10 +11,10 @@ from amplifier_tui.host.events import (
     Usage,
     UsageChanged,
 )
-from amplifier_tui.ui.panes.messages import CopyRequested
-from amplifier_tui.ui.panes.module_rows import failure_word
-from amplifier_tui.ui.panes.modules import ModulesPane
-from amplifier_tui.ui.state.module_info import ModuleInfo
+from amplifier_tui.ui.panes.modules.pane import ModulesPane
+from amplifier_tui.ui.panes.modules.rows import failure_word
+from amplifier_tui.ui.state.instruments.module_info import ModuleStatus
+from amplifier_tui.ui.widgets.messages import CopyRequested
 from tests.ui.panes.stage import Stage, text
 from tests.ui.state.make import make, tool, tool_ended, traced
 
@@ -190,7 +190,7 @@ async def test_the_pane_is_as_high_as_its_list() -> None:
     ],
 )
 def test_a_failure_is_said_in_a_few_words(error: str, missing: tuple[str, ...], word: str) -> None:
-    module = ModuleInfo("m", "tool", state="failed", error=error, missing=missing)
+    module = ModuleStatus("m", "tool", state="failed", error=error, missing=missing)
     assert failure_word(module) == word
 
 

@@ -10,7 +10,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.ui.state.notices import LIFETIME
 from amplifier_tui.ui.state.session import SessionState
-from amplifier_tui.ui.status_bar import StatusBar
+from amplifier_tui.ui.widgets.status_bar import StatusBar
 from tests.ui.panes.stage import Stage, text, until
 from tests.ui.state.make import NOW, make, opened, tool, turn, turn_ended
 

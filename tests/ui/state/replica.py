@@ -1,6 +1,11 @@
 """What a transcript does with changes: a list kept by them alone must equal the entries."""
 
-from amplifier_tui.ui.state.entries import Change, Entry, TextEntry, ThinkingEntry
+from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
+    EntryChange,
+    TextEntry,
+    ThinkingEntry,
+)
 
 
 class Replica:
@@ -8,7 +13,7 @@ class Replica:
         self.keys: list[str] = []
         self.texts: dict[str, str] = {}
 
-    def follow(self, changes: list[Change]) -> None:
+    def follow(self, changes: list[EntryChange]) -> None:
         for change in changes:
             entry = change.entry
             if entry is None:
@@ -36,11 +41,11 @@ class Replica:
                 case "clear":
                     raise AssertionError("clear carries no entry")
 
-    def _read(self, entry: Entry) -> None:
+    def _read(self, entry: ConversationEntry) -> None:
         if isinstance(entry, TextEntry | ThinkingEntry):
             self.texts[entry.key] = entry.text
 
-    def check(self, entries: list[Entry]) -> None:
+    def check(self, entries: list[ConversationEntry]) -> None:
         assert self.keys == [entry.key for entry in entries]
         for entry in entries:
             if isinstance(entry, TextEntry | ThinkingEntry):

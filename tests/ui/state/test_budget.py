@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.host.events import BudgetChanged, SourceUsage
-from amplifier_tui.ui.state.budget import Pressure, share_cells, source_groups
+from amplifier_tui.ui.state.instruments.budget import Pressure, share_cells, source_groups
 from tests.ui.state.make import make, new_state, turn
 
 

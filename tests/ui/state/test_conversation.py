@@ -8,8 +8,8 @@ from amplifier_tui.host.events import (
     SteerApplied,
     TurnStatus,
 )
-from amplifier_tui.ui.state.entries import (
-    Entry,
+from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
     ErrorEntry,
     NoteEntry,
     TextEntry,
@@ -32,7 +32,7 @@ from tests.ui.state.make import (
 )
 
 
-def outline(entries: list[Entry]) -> list[str]:
+def outline(entries: list[ConversationEntry]) -> list[str]:
     """One short line per entry."""
     lines = []
     for entry in entries:

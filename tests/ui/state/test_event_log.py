@@ -2,18 +2,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amplifier_tui.host.events import HookTraced
-from amplifier_tui.ui.state.event_log import EventLog
+from amplifier_tui.ui.state.instruments.event_ring import EventRing
 from tests.ui.state.make import traced
 
 DELTA = "llm:stream_block_delta"
 
 
-def seqs(log: EventLog) -> list[int]:
+def seqs(log: EventRing) -> list[int]:
     return [row.seq for _, row in log.slice(0, log.end)]
 
 
-def filled(*rows: HookTraced, capacity: int = 100, **arguments: int) -> EventLog:
-    log = EventLog(capacity, **arguments)
+def filled(*rows: HookTraced, capacity: int = 100, **arguments: int) -> EventRing:
+    log = EventRing(capacity, **arguments)
     log.extend(rows)
     return log
 
@@ -87,7 +87,7 @@ def test_a_cleared_log_goes_on_counting_indices() -> None:
 
 
 def test_clearing_an_empty_log_is_no_change() -> None:
-    log = EventLog()
+    log = EventRing()
     log.clear()
     assert log.version == 0
 
@@ -107,7 +107,7 @@ def test_clearing_an_empty_log_is_no_change() -> None:
 def test_the_ring_holds_the_newest_rows_and_counts_everything(
     rows: list[tuple[str, str, int]], capacity: int
 ) -> None:
-    log = EventLog(capacity, payload_limit=5_000)
+    log = EventRing(capacity, payload_limit=5_000)
     for seq, (event, agent, size) in enumerate(rows):
         log.append(traced(seq, event, agent=agent, data="x" * size))
     assert log.total == len(rows)

@@ -1,7 +1,12 @@
 import pytest
 
 from amplifier_tui.host.events import Compacted, Failed, ModuleFailed, ModuleMounted, TurnEnded
-from amplifier_tui.ui.state.entries import ErrorEntry, NoteEntry, UserEntry, WelcomeEntry
+from amplifier_tui.ui.state.conversation.entries import (
+    ErrorEntry,
+    NoteEntry,
+    UserEntry,
+    WelcomeEntry,
+)
 from amplifier_tui.ui.state.session import SessionState
 from tests.ui.state.make import make, new_state, opened, turn, turn_ended
 

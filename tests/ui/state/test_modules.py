@@ -9,7 +9,7 @@ from amplifier_tui.host.events import (
     Usage,
     UsageChanged,
 )
-from amplifier_tui.ui.state.module_info import ModuleInfo
+from amplifier_tui.ui.state.instruments.module_info import ModuleStatus
 from amplifier_tui.ui.state.session import SessionState
 from tests.ui.state.make import handler, make, new_state, tool, tool_ended, traced
 
@@ -26,7 +26,7 @@ def failed(module_id: str, kind: str = "tool", **fields: object) -> ModuleFailed
     return make(ModuleFailed, module_id=module_id, kind=kind, **{"error": "no", **fields})
 
 
-def info(state: SessionState, key: str) -> ModuleInfo:
+def info(state: SessionState, key: str) -> ModuleStatus:
     return state.modules.by_key[key]
 
 

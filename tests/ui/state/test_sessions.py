@@ -7,7 +7,12 @@ from amplifier_tui.host.events import (
     QueueChanged,
     SessionClosed,
 )
-from amplifier_tui.ui.state.entries import ErrorEntry, NoteEntry, UserEntry, WelcomeEntry
+from amplifier_tui.ui.state.conversation.entries import (
+    ErrorEntry,
+    NoteEntry,
+    UserEntry,
+    WelcomeEntry,
+)
 from amplifier_tui.ui.state.session import SessionState
 from tests.ui.state.make import ended, make, new_state, opened, traced, turn, turn_ended
 

@@ -6,9 +6,9 @@ from amplifier_tui.host.events import (
     ApprovalResolved,
     ToolProgress,
 )
-from amplifier_tui.ui.state.entries import ToolEntry, ToolState
+from amplifier_tui.ui.state.conversation.entries import ToolEntry, ToolState
+from amplifier_tui.ui.state.conversation.tool_lines import OUTPUT_LIMIT, parse_arguments
 from amplifier_tui.ui.state.session import SessionState
-from amplifier_tui.ui.state.tool_lines import OUTPUT_LIMIT, parse_arguments
 from tests.ui.state.make import (
     delta,
     ended,

@@ -1,8 +1,8 @@
 """A conversation with every kind of entry, for tests and for looking at."""
 
-from amplifier_tui.ui.state.entries import (
-    Change,
-    Entry,
+from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
+    EntryChange,
     ErrorEntry,
     NoteEntry,
     TextEntry,
@@ -52,7 +52,7 @@ See [the asyncio docs](https://docs.python.org/3/library/asyncio-task.html).
 """
 
 
-def entries() -> list[Entry]:
+def entries() -> list[ConversationEntry]:
     return [
         UserEntry(key="u1", text="Why does the retry test hang? Fix it."),
         ThinkingEntry(
@@ -99,7 +99,7 @@ def entries() -> list[Entry]:
     ]
 
 
-def more() -> list[Entry]:
+def more() -> list[ConversationEntry]:
     return [
         ToolEntry(
             key="c5",
@@ -163,5 +163,5 @@ def more() -> list[Entry]:
     ]
 
 
-def adding(these: list[Entry]) -> list[Change]:
-    return [Change(op="add", entry=entry) for entry in these]
+def adding(these: list[ConversationEntry]) -> list[EntryChange]:
+    return [EntryChange(op="add", entry=entry) for entry in these]

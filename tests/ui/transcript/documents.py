@@ -1,10 +1,10 @@
 """Documents without a screen, for tests of what is drawn."""
 
-from amplifier_tui.ui.state.entries import TextEntry
-from amplifier_tui.ui.transcript.column import Column
-from amplifier_tui.ui.transcript.document import Document
-from amplifier_tui.ui.transcript.lines import Line
+from amplifier_tui.ui.state.conversation.entries import TextEntry
+from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.streams import Streams
+from amplifier_tui.ui.transcript.text.column import Column
+from amplifier_tui.ui.transcript.text.lines import StyledLine
 
 
 def document(width: int = 80) -> Document:
@@ -13,7 +13,7 @@ def document(width: int = 80) -> Document:
     return made
 
 
-def lines_of(made: Document) -> list[Line]:
+def lines_of(made: Document) -> list[StyledLine]:
     made.measure_all()
     return [line for piece in made.pieces for line in made.lines(piece)]
 

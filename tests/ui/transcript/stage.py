@@ -9,18 +9,18 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
 
-from amplifier_tui.ui.state.entries import (
-    Entry,
+from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
     UserEntry,
 )
-from amplifier_tui.ui.transcript.messages import (
+from amplifier_tui.ui.transcript.view import TranscriptView
+from amplifier_tui.ui.widgets.transcript_messages import (
     CopyRequested,
     EntryActivated,
     FollowChanged,
     LinkClicked,
     RetryRequested,
 )
-from amplifier_tui.ui.transcript.view import TranscriptView
 from tests.ui.transcript.conversation import adding
 
 TOLD = (CopyRequested, EntryActivated, FollowChanged, LinkClicked, RetryRequested)
@@ -56,7 +56,7 @@ class Stage(App[None]):
 
 @asynccontextmanager
 async def stage(
-    these: list[Entry] | None = None, size: tuple[int, int] = (80, 24)
+    these: list[ConversationEntry] | None = None, size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[tuple[Stage, Pilot[None]]]:
     app = Stage()
     async with app.run_test(size=size) as pilot:
@@ -71,5 +71,5 @@ async def until(pilot: Pilot[None], true: Callable[[], Any]) -> None:
             await pilot.pause(0.01)
 
 
-def users(count: int, start: int = 0) -> list[Entry]:
+def users(count: int, start: int = 0) -> list[ConversationEntry]:
     return [UserEntry(key=f"u{n}", text=f"prompt {n}") for n in range(start, start + count)]

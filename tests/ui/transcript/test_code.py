@@ -1,7 +1,7 @@
 from rich.cells import cell_len
 
-from amplifier_tui.ui.transcript import code
-from amplifier_tui.ui.transcript.code import code_lines, highlighted, last_boundary
+from amplifier_tui.ui.transcript.markdown import code
+from amplifier_tui.ui.transcript.markdown.code import code_lines, highlighted, last_boundary
 
 
 def test_a_known_language_is_highlighted() -> None:

@@ -1,15 +1,21 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_tui.ui.state.entries import Entry, NoteEntry, TextEntry, ToolEntry, UserEntry
-from amplifier_tui.ui.transcript.column import Column
-from amplifier_tui.ui.transcript.document import Document
-from amplifier_tui.ui.transcript.measuring import Measuring
+from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
+    NoteEntry,
+    TextEntry,
+    ToolEntry,
+    UserEntry,
+)
+from amplifier_tui.ui.transcript.layout.document import Document
+from amplifier_tui.ui.transcript.layout.measuring import Measuring
+from amplifier_tui.ui.transcript.text.column import Column
 from tests.ui.transcript.conversation import ANSWER, DIFF
 from tests.ui.transcript.documents import document, texts_of
 
 
-def entry(key: str, kind: int, size: int = 3) -> Entry:
+def entry(key: str, kind: int, size: int = 3) -> ConversationEntry:
     match kind % 4:
         case 0:
             return UserEntry(key=key, text=f"prompt {key} " * size)

@@ -1,8 +1,8 @@
 import pytest
 from rich.cells import cell_len
 
-from amplifier_tui.ui.state.entries import (
-    Entry,
+from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
     ErrorEntry,
     NoteEntry,
     TextEntry,
@@ -11,7 +11,7 @@ from amplifier_tui.ui.state.entries import (
     UserEntry,
     WelcomeEntry,
 )
-from amplifier_tui.ui.transcript.item import Item
+from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 from tests.ui.transcript.conversation import ANSWER, DIFF, entries, more
 from tests.ui.transcript.documents import document, lines_of, texts_of
 
@@ -19,7 +19,7 @@ HOSTILE = "[red]x[/red]\x1b[31m\x1b]52;c;eA==\x07\x1b]8;;http://e\x07\u202e\u200
 
 
 def drawn(
-    *these: Entry, width: int = 79, now: float = 0.0, opened: bool | None = None
+    *these: ConversationEntry, width: int = 79, now: float = 0.0, opened: bool | None = None
 ) -> list[str]:
     made = document(width)
     made.renderer.now = now
@@ -28,7 +28,7 @@ def drawn(
     return texts_of(made)
 
 
-def row(entry: Entry, width: int = 79, now: float = 0.0) -> str:
+def row(entry: ConversationEntry, width: int = 79, now: float = 0.0) -> str:
     return drawn(entry, width=width, now=now)[-1]
 
 
@@ -143,7 +143,7 @@ def test_thinking_is_one_line_until_it_is_opened() -> None:
 
 def test_thinking_that_was_watched_says_how_long_it_took() -> None:
     made = document()
-    item: Item = made.add(ThinkingEntry(key="k", text="hm", streaming=True))
+    item: DrawnEntry = made.add(ThinkingEntry(key="k", text="hm", streaming=True))
     item.since, made.renderer.now = 100.0, 103.5
     assert texts_of(made)[-1].endswith(" 3 s")
     item.entry.streaming, item.took = False, 3.24
@@ -311,7 +311,7 @@ def test_text_is_never_wider_than_the_measure_and_stands_in_the_middle() -> None
         ToolEntry(key="1", agent=HOSTILE, tool="bash"),
     ],
 )
-def test_hostile_text_is_drawn_as_harmless_text(entry: Entry) -> None:
+def test_hostile_text_is_drawn_as_harmless_text(entry: ConversationEntry) -> None:
     text = "\n".join(drawn(entry, opened=True))
     assert not any(character in text for character in "\x1b\x07\x9b\u202e\u200b\t")
     assert "52;c" not in text

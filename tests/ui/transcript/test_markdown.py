@@ -1,10 +1,10 @@
 import pytest
 
-from amplifier_tui.ui.transcript.lines import Line, Span
-from amplifier_tui.ui.transcript.markdown_context import ROOT, Context, Step
-from amplifier_tui.ui.transcript.markdown_inline import CHUNK
-from amplifier_tui.ui.transcript.markdown_open import presentable
-from amplifier_tui.ui.transcript.markdown_render import markdown_lines
+from amplifier_tui.ui.transcript.markdown.context import ROOT, Context, OpenBlock
+from amplifier_tui.ui.transcript.markdown.inline import CHUNK
+from amplifier_tui.ui.transcript.markdown.render import markdown_lines
+from amplifier_tui.ui.transcript.markdown.unfinished import presentable
+from amplifier_tui.ui.transcript.text.lines import Span, StyledLine
 
 
 def texts(source: str, measure: int = 60) -> list[str]:
@@ -129,7 +129,7 @@ def test_a_tiny_column_still_renders(measure: int) -> None:
 
 
 def test_a_piece_goes_on_inside_its_construct() -> None:
-    context = Context("1. x\n\n", (Step("sibling", 4),))
+    context = Context("1. x\n\n", (OpenBlock("sibling", 4),))
     lines = markdown_lines("1. five\n1. six\n", 40, context=context, first=False)
     assert [line.text for line in lines] == [" 5. five", " 6. six"]
 
@@ -154,4 +154,4 @@ def test_half_a_construct_reads_as_what_it_becomes(source: str, shown: str) -> N
 def test_soft_wraps_say_how_they_join() -> None:
     lines = markdown_lines("alpha beta gamma", 11)
     assert [line.join for line in lines] == [" ", None]
-    assert lines[0] == Line((Span("alpha beta"),), join=" ")
+    assert lines[0] == StyledLine((Span("alpha beta"),), join=" ")

@@ -1,19 +1,19 @@
 from textual.message import Message
 
-from amplifier_tui.ui.state.entries import (
+from amplifier_tui.ui.state.conversation.entries import (
     ErrorEntry,
     ProviderLine,
     TextEntry,
     UserEntry,
     WelcomeEntry,
 )
-from amplifier_tui.ui.transcript.messages import (
+from amplifier_tui.ui.transcript.view import TranscriptView
+from amplifier_tui.ui.widgets.transcript_messages import (
     ActionWanted,
     ForkRequested,
     LinkClicked,
     RetryRequested,
 )
-from amplifier_tui.ui.transcript.view import TranscriptView
 from tests.ui.transcript import stage as stages
 from tests.ui.transcript.conversation import adding
 from tests.ui.transcript.test_entries import HOSTILE, drawn

@@ -1,9 +1,9 @@
 from textual.geometry import Offset
 from textual.selection import Selection
 
-from amplifier_tui.ui.state.entries import TextEntry, ToolEntry, UserEntry
-from amplifier_tui.ui.transcript.document import Document
-from amplifier_tui.ui.transcript.selection import rows_of, selected_text, selection_at
+from amplifier_tui.ui.state.conversation.entries import TextEntry, ToolEntry, UserEntry
+from amplifier_tui.ui.transcript.layout.document import Document
+from amplifier_tui.ui.transcript.layout.selection import rows_of, selected_text, selection_at
 from tests.ui.transcript.documents import document
 
 

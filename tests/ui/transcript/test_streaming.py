@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_tui.ui.transcript import markdown_split
-from amplifier_tui.ui.transcript.markdown_render import markdown_lines
+from amplifier_tui.ui.transcript.markdown import split as markdown_split
+from amplifier_tui.ui.transcript.markdown.render import markdown_lines
 from tests.ui.transcript.documents import chunked, document, streamed, texts_of, whole
 
 WORDS = st.sampled_from(

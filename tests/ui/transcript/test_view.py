@@ -3,18 +3,18 @@ import sys
 
 import pytest
 
-from amplifier_tui.ui.state.entries import (
-    Change,
+from amplifier_tui.ui.state.conversation.entries import (
+    EntryChange,
     TextEntry,
     ThinkingEntry,
     ToolEntry,
     UserEntry,
 )
-from amplifier_tui.ui.transcript.messages import (
+from amplifier_tui.ui.transcript.view import TranscriptView
+from amplifier_tui.ui.widgets.transcript_messages import (
     EntryActivated,
     FollowChanged,
 )
-from amplifier_tui.ui.transcript.view import TranscriptView
 from tests.ui.transcript.conversation import ANSWER, DIFF, adding, entries, more
 from tests.ui.transcript.documents import whole
 from tests.ui.transcript.stage import Stage, stage, until, users
@@ -52,12 +52,12 @@ async def test_tokens_appear_while_the_text_still_streams() -> None:
     async with stage([UserEntry(key="u", text="hi"), entry]) as (app, pilot):
         for word in ("Hello ", "streaming ", "**wor"):
             entry.text += word
-            app.view.apply([Change(op="stream", entry=entry, text=word)])
+            app.view.apply([EntryChange(op="stream", entry=entry, text=word)])
         await until(pilot, lambda: "    Hello streaming wor" in app.rows)
         assert app.view.is_streaming
         entry.text += "ld**"
         entry.streaming = False
-        app.view.apply([Change(op="update", entry=entry)])
+        app.view.apply([EntryChange(op="update", entry=entry)])
         await until(pilot, lambda: not app.view.is_streaming)
         assert "    Hello streaming world" in app.rows
         await until(pilot, lambda: not app.view._flush_ticker.running)
@@ -69,11 +69,11 @@ async def test_a_streamed_answer_ends_as_the_stored_one() -> None:
     async with stage([entry], (80, 200)) as (app, pilot):
         for start in range(0, len(text), 37):
             entry.text += text[start : start + 37]
-            app.view.apply([Change(op="stream", entry=entry, text=text[start : start + 37])])
+            app.view.apply([EntryChange(op="stream", entry=entry, text=text[start : start + 37])])
             if start % 5 == 0:
                 await pilot.pause()
         entry.streaming = False
-        app.view.apply([Change(op="update", entry=entry)])
+        app.view.apply([EntryChange(op="update", entry=entry)])
         await until(pilot, lambda: not app.view.is_streaming)
         assert [row for row in app.rows if row] == [row for row in whole(text, 79) if row][-199:]
 
@@ -82,10 +82,10 @@ async def test_a_final_text_that_differs_from_the_streamed_one_replaces_it() -> 
     entry = TextEntry(key="t", text="", streaming=True)
     async with stage([entry]) as (app, pilot):
         entry.text = "draft that will be void"
-        app.view.apply([Change(op="stream", entry=entry, text=entry.text)])
+        app.view.apply([EntryChange(op="stream", entry=entry, text=entry.text)])
         await until(pilot, lambda: "    draft that will be void" in app.rows)
         entry.text, entry.streaming = "final words", False
-        app.view.apply([Change(op="update", entry=entry)])
+        app.view.apply([EntryChange(op="update", entry=entry)])
         await until(pilot, lambda: not app.view.is_streaming)
         assert app.rows[:2] == ["", "    final words"]
 
@@ -95,8 +95,8 @@ async def test_a_burst_is_drawn_over_several_frames_and_completely() -> None:
     async with stage([entry]) as (app, pilot):
         entry.text = "\n\n".join(f"paragraph {n}" for n in range(2000))
         entry.streaming = False
-        app.view.apply([Change(op="stream", entry=entry, text=entry.text)])
-        app.view.apply([Change(op="update", entry=entry)])
+        app.view.apply([EntryChange(op="stream", entry=entry, text=entry.text)])
+        app.view.apply([EntryChange(op="update", entry=entry)])
         assert app.view.is_streaming
         await until(pilot, lambda: not app.view.is_streaming)
         assert app.rows[-2] == "    paragraph 1999"
@@ -158,7 +158,7 @@ async def test_earlier_entries_come_in_front_without_moving_what_is_read() -> No
         app.view.scroll_home(animate=False)
         await pilot.pause()
         before = app.rows
-        changes = [Change(op="prepend", entry=entry) for entry in reversed(users(100))]
+        changes = [EntryChange(op="prepend", entry=entry) for entry in reversed(users(100))]
         app.view.apply(changes)
         await pilot.pause()
         assert app.rows[1:] == before[1:]
@@ -214,7 +214,7 @@ async def test_what_the_user_opened_stays_open_when_the_entry_changes() -> None:
     async with stage([tool]) as (app, _):
         app.view.toggle("c")
         tool.output, tool.state = "one\ntwo", "ok"
-        app.view.apply([Change(op="update", entry=tool)])
+        app.view.apply([EntryChange(op="update", entry=tool)])
         assert [row.strip() for row in app.rows if row][1:] == ["one", "two"]
 
 
@@ -223,14 +223,14 @@ async def test_thinking_can_be_opened_while_it_streams() -> None:
     async with stage([entry]) as (app, pilot):
         app.now += 7
         entry.text += " second"
-        app.view.apply([Change(op="stream", entry=entry, text=" second")])
+        app.view.apply([EntryChange(op="stream", entry=entry, text=" second")])
         assert app.rows[1].startswith("    thinking · first second")
         app.view.toggle("k")
         entry.text += " third"
-        app.view.apply([Change(op="stream", entry=entry, text=" third")])
+        app.view.apply([EntryChange(op="stream", entry=entry, text=" third")])
         await until(pilot, lambda: "    first second third" in app.rows)
         entry.streaming = False
-        app.view.apply([Change(op="update", entry=entry)])
+        app.view.apply([EntryChange(op="update", entry=entry)])
         await until(pilot, lambda: not app.view.is_streaming)
         assert "7.0 s" in app.rows[1]
 
@@ -248,7 +248,7 @@ async def test_one_cell_spins_and_seconds_tick_only_while_something_runs() -> No
         assert all(row.endswith(" 5 s") for row in app.rows[1:3])
         for tool in running:
             tool.state, tool.duration_ms = "ok", 5100
-        app.view.apply([Change(op="update", entry=tool) for tool in running])
+        app.view.apply([EntryChange(op="update", entry=tool) for tool in running])
         await until(pilot, lambda: not app.view._pulse_ticker.running)
         assert all(row.endswith("5.1 s") for row in app.rows[1:3])
 
@@ -272,7 +272,7 @@ async def test_clearing_leaves_nothing_and_follows_again() -> None:
     async with stage([*users(50), entry]) as (app, pilot):
         app.view.scroll_home(animate=False)
         await pilot.pause()
-        app.view.apply([Change(op="clear"), *adding(users(1))])
+        app.view.apply([EntryChange(op="clear"), *adding(users(1))])
         await pilot.pause()
         assert [row for row in app.rows if row] == ["  █ prompt 0"]
         assert app.view.follow and not app.view.is_streaming
@@ -337,8 +337,9 @@ def test_importing_the_view_imports_no_parser_and_no_lexer() -> None:
 def test_preloading_leaves_nothing_for_the_first_answer_to_import() -> None:
     code = (
         "import sys\n"
-        "from amplifier_tui.ui.transcript import view, warm\n"
-        "from amplifier_tui.ui.transcript.markdown_render import markdown_lines\n"
+        "from amplifier_tui.ui.transcript import view\n"
+        "from amplifier_tui.ui.transcript.markdown import warm\n"
+        "from amplifier_tui.ui.transcript.markdown.render import markdown_lines\n"
         "warm.preload()\n"
         "before = set(sys.modules)\n"
         "markdown_lines('# a **b**\\n\\n```python\\nx = 1\\n```\\n\\n- [c](http://d)', 60)\n"

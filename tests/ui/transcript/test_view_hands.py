@@ -2,18 +2,18 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from amplifier_tui.ui.state.entries import (
-    Change,
+from amplifier_tui.ui.state.conversation.entries import (
+    EntryChange,
     ErrorEntry,
     TextEntry,
     ToolEntry,
 )
-from amplifier_tui.ui.transcript.messages import (
+from amplifier_tui.ui.transcript.view import TranscriptView
+from amplifier_tui.ui.widgets.transcript_messages import (
     CopyRequested,
     LinkClicked,
     RetryRequested,
 )
-from amplifier_tui.ui.transcript.view import TranscriptView
 from tests.ui.transcript.conversation import DIFF, entries
 from tests.ui.transcript.stage import stage, users
 
@@ -69,9 +69,9 @@ async def test_the_cursor_lets_go_of_an_entry_that_is_taken_out() -> None:
     async with stage(these) as (app, pilot):
         app.view.focus()
         await pilot.pause()
-        app.view.apply([Change(op="remove", entry=these[2])])
+        app.view.apply([EntryChange(op="remove", entry=these[2])])
         assert app.view.cursor is these[1]
-        app.view.apply([Change(op="clear")])
+        app.view.apply([EntryChange(op="clear")])
         assert app.view.cursor is None
         await pilot.press("k", "j", "enter", "y", "g", "G")
 
@@ -86,7 +86,7 @@ async def test_an_error_offers_a_retry_by_key_and_by_click() -> None:
         retries = [message for message in app.told if isinstance(message, RetryRequested)]
         assert [message.entry for message in retries] == [error, error]
         error.retryable = False
-        app.view.apply([Change(op="update", entry=error)])
+        app.view.apply([EntryChange(op="update", entry=error)])
         await pilot.press("r")
         assert len([message for message in app.told if isinstance(message, RetryRequested)]) == 2
 
@@ -146,7 +146,7 @@ async def test_a_selection_stays_on_its_text_when_rows_come_in_front() -> None:
         await pilot.pause()
         await drag(pilot, (4, 3), (14, 3))
         assert app.screen.get_selected_text() == "prompt 101"
-        app.view.apply([Change(op="prepend", entry=entry) for entry in users(7)])
+        app.view.apply([EntryChange(op="prepend", entry=entry) for entry in users(7)])
         assert app.screen.get_selected_text() == "prompt 101"
 
 

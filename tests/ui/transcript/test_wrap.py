@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len, get_character_cell_size
 
-from amplifier_tui.ui.transcript.lines import Span, cropped, cropped_left
-from amplifier_tui.ui.transcript.wrap import fold, is_narrow, wrap
+from amplifier_tui.ui.transcript.text.lines import Span, cropped, cropped_left
+from amplifier_tui.ui.transcript.text.wrap import fold, is_narrow, wrap
 
 UNITS = [*"ab -,.漢字かー。「」🙂é–…“”\n", "e\u0301", "漢\u0301\u0302"]
 TEXT = st.lists(st.sampled_from(UNITS), max_size=120).map("".join)

@@ -17,12 +17,12 @@ from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import ApprovalRequested, Scope
 from amplifier_tui.ui.dialogs.approval import words
 from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
-from amplifier_tui.ui.dialogs.parts.scroll_lines import ScrollLines
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.keys.actions import BY_ID, bindings
 from amplifier_tui.ui.keys.key_names import show_keys
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.session.approval_queue import Answer, Place
+from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 
 GRACE = 0.4
 """Seconds after opening in which no key decides; typing goes on being ignored until it pauses."""

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from amplifier_tui.ui.dialogs.approval.payload import shown_marks, visible
-from amplifier_tui.ui.dialogs.parts.scroll_lines import TextLine
+from amplifier_tui.ui.widgets.scroll_lines import TextLine
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$")
 

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import reveal
-from amplifier_tui.ui.dialogs.parts.scroll_lines import TextLine
+from amplifier_tui.ui.widgets.scroll_lines import TextLine
 
 if TYPE_CHECKING:
     from amplifier_tui.host.events import ApprovalRequested

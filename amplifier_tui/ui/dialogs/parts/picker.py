@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.keys.actions import bindings
-from amplifier_tui.ui.pick_list import PickList, PickRow
+from amplifier_tui.ui.widgets.pick_list import PickList, PickRow
 
 
 class Picker(Sheet[str | None]):

@@ -1,0 +1,1 @@
+"""The context pane: how full the window is."""

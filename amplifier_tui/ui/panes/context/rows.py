@@ -1,0 +1,236 @@
+"""What the context pane says, as rows of pieces."""
+
+from collections.abc import Callable
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.events import BudgetChanged
+from amplifier_tui.ui.state.formats import plural, short_model, span, tokens
+from amplifier_tui.ui.state.instruments.budget import (
+    TOOL_SCHEMAS,
+    BudgetState,
+    Pressure,
+    SourceGroup,
+    share_cells,
+    source_groups,
+    source_label,
+)
+from amplifier_tui.ui.widgets.styled import Piece, Role, fit, pieces_width, spread
+
+SLOTS: tuple[tuple[str, Role], ...] = (
+    ("█", "primary"),
+    ("▓", "accent"),
+    ("▒", "success"),
+    ("░", "key"),
+    ("█", "muted"),
+    ("▓", "error"),
+    ("▒", "primary"),
+    ("░", "accent"),
+)
+"""Pattern and colour of the segments: neighbours differ in both, so either is enough."""
+
+_PRESSURE: dict[Pressure, Role] = {
+    "calm": "text",
+    "rising": "strong",
+    "near": "warning",
+    "over": "error",
+}
+
+Row = list[Piece]
+
+
+def context_rows(budget: BudgetState, width: int, *, groups: int) -> list[Row]:
+    """Return the compact form.
+
+    Args:
+        budget: The section.
+        width: Cells per row.
+        groups: Legend lines at most.
+    """
+    report = budget.report
+    if report is None:
+        return [
+            spread([("Context", "head")], [], width),
+            [(fit("Nothing counted yet", width), "muted")],
+        ]
+    shown = source_groups(report.sources, max(1, groups))
+    rows = [_head(budget, report, width), _bar(report, shown, width)]
+    rows += [_legend(group, slot, report, width) for slot, group in enumerate(shown)]
+    rows.append(_foot(budget, report, width))
+    if report.warning:
+        rows.append([(fit(f"! {one_line(report.warning)}", width), "warning")])
+    return rows
+
+
+def full_context_rows(
+    budget: BudgetState, width: int, *, model: str, clock: Callable[[], float]
+) -> list[Row]:
+    """Return the full form, for the maximised pane.
+
+    Args:
+        budget: The section.
+        width: Cells per row.
+        model: The model's name.
+        clock: Unix seconds, for the age of the number.
+    """
+    report = budget.report
+    if report is None:
+        return context_rows(budget, width, groups=len(SLOTS))
+    shown = source_groups(report.sources, len(SLOTS))
+    origin = "counted by the provider" if report.kind == "usage" else "≈ estimated here"
+    age = f"{span(clock() - report.at)} ago" if report.at > 0 else ""
+    about = " · ".join(part for part in (short_model(one_line(model)), origin, age) if part)
+    rows: list[Row] = [
+        _head(budget, report, width),
+        spread([(about, "muted")], [], width),
+        [],
+        _bar(report, shown, width),
+        [],
+    ]
+    rows += [_legend(group, slot, report, width, details=True) for slot, group in enumerate(shown)]
+    free = max(0, report.window - report.total)
+    if report.window:
+        reserve = f"{tokens(report.reserve)} of it reserved for the answer"
+        rows.append(
+            spread(
+                [("· ", "muted"), ("free", "text")],
+                [
+                    (f"{reserve}   " if report.reserve else "", "muted"),
+                    (f"{tokens(free):>6}", "text"),
+                    ("     ", "muted"),
+                ],
+                width,
+            )
+        )
+    rows += [[], _foot(budget, report, width)]
+    if report.floor:
+        rows.append([(fit(f"no compaction goes below {tokens(report.floor)}", width), "muted")])
+    delta = budget.turn_delta
+    if delta:
+        sign = "+" if delta > 0 else "−"
+        rows.append([(fit(f"this turn {sign}{tokens(abs(delta))}", width), "muted")])
+    if report.warning:
+        rows.append([(fit(f"! {one_line(report.warning)}", width), "warning")])
+    return rows + _members(report, width) + _preview(report, width)
+
+
+def key_row(width: int) -> Row:
+    """Return what the keys do while the pane has the focus."""
+    return spread(
+        [
+            ("c", "strong"),
+            (" compact   ", "muted"),
+            ("i", "strong"),
+            (" with instructions", "muted"),
+        ],
+        [],
+        width,
+    )
+
+
+def _head(budget: BudgetState, report: BudgetChanged, width: int) -> Row:
+    about = "≈ " if report.kind == "estimated" else ""
+    right: Row = [
+        (about, "muted"),
+        (tokens(report.total), _PRESSURE[budget.pressure]),
+        (f" of {tokens(report.window)}" if report.window else " tokens", "muted"),
+    ]
+    percent = budget.percent
+    if percent is not None and width >= 48:
+        right.append((f"  {percent}%", _PRESSURE[budget.pressure]))
+    return spread([("Context", "head")], right, width)
+
+
+def _bar(report: BudgetChanged, shown: list[SourceGroup], width: int) -> Row:
+    whole = report.window or report.total
+    given = share_cells([group.tokens for group in shown], whole, width)
+    cells: list[Piece] = []
+    for slot, count in enumerate(given):
+        pattern, role = SLOTS[slot % len(SLOTS)]
+        cells += [(pattern, role)] * count
+    cells += [("·", "muted")] * (width - len(cells))
+    if report.trigger and report.window and 0 < report.trigger <= report.window:
+        at = min(width - 1, report.trigger * width // report.window)
+        if 0 <= at < len(cells):
+            cells[at] = ("│", "error")
+    return _joined(cells)
+
+
+def _joined(cells: list[Piece]) -> Row:
+    row: Row = []
+    for text, role in cells:
+        if row and row[-1][1] == role and row[-1][0][-1] == text:
+            row[-1] = (row[-1][0] + text, role)
+        else:
+            row.append((text, role))
+    return row
+
+
+def _legend(
+    group: SourceGroup, slot: int, report: BudgetChanged, width: int, *, details: bool = False
+) -> Row:
+    pattern, role = SLOTS[slot % len(SLOTS)]
+    percent = round(group.tokens * 100 / max(1, report.total))
+    right: Row = [(f"{tokens(group.tokens):>6}", "text"), (f"{percent:>4}%", "muted")]
+    if details:
+        noun = "tool" if group.label == TOOL_SCHEMAS else "message"
+        notes = [plural(group.messages, noun)] if group.messages else []
+        if group.compacted:
+            notes.append("shortened")
+        right.insert(0, (" · ".join(notes) + "   ", "muted"))
+    return spread([(f"{pattern} ", role), (one_line(group.label), "text")], right, width)
+
+
+def _foot(budget: BudgetState, report: BudgetChanged, width: int) -> Row:
+    words = f"compacts at {tokens(report.trigger)}" if report.trigger else "never compacts"
+    left: Row = [(words, "warning" if budget.pressure in ("near", "over") else "muted")]
+    if report.turns_left is None or not report.trigger:
+        return spread(left, [], width)
+    right: Row = [(f"≈ {plural(report.turns_left, 'turn')}", "muted")]
+    if pieces_width(left) + pieces_width(right) >= width:
+        right = []
+    return spread(left, right, width)
+
+
+def _members(report: BudgetChanged, width: int) -> list[Row]:
+    """The sources one by one, where the legend has put several together."""
+    folded = [s for s in report.sources if source_label(s.source) != s.source and s.tokens > 0]
+    many = source_groups(report.sources, len(SLOTS))
+    if many and many[-1].members > 1:
+        named = {group.label for group in many}
+        folded += [s for s in report.sources if source_label(s.source) not in named]
+    if len(folded) < 2:
+        return []
+    seen = dict.fromkeys(sorted(folded, key=lambda source: -source.tokens))
+    return [
+        [],
+        [("Of which", "head")],
+        *(
+            spread(
+                [("  ", "text"), (one_line(source.source), "muted")],
+                [(f"{tokens(source.tokens):>6}", "muted"), ("     ", "muted")],
+                width,
+            )
+            for source in seen
+        ),
+    ]
+
+
+def _preview(report: BudgetChanged, width: int) -> list[Row]:
+    """What a compaction would do now."""
+    if not report.preview:
+        return []
+    saved = sum(step.before - step.after for step in report.preview)
+    rows: list[Row] = [
+        [],
+        spread([("If compacted now", "head")], [(f"−{tokens(max(0, saved))}", "text")], width),
+    ]
+    for step in report.preview:
+        words = f"{one_line(step.action)} {one_line(step.source)}"
+        rows.append(
+            spread(
+                [("  ", "text"), (words, "muted"), (f"  {plural(step.rows, 'row')}", "muted")],
+                [(f"{tokens(step.before)} → {tokens(step.after)}", "muted")],
+                width,
+            )
+        )
+    return rows

@@ -1,0 +1,188 @@
+"""The hook event log: every event, who handled it, what they answered."""
+
+import time
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Input
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.panes.events.view import EventLogView
+from amplifier_tui.ui.state.session import SessionState
+from amplifier_tui.ui.widgets.styled import MARGIN, PAINT_CLASSES, PAINT_CSS, Palette, Piece, spread
+
+
+class EventLogHead(Widget):
+    """Head line: how many events, and whether the newest are shown."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES = PAINT_CLASSES
+    DEFAULT_CSS = f"""
+    EventLogHead {{
+        height: 1;
+        background: $surface;
+        color: $foreground;
+        {PAINT_CSS}
+        &.-focused > .pane--head {{ color: $primary; }}
+    }}
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._palette = Palette(self)
+        self._right: list[Piece] = []
+
+    def say(self, right: list[Piece]) -> None:
+        """Set the words at the right."""
+        if right != self._right:
+            self._right = right
+            self.refresh()
+
+    def notify_style_update(self) -> None:
+        """Take the colours of a new theme."""
+        super().notify_style_update()
+        self._palette.clear()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the line."""
+        width = self.size.width
+        row = spread([("Events", "head")], self._right, max(0, width - 2 * MARGIN))
+        return self._palette.strip(row, width)
+
+
+class FilterInput(Input):
+    """The filter while it is typed: Enter keeps it, Esc takes it back."""
+
+    DEFAULT_CSS = """
+    FilterInput {
+        display: none;
+        background: $panel;
+        border: none;
+        height: 1;
+        &, &.-textual-compact { padding: 0 1; }
+        &.-open { display: block; }
+        &:focus { border: none; background-tint: transparent; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "close", "Close", show=False, id="events.filter_close")
+    ]
+
+    def action_close(self) -> None:
+        """Give the filter up."""
+        if isinstance(self.parent, EventLogPane):
+            self.parent.close_filter(clear=True)
+
+
+class EventLogPane(Vertical):
+    """Head, filter line and rows.
+
+    `f` follows, `p` pauses, `/` filters, `j` `k` move, Enter inspects, `y` copies.
+
+    Args:
+        clock: Monotonic seconds, for the repaint limit.
+    """
+
+    DEFAULT_CSS = """
+    EventLogPane {
+        height: 1fr;
+        background: $surface;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "Filter", id="events.filter"),
+    ]
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.view = EventLogView(clock=clock)
+        self._head = EventLogHead()
+        self._input = FilterInput(placeholder="tool:* -delta mod:approval >100ms", compact=True)
+
+    def compose(self) -> ComposeResult:
+        """Stack the parts."""
+        yield self._head
+        yield self._input
+        yield self.view
+
+    def update_from(self, state: SessionState) -> None:
+        """Show what is new in the state's event log; cheap when nothing is."""
+        self.view.show(state.log)
+
+    def focus(self, scroll_visible: bool = True) -> "EventLogPane":
+        """Give the focus to the rows."""
+        self.view.focus(scroll_visible)
+        return self
+
+    def action_filter(self) -> None:
+        """Open the filter line."""
+        self._input.add_class("-open")
+        self._input.focus()
+
+    def close_filter(self, *, clear: bool) -> None:
+        """Close the filter line and go back to the rows.
+
+        Args:
+            clear: Show all events again.
+        """
+        if clear:
+            self._input.value = ""
+            self.view.set_filter("")
+        self._input.set_class(bool(self._input.value.strip()), "-open")
+        self.view.focus()
+
+    @on(Input.Changed)
+    def _filter_typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.view.set_filter(event.value)
+
+    @on(Input.Submitted)
+    def _filter_done(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.close_filter(clear=False)
+
+    @on(EventLogView.Changed)
+    def _say(self, event: EventLogView.Changed) -> None:
+        event.stop()
+        self._head.say(self._words())
+
+    def on_mount(self) -> None:
+        """Say that there is nothing yet."""
+        self._head.say(self._words())
+
+    def on_descendant_focus(self) -> None:
+        """Show that the keys go here."""
+        self._head.add_class("-focused")
+
+    def on_descendant_blur(self) -> None:
+        """Show that they no longer do."""
+        self._head.remove_class("-focused")
+
+    def _words(self) -> list[Piece]:
+        view = self.view
+        if not view.total and not view.waiting:
+            return []
+        words: list[Piece] = [(f"{view.total}", "text")]
+        if not view.filter.empty:
+            words = [(f"{view.matched}", "text"), (f" of {view.total}", "muted")]
+        if view.filter.problems:
+            words.append((f" · {one_line(view.filter.problems[0])}", "warning"))
+        elif view.paused:
+            words += [(" · paused ", "warning"), (f"+{view.waiting}", "warning")]
+        elif view.following:
+            words.append((" · following", "muted"))
+        else:
+            words.append((" · f follows", "muted"))
+        return words

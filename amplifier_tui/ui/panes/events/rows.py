@@ -1,0 +1,167 @@
+"""How one row of the event log reads at a width."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from rich.cells import cell_len
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.events import HandlerTrace, HookTraced
+from amplifier_tui.ui.state.formats import milliseconds
+from amplifier_tui.ui.widgets.styled import Piece, Role, fit, fit_pieces, pieces_width, spread
+
+Row = list[Piece]
+
+_VERDICTS: dict[str, Role] = {
+    "deny": "error",
+    "error": "error",
+    "ask_user": "warning",
+    "modify": "accent",
+    "inject_context": "primary",
+}
+_MS = 6
+_LONG_TIME = 56
+_WIDE = 84
+_LANE_WIDTH = 12
+_VERDICT_WIDTH = 10
+_SOURCE_WIDTH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class EventLayout:
+    """What fits.
+
+    Attributes:
+        width: Cells per line.
+        lanes: Show the lane column (in the wide form).
+    """
+
+    width: int
+    lanes: bool = False
+
+    @property
+    def wide(self) -> bool:
+        """One line with all columns; else handlers with something to say get child lines."""
+        return self.width >= _WIDE
+
+
+def spoke(handler: HandlerTrace) -> bool:
+    """Return True when a handler did more than let the event pass."""
+    return handler.verdict not in ("continue", "")
+
+
+def event_row(row: HookTraced, count: int, layout: EventLayout, previous: float | None) -> Row:
+    """Return the line of an event.
+
+    Args:
+        row: The event.
+        count: How many events the row stands for.
+        layout: The columns.
+        previous: Time of the row above, for the difference; None when there is none.
+    """
+    if layout.wide:
+        return _wide(row, count, layout, previous)
+    width = layout.width
+    stamp = clock_time(row.at) if width >= _LONG_TIME else clock_time(row.at)[-6:]
+    if width < 24:
+        stamp = ""
+    left: Row = [(f"{stamp} ", "muted")] if stamp else []
+    ms = f"{milliseconds(row.duration_ms):>{_MS}}" if width >= 18 else ""
+    source = one_line(row.source)
+    name = one_line(row.event)
+    times = f" ×{count}" if count > 1 else ""
+    room = width - pieces_width(left) - (len(ms) + 1 if ms else 0)
+    if source and cell_len(name) + len(times) + cell_len(source) + 1 > room:
+        source = ""
+    right: Row = [(f"{source} " if source else "", "muted"), (ms, "muted")]
+    taken = cell_len(source) + 1 if source else 0
+    return spread(left + _name(row, name, times, room - taken), right, width)
+
+
+def handler_row(handler: HandlerTrace, layout: EventLayout) -> Row:
+    """Return the child line of a handler that spoke."""
+    verdict = one_line(handler.verdict)
+    indent = "       └ " if layout.width >= 30 else " └ "
+    if layout.width >= _LONG_TIME:
+        indent = " " * 6 + indent
+    left: Row = [(indent, "muted"), (one_line(handler.name), "muted")]
+    why = one_line(handler.error or handler.reason or "")
+    right: Row = [(verdict, _VERDICTS.get(handler.verdict, "accent"))]
+    if why and layout.width >= _LONG_TIME:
+        room = layout.width - pieces_width(left) - cell_len(verdict) - 3
+        left.append((f"  {fit(why, max(0, room))}", "muted"))
+    return spread(left, right, layout.width)
+
+
+def clock_time(at: float) -> str:
+    """Return the local time of day as `12:04:07.311`."""
+    try:
+        return datetime.fromtimestamp(at).strftime("%H:%M:%S.%f")[:-3]
+    except (OverflowError, OSError, ValueError):
+        return "--:--:--.---"
+
+
+def _name(row: HookTraced, name: str, times: str, room: int) -> Row:
+    return [(fit(name, max(0, room - len(times))), event_role(row)), (times, "muted")]
+
+
+def event_role(row: HookTraced) -> Role:
+    """Return the colour of an event's name: only what wants attention has one."""
+    if row.verdict in ("deny", "error") or row.event.endswith((":error", "_failed", "_aborted")):
+        return "error"
+    if row.event.startswith(("approval:", "policy:")):
+        return "warning"
+    if row.event.startswith("cancel:"):
+        return "warning"
+    return "text"
+
+
+def _wide(row: HookTraced, count: int, layout: EventLayout, previous: float | None) -> Row:
+    delta = "" if previous is None else _difference(row.at - previous)
+    cells: Row = [(clock_time(row.at), "muted"), (f"{delta:>8}", "muted"), ("  ", "muted")]
+    if layout.lanes:
+        cells += _cell(one_line(row.agent), _LANE_WIDTH, "muted")
+    fixed = pieces_width(cells) + _SOURCE_WIDTH + _VERDICT_WIDTH + 8
+    event_width = min(30, max(18, (layout.width - fixed) // 2))
+    times = f" ×{count}" if count > 1 else ""
+    name = _name(row, one_line(row.event), times, event_width - 2)
+    pad = event_width - pieces_width(name)
+    cells += [*name, (" " * pad, "text")]
+    cells += _cell(one_line(row.source), _SOURCE_WIDTH, "muted")
+    # `inject` says it; the handler's own words follow in the last column.
+    verdict = one_line(row.verdict).removesuffix("_context")
+    cells += _cell(verdict, _VERDICT_WIDTH, _VERDICTS.get(row.verdict, "muted"))
+    cells += [(f"{milliseconds(row.duration_ms):>{_MS}}", "muted"), ("  ", "muted")]
+    return fit_pieces([*cells, *_handlers(row)], layout.width)
+
+
+def _cell(text: str, width: int, role: Role) -> Row:
+    cut = fit(text, width - 2)
+    return [(cut + " " * (width - cell_len(cut)), role)]
+
+
+def _difference(seconds: float) -> str:
+    if abs(seconds) < 0.0005:
+        return "+0"
+    if abs(seconds) < 9.9995:
+        return f"{seconds:+.3f}"
+    if abs(seconds) < 9999.5:
+        return f"{seconds:+.1f}" if abs(seconds) < 999.95 else f"{seconds:+.0f}"
+    return ">+2 h" if seconds > 0 else "<−2 h"
+
+
+def _handlers(row: HookTraced) -> Row:
+    """Return the handlers: those that spoke first, with what they said."""
+    pieces: Row = []
+    for handler in sorted(row.handlers, key=lambda h: not spoke(h)):
+        if pieces:
+            pieces.append((", ", "muted"))
+        pieces.append((one_line(handler.name), "text" if spoke(handler) else "muted"))
+        if not spoke(handler):
+            continue
+        verdict = one_line(handler.verdict)
+        pieces.append((f" {verdict}", _VERDICTS.get(handler.verdict, "accent")))
+        why = one_line(handler.error or handler.reason or "")
+        if why:
+            pieces.append((f" {why}", "muted"))
+    return pieces

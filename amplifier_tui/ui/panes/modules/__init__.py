@@ -1,0 +1,1 @@
+"""The modules pane: what is mounted."""

@@ -1,0 +1,154 @@
+"""Content blocks as conversation entries: text and thinking that stream, calls being written."""
+
+from dataclasses import dataclass
+
+from amplifier_tui.host.events import BlockDelta, BlockEnded, BlockKind, BlockStarted
+from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
+    TextEntry,
+    ThinkingEntry,
+    ToolEntry,
+)
+from amplifier_tui.ui.state.conversation.entry_list import EntryList
+from amplifier_tui.ui.state.conversation.tool_lines import ToolLines
+
+
+@dataclass(slots=True)
+class _Block:
+    """A content block on its way; `entry` is None until there is something to show."""
+
+    block_id: str
+    agent: str
+    kind: BlockKind
+    name: str = ""
+    entry: ConversationEntry | None = None
+    ended: bool = False
+
+
+class BlockEntries:
+    """Keeps one entry per content block; `tool_use` blocks belong to `ToolLines`."""
+
+    def __init__(self, entries: EntryList, tools: ToolLines) -> None:
+        self._entries = entries
+        self._tools = tools
+        self._blocks: dict[tuple[str, str], _Block] = {}
+        self._turn_blocks: list[_Block] = []
+
+    def clear(self) -> None:
+        """Forget every block."""
+        self._blocks.clear()
+        self._turn_blocks.clear()
+
+    def started(self, event: BlockStarted) -> None:
+        """A block begins to stream."""
+        key = (event.agent, event.block_id)
+        if key in self._blocks:
+            return
+        block = self._open(_Block(event.block_id, event.agent, event.kind, event.name))
+        if event.kind == "tool_use" and event.name:
+            block.entry = self._tools.prepare(event.agent, event.block_id, event.name, event.at)
+        elif event.kind == "thinking":
+            self._show(block, "")
+
+    def streamed(self, event: BlockDelta) -> None:
+        """A block has more text."""
+        key = (event.agent, event.block_id)
+        block = self._blocks.get(key)
+        if block is None:
+            block = self._open(_Block(event.block_id, event.agent, "text"))
+        if block.ended or not event.text:
+            return
+        entry = block.entry
+        if isinstance(entry, TextEntry | ThinkingEntry):
+            self._entries.stream(entry, event.text)
+        elif isinstance(entry, ToolEntry):
+            self._tools.write_arguments(entry, event.text)
+        elif block.kind != "tool_use":
+            self._show(block, event.text)
+
+    def ended(self, event: BlockEnded) -> None:
+        """A block is complete, void or interrupted."""
+        key = (event.agent, event.block_id)
+        block = self._blocks.get(key)
+        if block is None:
+            block = self._open(_Block(event.block_id, event.agent, event.kind))
+        block.ended = True
+        entry = block.entry
+        if isinstance(entry, ToolEntry):
+            if event.discarded:
+                self._tools.discard(entry)
+            else:
+                self._tools.finish_arguments(entry, event.text)
+            return
+        if entry is not None and block.kind != event.kind:
+            # A delta came before the block's start and was taken for text.
+            self._entries.remove(entry)
+            block.entry = entry = None
+        block.kind = event.kind
+        if event.kind == "tool_use":
+            return
+        if event.discarded or not event.text.strip():
+            if entry is not None:
+                self._entries.remove(entry)
+                block.entry = None
+            return
+        if not isinstance(entry, TextEntry | ThinkingEntry):
+            self._show(block, event.text, streaming=False, interrupted=event.interrupted)
+            return
+        if (entry.text, entry.streaming, entry.interrupted) != (
+            event.text,
+            False,
+            event.interrupted,
+        ):
+            entry.text, entry.streaming = event.text, False
+            entry.interrupted = event.interrupted
+            self._entries.update(entry)
+
+    def settle(self, agent: str | None = None, interrupted: bool = True) -> bool:
+        """Close the blocks of a turn that will not end any more.
+
+        Args:
+            agent: The lane that ended; None for all of them.
+            interrupted: Mark them so.
+
+        Returns:
+            True when the text of an interrupted answer was kept.
+        """
+        kept = False
+        others = []
+        for block in self._turn_blocks:
+            if agent not in (None, block.agent):
+                others.append(block)
+                continue
+            entry = block.entry
+            if isinstance(entry, TextEntry | ThinkingEntry):
+                if not block.ended:
+                    entry.streaming = False
+                    entry.interrupted = interrupted
+                    if entry.text.strip():
+                        self._entries.update(entry)
+                    else:
+                        self._entries.remove(entry)
+                        block.entry = None
+                kept = kept or (entry.interrupted and isinstance(entry, TextEntry))
+            block.ended = True
+        self._turn_blocks = others
+        return kept
+
+    def _open(self, block: _Block) -> _Block:
+        self._blocks[block.agent, block.block_id] = block
+        self._turn_blocks.append(block)
+        return block
+
+    def _show(
+        self, block: _Block, text: str, *, streaming: bool = True, interrupted: bool = False
+    ) -> None:
+        make = ThinkingEntry if block.kind == "thinking" else TextEntry
+        block.entry = make(
+            key=f"block:{block.block_id}",
+            agent=block.agent,
+            text=text,
+            streaming=streaming,
+            interrupted=interrupted,
+        )
+        self._entries.add(block.entry)

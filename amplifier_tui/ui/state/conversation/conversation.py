@@ -1,0 +1,297 @@
+"""The conversation: what was said, done and went wrong, as entries in order."""
+
+from collections import deque
+
+from amplifier_tui.host.events import (
+    MAIN_LANE,
+    ApprovalRequested,
+    ApprovalResolved,
+    BlockDelta,
+    BlockEnded,
+    BlockStarted,
+    Compacted,
+    Failed,
+    HostEvent,
+    LaneClosed,
+    Level,
+    ModuleFailed,
+    ModuleMounted,
+    SessionClosed,
+    SessionOpened,
+    SteerApplied,
+    ToolEnded,
+    ToolProgress,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
+from amplifier_tui.ui.state.conversation.blocks import BlockEntries
+from amplifier_tui.ui.state.conversation.entries import (
+    NO_PROVIDER,
+    ConversationEntry,
+    ErrorEntry,
+    NoteEntry,
+    TextEntry,
+    ToolEntry,
+    UserEntry,
+    WelcomeEntry,
+)
+from amplifier_tui.ui.state.conversation.entry_list import EntryList
+from amplifier_tui.ui.state.conversation.failures import Failures
+from amplifier_tui.ui.state.conversation.tool_lines import ToolLines
+from amplifier_tui.ui.state.conversation.welcome import Welcome
+from amplifier_tui.ui.state.formats import plural, span, tokens
+
+_ONCE = (Compacted, Failed, SteerApplied, TurnEnded)
+_TOLD = 16
+
+
+class ConversationState:
+    """Reduces events to the entries of `list`."""
+
+    HANDLES: tuple[type[HostEvent], ...] = (
+        ApprovalRequested,
+        ApprovalResolved,
+        BlockDelta,
+        BlockEnded,
+        BlockStarted,
+        Compacted,
+        Failed,
+        LaneClosed,
+        ModuleFailed,
+        ModuleMounted,
+        SessionClosed,
+        SessionOpened,
+        SteerApplied,
+        ToolEnded,
+        ToolProgress,
+        ToolStarted,
+        TurnEnded,
+        TurnStarted,
+    )
+
+    def __init__(self) -> None:
+        self.list = EntryList()
+        self._tools = ToolLines(self.list)
+        self._blocks = BlockEntries(self.list, self._tools)
+        self.failures = Failures(self.list)
+        self._turns: set[tuple[str, int, str, float]] = set()
+        self._welcome = Welcome(self.list)
+        self._unready: ErrorEntry | None = None
+        self._bundle = ""
+        self._opened_as = ""
+        self._divider = ""
+        self._told: deque[HostEvent] = deque(maxlen=_TOLD)
+        self._replaying = False
+
+    @property
+    def version(self) -> int:
+        """Moves when an entry does."""
+        return self.list.version
+
+    def clear(self) -> None:
+        """Empty the conversation, for another session."""
+        self.list.clear()
+        self._tools.clear()
+        self._blocks.clear()
+        self.failures.clear()
+        self._turns.clear()
+        self._welcome.clear()
+        self._unready = None
+        self._opened_as = ""
+        self._divider = ""
+        self._told.clear()
+        self._replaying = False
+
+    def set_mode(self, mode: str) -> None:
+        """Show another permission mode in the welcome."""
+        self._welcome.set_mode(mode)
+
+    def prepend(self, earlier: "ConversationState") -> None:
+        """Put the entries of an earlier part of the session in front."""
+        earlier._settle()
+        self._welcome.drop()
+        self.list.prepend([e for e in earlier.list.entries if not isinstance(e, WelcomeEntry)])
+
+    def apply(self, event: HostEvent) -> None:
+        """Take one event of the session."""
+        if event.replayed:
+            self._replaying = True
+        if isinstance(event, _ONCE):
+            # Each of these adds an entry that has no id of its own.
+            if event in self._told:
+                return
+            self._told.append(event)
+        match event:
+            case BlockStarted():
+                self._welcome.drop()
+                self._blocks.started(event)
+            case BlockDelta():
+                self._welcome.drop()
+                self._blocks.streamed(event)
+            case BlockEnded():
+                self._welcome.drop()
+                self._blocks.ended(event)
+            case ToolStarted():
+                self._welcome.drop()
+                self._tools.started(event)
+            case ToolProgress():
+                self._tools.progressed(event)
+            case ToolEnded():
+                self._welcome.drop()
+                self._tools.ended(event)
+            case ApprovalRequested() if not event.replayed:
+                if event.call_id:
+                    self._welcome.drop()
+                self._tools.asked(event)
+            case ApprovalResolved():
+                self._tools.answered(event)
+            case TurnStarted():
+                self._turn_started(event)
+            case TurnEnded():
+                self._turn_ended(event)
+            case LaneClosed():
+                self._settle(event.lane)
+            case SteerApplied():
+                self._add(UserEntry(key="steer", agent=event.agent, text=event.text, steered=True))
+            case Compacted():
+                self._note(_compaction_words(event), event.agent)
+            case Failed():
+                self._failed(event)
+            case ModuleFailed() if event.kind == "provider":
+                self._welcome.provider_failed(event)
+            case ModuleMounted() if event.kind == "provider":
+                self._welcome.provider_mounted(event)
+            case SessionOpened():
+                self._session_opened(event)
+            case SessionClosed():
+                self._settle()
+            case _:
+                pass
+
+    # --- turns -----------------------------------------------------------------------------
+
+    def _turn_started(self, event: TurnStarted) -> None:
+        seen = (event.agent, event.turn, event.prompt, event.at)
+        if seen in self._turns:
+            return
+        self._turns.add(seen)
+        self._told.clear()
+        if not event.replayed:
+            self._divider = ""
+        self.failures.turn_started(event)
+        if self._is_tried_again(event):
+            self._note("Trying again")
+            return
+        prefix = "" if event.agent == MAIN_LANE else f"{event.agent}:"
+        self._add(
+            UserEntry(
+                key=f"user:{prefix}{event.turn}",
+                agent=event.agent,
+                text=event.prompt,
+                turn=event.turn,
+                attachments=event.attachments,
+            )
+        )
+
+    def _turn_ended(self, event: TurnEnded) -> None:
+        kept = self._settle(
+            None if event.agent == MAIN_LANE else event.agent, event.status != "success"
+        )
+        if event.agent != MAIN_LANE:
+            return
+        self.failures.turn_ended()
+        words = _end_words(event, kept)
+        if words and not (event.status == "error" and self.failures.in_turn):
+            level: Level = "error" if event.status == "error" else "info"
+            self._note(words, event.agent, level)
+
+    def _settle(self, agent: str | None = None, interrupted: bool = True) -> bool:
+        """Close what will not end any more; True when the text of an answer was kept."""
+        kept = self._blocks.settle(agent, interrupted)
+        self._tools.settle(agent)
+        return kept
+
+    # --- failures and notes ----------------------------------------------------------------
+
+    def _failed(self, event: Failed) -> None:
+        if event.kind != NO_PROVIDER or event.prompt or self._said_something():
+            self._welcome.miss(event.missing)
+            self.failures.add(event)
+            return
+        # The card of the empty session says it, once there is one.
+        self._welcome.unready(event)
+        if not self._welcome.is_shown:
+            self._unready = self.failures.add(event)
+
+    def _note(self, text: str, agent: str = MAIN_LANE, level: Level = "info") -> None:
+        self.list.add(NoteEntry(key="note", agent=agent, text=text, level=level))
+
+    # --- sessions --------------------------------------------------------------------------
+
+    def _session_opened(self, event: SessionOpened) -> None:
+        same = event.session_id == self._opened_as
+        previous, self._bundle = self._bundle, event.bundle
+        self._opened_as = event.session_id
+        if event.resumed and not same:
+            self._divider = "Resumed" + (f" · {event.bundle}" if event.bundle else "")
+        elif previous and previous != event.bundle:
+            if same and self._said_something():
+                self._note(f"Switched to {event.bundle}")
+            else:
+                self._divider = f"Switched to {event.bundle}"
+        if self._said_something():
+            return
+        if self._unready is not None:
+            self.list.remove(self._unready)
+            self._unready = None
+        self._welcome.show(event)
+
+    def settle_replay(self) -> None:
+        """Close what the stored session left open; more stored events may still come."""
+        if self._replaying:
+            self._settle()
+            self._replaying = False
+
+    def end_replay(self) -> None:
+        """Take note of a live event: the stored part is over, a line says where."""
+        self.settle_replay()
+        if self._divider and self._said_something():
+            self._note(self._divider)
+            self._divider = ""
+
+    def _is_tried_again(self, event: TurnStarted) -> bool:
+        """Whether a turn goes on with the prompt of the last one, which is on screen already."""
+        if event.agent != MAIN_LANE:
+            return False
+        prompts = (e for e in reversed(self.list.entries) if isinstance(e, UserEntry))
+        last = next((entry for entry in prompts if entry.begins_turn), None)
+        return last is not None and (last.turn, last.text) == (event.turn, event.prompt)
+
+    def _said_something(self) -> bool:
+        return any(isinstance(e, UserEntry | TextEntry | ToolEntry) for e in self.list.entries)
+
+    def _add(self, entry: ConversationEntry) -> None:
+        self._welcome.drop()
+        self.list.add(entry)
+
+
+def _compaction_words(event: Compacted) -> str:
+    words = f"Compacted {tokens(event.before_tokens)} → {tokens(event.after_tokens)}"
+    if event.rows:
+        how = "in a summary" if event.strategy == "summary" else "shortened"
+        words += f" · {plural(event.rows, 'row')} {how}"
+    return words
+
+
+def _end_words(event: TurnEnded, kept: bool) -> str:
+    after = f" after {span(event.duration_ms / 1000)}" if event.duration_ms >= 1000 else ""
+    match event.status:
+        case "cancelled":
+            return f"Stopped{after}" + (" · partial answer kept" if kept else "")
+        case "incomplete":
+            return f"Ended{after} before the answer was complete"
+        case "error":
+            return f"Failed{after}" + (" · partial answer kept" if kept else "")
+        case _:
+            return ""

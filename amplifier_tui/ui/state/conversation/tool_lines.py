@@ -1,0 +1,290 @@
+"""Tool calls as conversation entries: from the first streamed argument to the result."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from amplifier_tui.host.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    ToolEnded,
+    ToolProgress,
+    ToolStarted,
+)
+from amplifier_tui.ui.state.conversation.entries import ToolEntry, ToolState
+from amplifier_tui.ui.state.conversation.entry_list import EntryList
+
+OUTPUT_LIMIT = 64 * 1024
+"""Characters of live output that are kept, from the end."""
+
+SMALL_DIFF = 16
+"""Lines of a diff, headers included, that is shown without being asked for."""
+
+_OPEN: frozenset[ToolState] = frozenset({"running", "waiting"})
+
+CallKey = tuple[str, str]
+"""Lane and call id: some servers number the calls of every answer from zero."""
+
+
+@dataclass(slots=True)
+class _Call:
+    entry: ToolEntry
+    requests: set[str] = field(default_factory=set)
+    """Approval requests that hold the call."""
+    began: float = 0.0
+    """When the orchestrator reported its start; its line counts from the user's grant."""
+    ended: bool = False
+
+
+class ToolLines:
+    """Keeps one `ToolEntry` per call.
+
+    A call shows up as soon as the model begins to write it (a `tool_use` block). The block does
+    not know the call's id, so the line is adopted by the first call of the same lane and tool
+    that starts, asks or ends.
+    """
+
+    def __init__(self, entries: EntryList) -> None:
+        self._entries = entries
+        self._calls: dict[CallKey, _Call] = {}
+        self._open_calls: dict[CallKey, _Call] = {}
+        self._requests: dict[str, CallKey] = {}
+        self._preparing: list[tuple[str, ToolEntry]] = []
+
+    def clear(self) -> None:
+        """Forget every call."""
+        self._calls.clear()
+        self._open_calls.clear()
+        self._requests.clear()
+        self._preparing.clear()
+
+    # --- while the model writes the call ---------------------------------------------------
+
+    def prepare(self, agent: str, block_id: str, tool: str, at: float) -> ToolEntry:
+        """Add a line for a call that the model begins to write."""
+        entry = ToolEntry(
+            key=f"tool:{block_id}", agent=agent, tool=tool, preparing=True, started=at
+        )
+        self._entries.add(entry)
+        self._preparing.append((block_id, entry))
+        return entry
+
+    def write_arguments(self, entry: ToolEntry, text: str) -> None:
+        """Append streamed JSON to a line that is being prepared."""
+        if entry.preparing and text:
+            entry.argument_text += text
+            self._entries.update(entry)
+
+    def finish_arguments(self, entry: ToolEntry, text: str) -> None:
+        """Take the complete arguments of a line that is being prepared."""
+        if not entry.preparing:
+            return
+        arguments = parse_arguments(text or entry.argument_text)
+        text = text or entry.argument_text
+        if entry.argument_text != text or (arguments and entry.arguments != arguments):
+            entry.argument_text = text
+            entry.arguments = arguments or entry.arguments
+            self._entries.update(entry)
+
+    def discard(self, entry: ToolEntry) -> None:
+        """Take a line out whose block was void; a call that started keeps its line."""
+        if entry.preparing:
+            self._preparing = [item for item in self._preparing if item[1] is not entry]
+            self._entries.remove(entry)
+
+    # --- the call --------------------------------------------------------------------------
+
+    def started(self, event: ToolStarted) -> None:
+        """The orchestrator accepted a call."""
+        key = (event.agent, event.call_id)
+        call = self._calls.get(key)
+        if call is not None and call.ended and call.began not in (0.0, event.at):
+            call = None  # The id is used again for another call.
+        if call is None:
+            call = self._open(key, event.tool, event.arguments)
+        entry = call.entry
+        before = _facts(entry)
+        entry.tool = event.tool or entry.tool
+        entry.arguments = event.arguments or entry.arguments
+        entry.module_id = event.module_id or entry.module_id
+        entry.started = call.began = event.at
+        self._update_if_changed(entry, before)
+
+    def progressed(self, event: ToolProgress) -> None:
+        """A running call has more output."""
+        call = self._calls.get((event.agent, event.call_id))
+        if call is None or call.ended or not event.text:
+            return
+        entry = call.entry
+        entry.output_size += len(event.text)
+        entry.output = (entry.output + event.text)[-OUTPUT_LIMIT:]
+        self._entries.update(entry)
+
+    def ended(self, event: ToolEnded) -> None:
+        """A call is over."""
+        key = (event.agent, event.call_id)
+        call = self._calls.get(key) or self._open(key, event.tool, {}, started=0.0)
+        self._close(key, call)
+        entry = call.entry
+        before = _facts(entry)
+        entry.tool = event.tool or entry.tool
+        entry.state = _end_state(event)
+        entry.output = event.output
+        entry.output_size = event.output_size or len(event.output)
+        entry.error = event.error
+        entry.diff = event.diff
+        entry.expanded = bool(event.diff) and event.diff.count("\n") <= SMALL_DIFF
+        entry.path = event.path
+        entry.summary = event.summary
+        entry.duration_ms = event.duration_ms
+        self._update_if_changed(entry, before)
+
+    # --- approvals -------------------------------------------------------------------------
+
+    def asked(self, event: ApprovalRequested) -> None:
+        """A call waits for the user. It may ask before the orchestrator reports its start."""
+        if not event.call_id or event.request_id in self._requests:
+            return
+        key = (event.agent, event.call_id)
+        call = self._calls.get(key)
+        if call is None:
+            if not event.tool:
+                return
+            call = self._open(key, event.tool, {}, started=event.at)
+        if call.ended:
+            return
+        self._requests[event.request_id] = key
+        call.requests.add(event.request_id)
+        self._set_state(call.entry, "waiting")
+
+    def answered(self, event: ApprovalResolved) -> None:
+        """A request was answered; a grant lets the call run unless another request holds it."""
+        key = self._requests.pop(event.request_id, None)
+        call = self._calls.get(key) if key is not None else None
+        if call is None:
+            return
+        call.requests.discard(event.request_id)
+        if call.ended:
+            return
+        if event.outcome == "allowed":
+            if not call.requests:
+                call.entry.started = event.at
+                self._set_state(call.entry, "running")
+            return
+        entry = call.entry
+        entry.error = event.reason or entry.error
+        self._set_state(entry, "interrupted" if event.outcome == "cancelled" else "denied")
+
+    # --- the end of a turn or of a replay --------------------------------------------------
+
+    def settle(self, agent: str | None = None) -> None:
+        """Mark every call that will not end any more as interrupted.
+
+        Args:
+            agent: The lane that ended; None for all of them.
+        """
+        for _, entry in self._preparing:
+            if agent is None or entry.agent == agent:
+                entry.preparing = False
+                self._set_state(entry, "interrupted")
+        self._preparing = [item for item in self._preparing if item[1].preparing]
+        for key, call in list(self._open_calls.items()):
+            if agent in (None, key[0]):
+                self._close(key, call)
+                if call.entry.state in _OPEN:
+                    self._set_state(call.entry, "interrupted")
+
+    # --- helpers ---------------------------------------------------------------------------
+
+    def _open(
+        self, key: CallKey, tool: str, arguments: dict[str, Any], started: float = 0.0
+    ) -> _Call:
+        agent, call_id = key
+        entry = self._adopt(agent, call_id, tool, arguments)
+        if entry is None:
+            entry = ToolEntry(
+                key=f"tool:{call_id}", agent=agent, tool=tool, call_id=call_id, started=started
+            )
+            self._entries.add(entry)
+        else:
+            entry.preparing = False
+            entry.call_id = call_id
+            entry.argument_text = ""
+            self._entries.update(entry)
+        call = self._calls[key] = self._open_calls[key] = _Call(entry)
+        return call
+
+    def _close(self, key: CallKey, call: _Call) -> None:
+        call.ended = True
+        self._open_calls.pop(key, None)
+
+    def _adopt(
+        self, agent: str, call_id: str, tool: str, arguments: dict[str, Any]
+    ) -> ToolEntry | None:
+        candidates = [
+            item for item in self._preparing if item[1].agent == agent and item[1].tool == tool
+        ]
+        if not candidates:
+            return None
+        chosen = min(
+            candidates,
+            key=lambda item: (
+                not (call_id and call_id in item[0]),
+                not (arguments and item[1].arguments == arguments),
+            ),
+        )
+        self._preparing.remove(chosen)
+        return chosen[1]
+
+    def _set_state(self, entry: ToolEntry, state: ToolState) -> None:
+        if entry.state != state:
+            entry.state = state
+            self._entries.update(entry)
+
+    def _update_if_changed(self, entry: ToolEntry, before: tuple[object, ...]) -> None:
+        if _facts(entry) != before:
+            self._entries.update(entry)
+
+
+def parse_arguments(text: str) -> dict[str, Any]:
+    """Return the arguments in a `tool_use` block's text, empty when they are not an object.
+
+    Both the bare arguments and a whole call (`{"name": …, "input": {…}}`) are understood.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(value, dict):
+        return {}
+    if "name" in value:
+        for name in ("input", "arguments"):
+            inner = value.get(name)
+            if isinstance(inner, dict):
+                return inner
+    return value
+
+
+def _end_state(event: ToolEnded) -> ToolState:
+    if event.denied:
+        return "denied"
+    if event.interrupted:
+        return "interrupted"
+    return "ok" if event.ok else "failed"
+
+
+def _facts(entry: ToolEntry) -> tuple[object, ...]:
+    return (
+        entry.tool,
+        entry.arguments,
+        entry.module_id,
+        entry.started,
+        entry.state,
+        entry.output,
+        entry.output_size,
+        entry.error,
+        entry.diff,
+        entry.path,
+        entry.summary,
+        entry.duration_ms,
+    )

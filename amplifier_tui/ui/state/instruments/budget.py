@@ -1,0 +1,204 @@
+"""The context budget: how full the window is, and with what."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from amplifier_tui.host.events import (
+    MAIN_LANE,
+    BudgetChanged,
+    HostEvent,
+    SourceUsage,
+    TurnStarted,
+)
+from amplifier_tui.ui.state.section import Section
+
+QUIET_WARNING = 0.70
+"""Part of the window from which the number is no longer quiet."""
+
+LOUD_MARGIN = 0.10
+"""This part of the window before the trigger, the warning is loud."""
+
+Pressure = Literal["calm", "rising", "near", "over"]
+
+_SYSTEM = ("bundle:", "file:", "agent:", "system")
+_CONVERSATION = frozenset({"user", "assistant", "history", "conversation"})
+
+
+class BudgetState(Section):
+    """The latest report of the main lane.
+
+    Attributes:
+        report: The event as it came, None before the first.
+        turn_began_with: Total at the start of the turn, None when it was not known.
+    """
+
+    HANDLES: tuple[type[HostEvent], ...] = (BudgetChanged, TurnStarted)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.report: BudgetChanged | None = None
+        self.turn_began_with: int | None = None
+
+    @property
+    def part(self) -> float | None:
+        """How much of the window is used, from 0 up; None when the window is not known."""
+        report = self.report
+        if report is None or report.window <= 0:
+            return None
+        return max(0.0, report.total / report.window)
+
+    @property
+    def percent(self) -> int | None:
+        """The same in percent, never rounded up to 100 before it is reached."""
+        part = self.part
+        return None if part is None else int(part * 100 + (0.5 if part < 0.99 else 0))
+
+    @property
+    def pressure(self) -> Pressure:
+        """How near the compaction trigger (or the end of the window) is."""
+        report, part = self.report, self.part
+        if report is None or part is None:
+            return "calm"
+        trigger = (report.trigger or report.window) / report.window
+        if part >= trigger:
+            return "over"
+        if part >= trigger - LOUD_MARGIN:
+            return "near"
+        return "rising" if part >= QUIET_WARNING else "calm"
+
+    @property
+    def turn_delta(self) -> int | None:
+        """Tokens the running or latest turn has added; None when unknown."""
+        if self.report is None or self.turn_began_with is None:
+            return None
+        return self.report.total - self.turn_began_with
+
+    def clear(self) -> None:
+        """Forget the report, for another session."""
+        if self.report is not None or self.turn_began_with is not None:
+            self.report = self.turn_began_with = None
+            self.touch()
+
+    def apply(self, event: HostEvent) -> None:
+        """Take one event of the session."""
+        if event.agent != MAIN_LANE:
+            return
+        match event:
+            case BudgetChanged():
+                if event != self.report:
+                    self.report = event
+                    self.touch()
+            case TurnStarted() if not event.replayed:
+                total = self.report.total if self.report is not None else None
+                if total != self.turn_began_with:
+                    self.turn_began_with = total
+                    self.touch()
+            case _:
+                pass
+
+
+TOOL_SCHEMAS = "tool schemas"
+"""The group of what describes the tools to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceGroup:
+    """One segment of the bar and line of the legend."""
+
+    label: str
+    tokens: int
+    messages: int = 0
+    compacted: bool = False
+    members: int = 1
+
+
+def source_groups(sources: tuple[SourceUsage, ...], limit: int) -> list[SourceGroup]:
+    """Return at most `limit` groups in the order of a request: system, tools, results, talk.
+
+    Schemas of all tools are one group, and so is what user and assistant said. When there are
+    too many, the smallest are put together as the last group.
+
+    Args:
+        sources: As the budget report has them.
+        limit: At least 1.
+    """
+    merged: dict[str, SourceGroup] = {}
+    for source in sources:
+        if source.tokens <= 0:
+            continue
+        label = source_label(source.source)
+        known = merged.get(label)
+        compacted = source.state == "compacted"
+        if known is None:
+            merged[label] = SourceGroup(label, source.tokens, source.messages, compacted)
+        else:
+            merged[label] = SourceGroup(
+                label,
+                known.tokens + source.tokens,
+                known.messages + source.messages,
+                known.compacted or compacted,
+                known.members,
+            )
+    by_size = sorted(merged.values(), key=lambda group: -group.tokens)
+    shown, rest = by_size, by_size[:0]
+    if len(by_size) > limit:
+        shown, rest = by_size[: limit - 1], by_size[limit - 1 :]
+    ordered = sorted(shown, key=lambda group: (_rank(group.label), -group.tokens))
+    if rest:
+        ordered.append(
+            SourceGroup(
+                f"{len(rest)} more",
+                sum(group.tokens for group in rest),
+                sum(group.messages for group in rest),
+                any(group.compacted for group in rest),
+                len(rest),
+            )
+        )
+    return ordered
+
+
+def source_label(source: str) -> str:
+    """Return the name a source has in the legend."""
+    if source.startswith("tools:") or source == "tools":
+        return TOOL_SCHEMAS
+    return "conversation" if source in _CONVERSATION else source
+
+
+def _rank(label: str) -> int:
+    if label.startswith(_SYSTEM):
+        return 0
+    if label == TOOL_SCHEMAS:
+        return 1
+    if label.startswith("tool:"):
+        return 2
+    return 4 if label == "conversation" else 3
+
+
+def share_cells(amounts: list[int], whole: int, cells: int) -> list[int]:
+    """Divide a bar: how many of its cells each amount gets.
+
+    Every amount above zero gets a cell as long as there are enough; the sum never exceeds
+    `cells`, and is as near to the true share as whole cells allow.
+
+    Args:
+        amounts: The parts, none negative.
+        whole: What the full bar stands for; at least 1 is assumed.
+        cells: Width of the bar.
+    """
+    whole = max(whole, sum(amounts), 1)
+    exact = [amount * cells / whole for amount in amounts]
+    given = [int(value) for value in exact]
+    wanted = min(cells, round(sum(exact)))
+    by_remainder = sorted(range(len(exact)), key=lambda i: given[i] - exact[i])
+    for index in by_remainder[: max(0, wanted - sum(given))]:
+        given[index] += 1
+    for index, amount in enumerate(amounts):
+        if amount > 0 and given[index] == 0:
+            if sum(given) < cells:
+                given[index] = 1
+            else:
+                largest = max(range(len(given)), key=given.__getitem__)
+                if given[largest] > 1:
+                    given[largest] -= 1
+                    given[index] = 1
+    return given

@@ -1,0 +1,269 @@
+"""The mounted modules: their state, what they provide, how often and how long they worked."""
+
+import re
+from dataclasses import dataclass, field
+
+from amplifier_tui.host.events import (
+    HookTraced,
+    HostEvent,
+    ModuleFailed,
+    ModuleKind,
+    ModuleLoading,
+    ModuleMounted,
+    ModuleUnmounted,
+    SessionClosed,
+    ToolEnded,
+    ToolStarted,
+    UsageChanged,
+)
+from amplifier_tui.ui.state.instruments.module_info import (
+    ModuleState,
+    ModuleStatus,
+    module_key,
+    mount_facts,
+)
+from amplifier_tui.ui.state.section import Section
+
+KIND_ORDER: tuple[ModuleKind, ...] = (
+    "provider",
+    "orchestrator",
+    "context",
+    "tool",
+    "hook",
+    "resolver",
+    "unknown",
+)
+
+_RESPONSES = ("llm:response", "provider:response")
+_DURATION = re.compile(r'"duration_ms":\s*([0-9.]+)')
+
+
+@dataclass(slots=True)
+class _Names:
+    """Lookups that are rebuilt when a module comes or goes."""
+
+    tools: dict[str, ModuleStatus] = field(default_factory=dict)
+    handlers: dict[str, ModuleStatus | None] = field(default_factory=dict)
+
+
+class Modules(Section):
+    """Modules by key; `ordered` is how they are shown."""
+
+    HANDLES: tuple[type[HostEvent], ...] = (
+        HookTraced,
+        ModuleFailed,
+        ModuleLoading,
+        ModuleMounted,
+        ModuleUnmounted,
+        SessionClosed,
+        ToolEnded,
+        ToolStarted,
+        UsageChanged,
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_key: dict[str, ModuleStatus] = {}
+        self._names = _Names()
+        self._calls: dict[tuple[str, str], ModuleStatus] = {}
+        self._provider_event = ""
+
+    def ordered(self) -> list[ModuleStatus]:
+        """Return the modules by kind, then by name."""
+        rank = {kind: index for index, kind in enumerate(KIND_ORDER)}
+        return sorted(
+            self.by_key.values(), key=lambda m: (rank.get(m.kind, len(rank)), m.module_id, m.key)
+        )
+
+    def count(self, state: ModuleState) -> int:
+        """Return how many modules are in a state."""
+        return sum(module.state == state for module in self.by_key.values())
+
+    def clear(self) -> None:
+        """Forget the modules, for another session."""
+        self._calls.clear()
+        self._provider_event = ""
+        if self.by_key:
+            self.by_key.clear()
+            self._changed()
+
+    def apply(self, event: HostEvent) -> None:
+        """Take one event of the session."""
+        match event:
+            case HookTraced():
+                self._traced(event)
+            case ModuleLoading():
+                self._loading(event)
+            case ModuleMounted():
+                self._mounted(event)
+            case ModuleFailed():
+                self._failed(event)
+            case ModuleUnmounted():
+                if self.by_key.pop(module_key(event.module_id, event.instance), None) is not None:
+                    self._changed()
+            case ToolStarted() if not event.replayed:
+                self._call_started(event)
+            case ToolEnded() if not event.replayed:
+                self._call_ended(event)
+            case UsageChanged():
+                self._uses_model(event.provider, event.model)
+            case SessionClosed():
+                self._calls.clear()
+            case _:
+                pass
+
+    # --- coming and going ------------------------------------------------------------------
+
+    def _loading(self, event: ModuleLoading) -> None:
+        key = module_key(event.module_id, event.instance)
+        known = self.by_key.get(key)
+        if known is not None and known.state != "failed":
+            return
+        self.by_key[key] = ModuleStatus(
+            event.module_id, event.kind, instance=event.instance, since=event.at
+        )
+        self._changed()
+
+    def _mounted(self, event: ModuleMounted) -> None:
+        info = self._get(event.module_id, event.kind, event.instance)
+        before = mount_facts(info)
+        info.state = "ready"
+        info.mount_ms = event.ms
+        info.provides = event.provides
+        info.origin = event.origin
+        info.source = event.source
+        info.version = event.version
+        info.detail = event.detail
+        info.events = event.events
+        info.error = info.remedy = ""
+        info.missing = ()
+        info.fatal = False
+        if mount_facts(info) != before:
+            self._changed()
+
+    def _failed(self, event: ModuleFailed) -> None:
+        info = self._get(event.module_id, event.kind, event.instance)
+        before = mount_facts(info)
+        info.state = "failed"
+        info.error = event.error
+        info.remedy = event.remedy
+        info.origin = event.origin or info.origin
+        info.missing = event.missing
+        info.fatal = event.fatal
+        if mount_facts(info) != before:
+            self._changed()
+
+    def _get(self, module_id: str, kind: ModuleKind, instance: str) -> ModuleStatus:
+        key = module_key(module_id, instance)
+        info = self.by_key.get(key)
+        if info is None:
+            info = self.by_key[key] = ModuleStatus(module_id, kind, instance=instance)
+            self._changed()
+        elif kind != "unknown" and kind != info.kind:
+            info.kind = kind
+            self._changed()
+        return info
+
+    def _changed(self) -> None:
+        self._names = _Names()
+        self.touch()
+
+    # --- work ------------------------------------------------------------------------------
+
+    def _call_started(self, event: ToolStarted) -> None:
+        call = (event.agent, event.call_id)
+        if call in self._calls:
+            return
+        info = self.by_key.get(event.module_id) or self._provider_of_tool(event.tool)
+        if info is None:
+            return
+        self._calls[call] = info
+        info.calls += 1
+        self.touch()
+
+    def _call_ended(self, event: ToolEnded) -> None:
+        info = self._calls.pop((event.agent, event.call_id), None)
+        if info is not None and info.last_ms != event.duration_ms:
+            info.last_ms = event.duration_ms
+            self.touch()
+
+    def _provider_of_tool(self, tool: str) -> ModuleStatus | None:
+        names = self._names
+        if not names.tools:
+            names.tools = {
+                name: info
+                for info in self.by_key.values()
+                if info.kind == "tool"
+                for name in info.provides
+            }
+        return names.tools.get(tool)
+
+    def _traced(self, event: HookTraced) -> None:
+        if event.event in _RESPONSES:
+            self._responded(event)
+        for handler in event.handlers:
+            info = self._module_of_handler(handler.name)
+            if info is None:
+                continue
+            info.calls += event.count
+            info.last_ms = handler.ms
+            if handler.error:
+                info.trouble = handler.error
+            self.touch()
+
+    def _module_of_handler(self, name: str) -> ModuleStatus | None:
+        handlers = self._names.handlers
+        if name not in handlers:
+            handlers[name] = next(
+                (
+                    info
+                    for info in self.by_key.values()
+                    if info.kind == "hook"
+                    and (
+                        name == info.module_id
+                        or name in info.provides
+                        or (name.startswith(info.module_id) and name[len(info.module_id)] in ".:/_")
+                    )
+                ),
+                None,
+            )
+        return handlers[name]
+
+    def _responded(self, event: HookTraced) -> None:
+        # Providers report `llm:response`, orchestrators `provider:response` for the same call.
+        if self._provider_event == "llm:response" != event.event:
+            return
+        self._provider_event = event.event
+        info = self._provider(event.source)
+        if info is None:
+            return
+        info.calls += event.count
+        found = _DURATION.search(event.data)
+        if found is not None:
+            info.last_ms = _number(found[1])
+        self.touch()
+
+    def _provider(self, name: str) -> ModuleStatus | None:
+        providers = [m for m in self.by_key.values() if m.kind == "provider"]
+        for info in providers:
+            if name and (
+                name in (info.module_id, info.instance, info.key)
+                or name in info.provides
+                or f"provider-{name}" == info.module_id
+            ):
+                return info
+        ready = [info for info in providers if info.state == "ready"]
+        return ready[0] if len(ready) == 1 else None
+
+    def _uses_model(self, provider: str, model: str) -> None:
+        info = self._provider(provider) if model else None
+        if info is not None and info.model != model:
+            info.model = model
+            self.touch()
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0

@@ -1,0 +1,1 @@
+"""One entry of the conversation to lines."""

@@ -1,0 +1,166 @@
+"""Renders the pieces of entries of every kind, and estimates what it has not rendered."""
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.state.conversation.entries import (
+    ErrorEntry,
+    NoteEntry,
+    TextEntry,
+    ThinkingEntry,
+    ToolEntry,
+    UserEntry,
+    WelcomeEntry,
+)
+from amplifier_tui.ui.transcript.entries import error, tool, user
+from amplifier_tui.ui.transcript.entries.error import error_lines
+from amplifier_tui.ui.transcript.entries.note import note_lines
+from amplifier_tui.ui.transcript.entries.scene import KEYS, Scene, margined
+from amplifier_tui.ui.transcript.entries.thinking import thinking_line
+from amplifier_tui.ui.transcript.entries.tool import tool_line, tool_lines
+from amplifier_tui.ui.transcript.entries.user import user_lines
+from amplifier_tui.ui.transcript.entries.welcome import welcome_lines
+from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
+from amplifier_tui.ui.transcript.markdown.render import markdown_lines
+from amplifier_tui.ui.transcript.markdown.unfinished import presentable
+from amplifier_tui.ui.transcript.text.column import Column
+from amplifier_tui.ui.transcript.text.lines import BLANK, Span, StyledLine
+
+_NESTING = 2
+_MOST_ESTIMATED = 200
+
+
+class Renderer:
+    """Turns pieces into lines for one width and one moment.
+
+    Attributes:
+        column: Where things stand.
+        now: The time in seconds.
+        spinner: The glyph of the spinning cell.
+        spinning: The item that has it.
+        selected: The item the cursor is on.
+        keys: The names of keys that entries tell of.
+    """
+
+    def __init__(self, column: Column) -> None:
+        self.column = column
+        self.now = 0.0
+        self.spinner = ""
+        self.spinning: DrawnEntry | None = None
+        self.selected: DrawnEntry | None = None
+        self.keys = KEYS
+
+    def lines(self, piece: Piece) -> list[StyledLine]:
+        """Return the rows of a piece, gap and lane included."""
+        item = piece.item
+        body = self._body(piece, self._scene(item))
+        if not body or not piece.is_first:
+            return body
+        head = [BLANK] * item.gap
+        if item.lane:
+            name = one_line(item.lane.rsplit("_", 1)[-1], 60)
+            head += margined([StyledLine((Span(f"└ {name}", "muted"),))], self.column)
+        return head + body
+
+    def head_line(self, item: DrawnEntry) -> StyledLine | None:
+        """Return the one row of an item that changes with time and cursor, or None."""
+        if isinstance(item.entry, ToolEntry):
+            return tool_line(item.entry, self._scene(item))
+        if isinstance(item.entry, ThinkingEntry):
+            return thinking_line(item.entry, self._scene(item))
+        return None
+
+    def estimate(self, piece: Piece) -> int:
+        """Return about how many rows a piece takes, without rendering it."""
+        item = piece.item
+        head = item.head if piece.is_first else 0
+        entry = item.entry
+        if item.prose is not None:
+            text = piece.source if item.split else item.prose
+            thinking = piece.is_first and isinstance(entry, ThinkingEntry)
+            return head + thinking + self._rows(text) if text or thinking else 0
+        match entry:
+            case UserEntry():
+                rows = self._rows(entry.text)
+                return head + (min(rows, 32) if user.is_long(entry) and not item.expanded else rows)
+            case ToolEntry() if item.expanded:
+                text = entry.diff or entry.output
+                return head + 1 + min(_MOST_ESTIMATED, text.count("\n") + 1 if text else 0)
+            case ErrorEntry():
+                return head + self._rows(entry.message) + self._rows(entry.remedy)
+            case NoteEntry():
+                return head + self._rows(entry.text)
+            case WelcomeEntry():
+                return head + 4 + len(entry.examples) + len(entry.missing)
+            case _:
+                return head + 1
+
+    def _rows(self, text: str) -> int:
+        return len(text) // self.column.measure + text.count("\n") + 1 if text else 0
+
+    def _scene(self, item: DrawnEntry) -> Scene:
+        column = self.column.inset(_NESTING) if item.nested else self.column
+        return Scene(
+            column,
+            self.now,
+            self.spinner if item is self.spinning else "",
+            item.expanded,
+            item is self.selected,
+            item.since,
+            item.took,
+            self.keys,
+        )
+
+    def _body(self, piece: Piece, scene: Scene) -> list[StyledLine]:
+        entry = piece.item.entry
+        match entry:
+            case TextEntry():
+                lines = self._prose(piece, scene, "text")
+                if entry.interrupted and piece.is_last and lines:
+                    lines += margined([StyledLine((Span("… interrupted", "muted"),))], scene.column)
+                return lines
+            case ThinkingEntry():
+                line = [thinking_line(entry, scene)] if piece.is_first else []
+                prose = self._prose(piece, scene, "thinking") if scene.expanded else []
+                return line + prose
+            case UserEntry():
+                return user_lines(entry, scene)
+            case ToolEntry():
+                return tool_lines(entry, scene)
+            case ErrorEntry():
+                return error_lines(entry, scene)
+            case NoteEntry():
+                return note_lines(entry, scene)
+            case WelcomeEntry():
+                return welcome_lines(entry, scene)
+            case _:
+                return []
+
+    @staticmethod
+    def _prose(piece: Piece, scene: Scene, base: str) -> list[StyledLine]:
+        column = scene.column
+        source = piece.source
+        if piece.item.streaming and piece.is_last:
+            source = presentable(source, piece.context)
+        lines = markdown_lines(
+            source,
+            column.measure,
+            context=piece.context,
+            first=piece.is_first,
+            references=piece.item.references,
+            base=base,
+        )
+        return margined(lines, column)
+
+
+def is_expandable(item: DrawnEntry) -> bool:
+    """Say whether an item has details to show."""
+    match item.entry:
+        case ToolEntry() as entry:
+            return tool.is_expandable(entry)
+        case ThinkingEntry() as entry:
+            return bool(entry.text.strip())
+        case UserEntry() as entry:
+            return user.is_long(entry)
+        case ErrorEntry() as entry:
+            return error.is_expandable(entry)
+        case _:
+            return False

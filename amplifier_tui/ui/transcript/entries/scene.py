@@ -1,0 +1,192 @@
+"""What an entry is rendered for, and the rows that entries are built from."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from amplifier_tui.base.text import clean
+from amplifier_tui.ui.transcript.text.column import Column
+from amplifier_tui.ui.transcript.text.lines import (
+    Span,
+    StyledLine,
+    cropped,
+    cropped_left,
+    indented,
+    spaces,
+    width_of,
+)
+from amplifier_tui.ui.transcript.text.wrap import fold, wrap
+
+_MARKER_ROOM = 2
+_LEAST = 8
+_APART = "   "
+
+
+class Keys(NamedTuple):
+    """The names of the keys that an entry tells of."""
+
+    retry: str = "ctrl+x r"
+    without: str = "ctrl+x g"
+    details: str = "ctrl+o"
+    demo: str = "ctrl+x w"
+    bundles: str = "ctrl+x b"
+    new: str = "ctrl+x n"
+    compact: str = "ctrl+x c"
+
+
+KEYS = Keys()
+
+
+class Way(NamedTuple):
+    """Something that helps: the key, the words, and what a click on them does."""
+
+    key: str
+    words: str
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What an entry is rendered for.
+
+    Attributes:
+        column: Where things stand.
+        now: The time in seconds, on the clock of the entries' `started`.
+        spinner: The glyph of the one spinning cell, for the entry that has it; else empty.
+        expanded: Whether the entry shows what belongs to it.
+        selected: Whether the cursor is on it.
+        since: When the entry began to stream before our eyes, or 0.
+        took: How many seconds it streamed, once it is done, or 0.
+        keys: The keys that an entry may tell of, in words.
+    """
+
+    column: Column
+    now: float = 0.0
+    spinner: str = ""
+    expanded: bool = False
+    selected: bool = False
+    since: float = 0.0
+    took: float = 0.0
+    keys: Keys = KEYS
+
+
+def way_rows(ways: Iterable[Way], width: int) -> list[list[Span]]:
+    """Return what helps, none broken in two; what no key is left for, by its words alone."""
+    rows: list[list[Span]] = []
+    for key, words, link in ways:
+        if not key and not link:
+            continue
+        spans = [Span(key, "strong"), Span(" ")] if key else []
+        spans.append(Span(words, "text+u" if link else "muted", link))
+        if rows and width_of(rows[-1]) + len(_APART) + width_of(spans) <= width:
+            rows[-1] += [Span(_APART), *spans]
+        else:
+            rows.append(spans)
+    return rows
+
+
+def margined(lines: Iterable[StyledLine], column: Column, indent: int = 0) -> list[StyledLine]:
+    """Return lines moved to the text column, and `indent` cells further."""
+    prefix = (spaces(column.text + indent),)
+    return [indented(line, prefix) if line.spans else line for line in lines]
+
+
+def edged(lines: Iterable[StyledLine], column: Column, style: str) -> list[StyledLine]:
+    """Return lines with a thick edge at their left."""
+    prefix = tuple(
+        span for span in (spaces(column.edge), Span("█", style), Span(" ", style)) if span.text
+    )
+    return [indented(line, prefix) for line in lines]
+
+
+def text_lines(text: str, style: str, width: int) -> list[StyledLine]:
+    """Return running text, cleaned and wrapped; its newlines stay."""
+    spans = [Span(clean(text).replace("\t", "    "), style)]
+    return [StyledLine(tuple(line), join=join) for line, join in wrap(spans, width)]
+
+
+def output_lines(text: str, style: str, width: int) -> list[StyledLine]:
+    """Return preformatted, already cleaned text; long lines are folded."""
+    spans = [Span(text.expandtabs(8), style)]
+    return [StyledLine(tuple(line), join=join) for line, join in fold(spans, width)]
+
+
+def data_row(
+    left: Sequence[Span], data: Span, scene: Scene, *, expandable: bool, path: int | None = None
+) -> StyledLine:
+    """Return a row of words with data at the right, which ends where all data ends.
+
+    Args:
+        left: The words; cut when there is no room.
+        data: What is right-aligned; it stays whole unless it alone is too wide.
+        scene: What the row is for.
+        expandable: Whether the row opens; ▾ when it is open, ▸ when it is selected.
+        path: The index of a span in `left` that is cut at its start, not at its end.
+    """
+    column = scene.column
+    end = max(1, column.measure - _MARKER_ROOM)
+    data = data._replace(text=cropped(data.text, max(1, end - _LEAST)))
+    room = end - (width_of([data]) + 1 if data.text else 0)
+    words = list(left)
+    excess = width_of(words) - room
+    if excess > 0 and path is not None:
+        target = max(_LEAST, width_of([words[path]]) - excess)
+        words[path] = words[path]._replace(text=cropped_left(words[path].text, target))
+    words = cropped_spans(words, room)
+    gap = spaces(end - width_of(words) - width_of([data]))
+    marker = ""
+    if expandable and column.measure > _MARKER_ROOM:
+        marker = " ▾" if scene.expanded else " ▸" if scene.selected else ""
+    spans = [span for span in (*words, gap, data, Span(marker, "muted")) if span.text]
+    tail = len(marker) + (0 if data.text else len(gap.text))
+    return indented(StyledLine(tuple(spans), tail=tail), (spaces(column.text),))
+
+
+def cropped_spans(spans: Sequence[Span], width: int) -> list[Span]:
+    """Return spans cut to `width` cells, with an ellipsis when something is missing."""
+    if width_of(spans) <= width:
+        return list(spans)
+    kept: list[Span] = []
+    room = width
+    for span in spans:
+        size = width_of([span])
+        if size >= room:
+            # Something follows or is cut off: force the ellipsis.
+            text = cropped(span.text + "…", room) if size == room else cropped(span.text, room)
+            kept.append(span._replace(text=text))
+            break
+        kept.append(span)
+        room -= size
+    return kept
+
+
+def duration(milliseconds: float) -> str:
+    """Return a duration in two or three digits and a unit: `12 ms`, `3.2 s`, `1:04`."""
+    if milliseconds < 1000:
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / 1000
+    return f"{seconds:.1f} s" if seconds < 59.95 else elapsed(seconds)
+
+
+def elapsed(seconds: float) -> str:
+    """Return a running time in whole seconds: `3 s`, `1:04`, `1:02:03`."""
+    whole = max(0, int(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def size(count: int) -> str:
+    """Return an amount of text: `800 B`, `64 kB`, `1.2 MB`."""
+    if count < 1000:
+        return f"{count} B"
+    if count < 1_000_000:
+        return f"{count / 1000:.0f} kB"
+    return f"{count / 1_000_000:.1f} MB"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count and its noun: `1 line`, `1 204 lines`."""
+    return f"{count:,} {noun}".replace(",", " ") + ("" if count == 1 else "s")

@@ -1,0 +1,285 @@
+"""All pieces of the conversation in order, with their heights."""
+
+from collections.abc import Sequence
+
+from amplifier_tui.base.text import clean
+from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
+    NoteEntry,
+    ThinkingEntry,
+    ToolEntry,
+)
+from amplifier_tui.ui.transcript.entries.renderer import Renderer
+from amplifier_tui.ui.transcript.layout.heights import Heights
+from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
+from amplifier_tui.ui.transcript.markdown.context import ROOT
+from amplifier_tui.ui.transcript.text.column import Column
+from amplifier_tui.ui.transcript.text.lines import StyledLine
+
+MAIN_LANE = "main"
+_KEEP = 200
+NEAR = 60
+"""How many pieces before and after the visible ones are worth keeping."""
+
+
+class Document:
+    """The pieces, their heights (real or estimated) and the entries they belong to.
+
+    Rows are rendered when they are looked at and kept for the last few hundred pieces; heights
+    are kept for all.
+
+    Attributes:
+        renderer: Renders pieces.
+        pieces: The pieces in order.
+        heights: Their heights in rows.
+        items: The entries by key.
+        version: Moves when pieces come or go, or the width changes.
+    """
+
+    def __init__(self) -> None:
+        self.renderer = Renderer(Column.fit(80))
+        self.pieces: list[Piece] = []
+        self.heights = Heights()
+        self.items: dict[str, DrawnEntry] = {}
+        self.version = 0
+        self._epoch = 0
+        self._numbered = 0
+        self._rendered: dict[Piece, None] = {}
+
+    # --- looking ---------------------------------------------------------------------------
+
+    @property
+    def total(self) -> int:
+        """How many rows there are: all heights, and a blank row at the end."""
+        return self.heights.total + 1 if self.pieces else 0
+
+    def index(self, piece: Piece) -> int:
+        """Return the place of a piece among all, or -1 when it was taken out."""
+        self._number()
+        return piece.index
+
+    def top(self, item: DrawnEntry) -> int:
+        """Return the row at which an item begins, its gap included."""
+        return self.heights.offset(self.index(item.pieces[0]))
+
+    def bottom(self, item: DrawnEntry) -> int:
+        """Return the row behind an item's last one."""
+        return self.heights.offset(self.index(item.pieces[-1]) + 1)
+
+    def item_at(self, row: int) -> DrawnEntry | None:
+        """Return the item that covers a row."""
+        if not self.pieces or not 0 <= row < self.heights.total:
+            return None
+        return self.pieces[self.heights.find(row)].item
+
+    def neighbour(self, item: DrawnEntry, step: int) -> DrawnEntry | None:
+        """Return the item before (-1) or after (1) another."""
+        edge = item.pieces[0] if step < 0 else item.pieces[-1]
+        index = self.index(edge) + step
+        return self.pieces[index].item if 0 <= index < len(self.pieces) else None
+
+    def lines(self, piece: Piece) -> list[StyledLine]:
+        """Return the rows of a piece, rendering them if need be."""
+        if piece.lines is None:
+            piece.lines = self.renderer.lines(piece)
+            piece.strips.clear()
+            self._rendered[piece] = None
+        return piece.lines
+
+    def line_at(self, row: int) -> tuple[Piece, int] | None:
+        """Return the piece that covers a row, and which of its rows that is."""
+        if not self.pieces or not 0 <= row < self.heights.total:
+            return None
+        index = self.heights.find(row)
+        return self.pieces[index], row - self.heights.offset(index)
+
+    # --- measuring -------------------------------------------------------------------------
+
+    def is_measured(self, piece: Piece) -> bool:
+        """Say whether a piece's height is its real one."""
+        return piece.epoch == self._epoch and piece.item.split
+
+    def measure(self, piece: Piece) -> None:
+        """Make a piece's height its real one."""
+        if not piece.item.split:
+            self._split(piece.item)
+        if not self.is_measured(piece):
+            piece.epoch = self._epoch
+            self.heights.set(self.index(piece), len(self.lines(piece)))
+
+    def measure_all(self) -> None:
+        """Make every height real."""
+        index = 0
+        while index < len(self.pieces):
+            self.measure(self.pieces[index])
+            self.trim(index, index)
+            index += 1
+
+    def trim(self, first: int, last: int) -> None:
+        """Free rendered rows far from the pieces `first` to `last` once there are many."""
+        if len(self._rendered) <= _KEEP:
+            return
+        for piece in list(self._rendered):
+            if not first - NEAR <= self.index(piece) <= last + NEAR:
+                self.release(piece)
+
+    def release(self, piece: Piece) -> None:
+        """Free the rows of a piece."""
+        piece.forget()
+        self._rendered.pop(piece, None)
+
+    def fit(self, column: Column) -> None:
+        """Take another width: all rows are void, all heights estimates."""
+        self.version += 1
+        self._epoch += 1
+        self.heights.scale(self.renderer.column.measure / column.measure)
+        self.renderer.column = column
+        for piece in self._rendered:
+            piece.forget()
+        self._rendered.clear()
+
+    def repaint(self) -> None:
+        """Forget what was painted; the rows stay."""
+        for piece in self._rendered:
+            piece.strips.clear()
+
+    # --- changing --------------------------------------------------------------------------
+
+    def add(self, entry: ConversationEntry) -> DrawnEntry:
+        """Append an entry; one whose key is there already is replaced in its place."""
+        if entry.key in self.items:
+            item = self.items[entry.key]
+            item.entry = entry
+            self.refresh(item)
+            return item
+        item = self._new(entry)
+        self._insert(len(self.pieces), item.pieces)
+        self._link(item)
+        return item
+
+    def prepend(self, entries: Sequence[ConversationEntry]) -> None:
+        """Put entries, oldest first, in front of all others."""
+        fresh = [self._new(entry) for entry in entries if entry.key not in self.items]
+        old = self.pieces[0].item if self.pieces else None
+        self._insert(0, [piece for item in fresh for piece in item.pieces])
+        for item in fresh:
+            self._link(item)
+        if old is not None:
+            self._link(old)
+
+    def remove(self, item: DrawnEntry) -> None:
+        """Take an item out."""
+        following = self.neighbour(item, 1)
+        self.items.pop(item.entry.key, None)
+        self._take_out(self.index(item.pieces[0]), len(item.pieces))
+        if following is not None:
+            self._link(following)
+
+    def clear(self) -> None:
+        """Take everything out."""
+        for piece in self.pieces:
+            piece.index = -1
+        self.version += 1
+        self.pieces.clear()
+        self.items.clear()
+        self._rendered.clear()
+        self._numbered = 0
+        self.heights = Heights()
+
+    def refresh(self, item: DrawnEntry) -> None:
+        """Render an item anew, from its entry."""
+        first = item.pieces[0]
+        if len(item.pieces) > 1:
+            index = self.index(first)
+            self._take_out(index + 1, len(item.pieces) - 1)
+            del item.pieces[1:]
+        item.split = False
+        item.references.clear()
+        first.source, first.context = "", ROOT
+        first.invalidate()
+        self._estimate(first)
+
+    def redraw(self, item: DrawnEntry) -> None:
+        """Render an item anew; its text is cut as it was."""
+        for piece in item.pieces:
+            piece.invalidate()
+
+    def append_piece(self, item: DrawnEntry, piece: Piece) -> None:
+        """Put a piece behind an item's last one."""
+        index = self.index(item.pieces[-1]) + 1
+        item.pieces.append(piece)
+        self._insert(index, [piece])
+
+    # --- helpers ---------------------------------------------------------------------------
+
+    def _new(self, entry: ConversationEntry) -> DrawnEntry:
+        item = DrawnEntry(entry)
+        item.pieces.append(Piece(item))
+        self.items[entry.key] = item
+        return item
+
+    def _split(self, item: DrawnEntry) -> None:
+        """Cut an item's text into pieces."""
+        item.split = True
+        prose = item.prose
+        if not prose:
+            return
+        from amplifier_tui.ui.transcript.markdown.split import pieces_of
+
+        first = item.pieces[0]
+        (context, source), *others = pieces_of(clean(prose), item.references)
+        first.context, first.source = context, source
+        pieces = [Piece(item, source, context) for context, source in others]
+        item.pieces += pieces
+        self._insert(self.index(first) + 1, pieces)
+        first.invalidate()
+        self._estimate(first)
+
+    def _link(self, item: DrawnEntry) -> None:
+        """Find out what separates an item from the one before it."""
+        entry = item.entry
+        previous = self.neighbour(item, -1)
+        above = previous.entry if previous is not None else None
+        nested = entry.agent != MAIN_LANE
+        changes_lane = nested and (above is None or above.agent != entry.agent)
+        lane = entry.agent if changes_lane else ""
+        gap = 0 if above is not None and _belong_together(above, entry) else 1
+        if (item.gap, item.lane, item.nested) == (gap, lane, nested):
+            return
+        if item.nested != nested:
+            self.redraw(item)
+        item.gap, item.lane, item.nested = gap, lane, nested
+        first = item.pieces[0]
+        first.invalidate()
+        self._estimate(first)
+
+    def _estimate(self, piece: Piece) -> None:
+        self.heights.set(self.index(piece), self.renderer.estimate(piece))
+
+    def _insert(self, index: int, pieces: Sequence[Piece]) -> None:
+        self.version += 1
+        self.pieces[index:index] = pieces
+        self.heights.insert(index, [self.renderer.estimate(piece) for piece in pieces])
+        self._numbered = min(self._numbered, index)
+
+    def _take_out(self, index: int, count: int) -> None:
+        for piece in self.pieces[index : index + count]:
+            piece.index = -1
+            self._rendered.pop(piece, None)
+        self.version += 1
+        del self.pieces[index : index + count]
+        self.heights.delete(index, count)
+        self._numbered = min(self._numbered, index)
+
+    def _number(self) -> None:
+        for index in range(self._numbered, len(self.pieces)):
+            self.pieces[index].index = index
+        self._numbered = len(self.pieces)
+
+
+def _belong_together(above: ConversationEntry, below: ConversationEntry) -> bool:
+    """Say whether no blank row separates two entries."""
+    activity = (ToolEntry, ThinkingEntry)
+    if isinstance(above, activity) and isinstance(below, activity):
+        return True
+    return isinstance(above, NoteEntry) and isinstance(below, NoteEntry)

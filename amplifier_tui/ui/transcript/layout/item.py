@@ -1,0 +1,120 @@
+"""An entry on screen, and the pieces it is drawn in."""
+
+from dataclasses import dataclass, field
+
+from textual.strip import Strip
+
+from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
+    TextEntry,
+    ThinkingEntry,
+    ToolEntry,
+)
+from amplifier_tui.ui.transcript.markdown.context import ROOT, Context
+from amplifier_tui.ui.transcript.markdown.parse import References
+from amplifier_tui.ui.transcript.text.lines import StyledLine
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """A run of rows that is rendered at once.
+
+    Most entries are one piece; a long text is many, so that none costs much to render.
+
+    Attributes:
+        item: The entry it belongs to.
+        source: Clean Markdown, for prose.
+        context: The Markdown constructs open where the source begins.
+        index: Its place among all pieces; ask the document, which keeps it up to date.
+        lines: Its rows, when they are in memory.
+        strips: The painted rows, by row.
+        epoch: The document's epoch in which its height was measured; -1 for an estimate.
+    """
+
+    item: "DrawnEntry"
+    source: str = ""
+    context: Context = ROOT
+    index: int = -1
+    lines: list[StyledLine] | None = None
+    strips: dict[int, Strip] = field(default_factory=dict)
+    epoch: int = -1
+
+    def forget(self) -> None:
+        """Free the rendered rows; the height stays right."""
+        self.lines = None
+        self.strips.clear()
+
+    def invalidate(self) -> None:
+        """Let it be rendered anew; the height stays as an estimate."""
+        self.forget()
+        self.epoch = -1
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it holds the entry's first row."""
+        return self.item.pieces[0] is self
+
+    @property
+    def is_last(self) -> bool:
+        """Whether it holds the entry's last row."""
+        return self.item.pieces[-1] is self
+
+
+@dataclass(slots=True, eq=False)
+class DrawnEntry:
+    """An entry on screen.
+
+    Attributes:
+        entry: What the state says.
+        gap: How many blank rows precede it.
+        lane: The sub-agent to name above it, or empty.
+        nested: Whether it belongs to a sub-agent, and is indented.
+        pieces: Its rows.
+        split: Whether the pieces hold the text; a text is cut when it is first looked at.
+        opened: What the user chose about its details; None leaves it to the entry.
+        references: The Markdown link references of its text.
+        since: When it began to stream, on the view's clock; 0 when it came whole.
+        took: How many seconds it streamed.
+    """
+
+    entry: ConversationEntry
+    gap: int = 0
+    lane: str = ""
+    nested: bool = False
+    pieces: list[Piece] = field(default_factory=list)
+    split: bool = False
+    opened: bool | None = None
+    references: References = field(default_factory=dict)
+    since: float = 0.0
+    took: float = 0.0
+
+    @property
+    def expanded(self) -> bool:
+        """Whether its details are shown."""
+        return bool(getattr(self.entry, "expanded", False)) if self.opened is None else self.opened
+
+    @property
+    def head(self) -> int:
+        """How many rows precede its own first one."""
+        return self.gap + (1 if self.lane else 0)
+
+    @property
+    def prose(self) -> str | None:
+        """The Markdown it shows, or None when it shows none."""
+        entry = self.entry
+        if isinstance(entry, TextEntry) or (isinstance(entry, ThinkingEntry) and self.expanded):
+            return entry.text
+        return None
+
+    @property
+    def streaming(self) -> bool:
+        """Whether more text is to come."""
+        return isinstance(self.entry, TextEntry | ThinkingEntry) and self.entry.streaming
+
+    @property
+    def ticking(self) -> bool:
+        """Whether its line shows a time that runs."""
+        entry = self.entry
+        if isinstance(entry, ToolEntry):
+            return entry.state == "running"
+        return isinstance(entry, ThinkingEntry) and entry.streaming

@@ -1,0 +1,178 @@
+"""Decides which row is at the top, and keeps what is read where it is.
+
+Heights that were estimated turn out different when they are rendered. The pager measures what
+is about to be visible before it is painted, and holds one row of text, the anchor, in place.
+"""
+
+from typing import NamedTuple
+
+from amplifier_tui.ui.transcript.layout.document import Document
+from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
+
+
+class RowAnchor(NamedTuple):
+    """A row of a piece. It may lie behind the piece's end, in the next one."""
+
+    piece: Piece
+    line: int
+
+
+class Pager:
+    """The window on a document.
+
+    Attributes:
+        height: How many rows are visible.
+        row: The document's row at the top.
+        follow: Whether the window sticks to the end.
+        moved: By how many rows the last settling moved the text in the document.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self.height = 0
+        self.row = 0
+        self.follow = True
+        self.moved = 0
+        self._top: RowAnchor | None = None
+        self._top_row = 0
+        self._seen: RowAnchor | None = None
+
+    @property
+    def end(self) -> int:
+        """The last value that `row` can have."""
+        return max(0, self._document.total - self.height)
+
+    @property
+    def unseen(self) -> int:
+        """How many rows came below what has been visible."""
+        if self._seen is None or self.follow:
+            return 0
+        return max(0, self._document.heights.total - self._row_of(self._seen))
+
+    def top_index(self) -> int:
+        """Return the index of the piece at the top."""
+        return self._document.heights.find(self.row) if self._document.pieces else 0
+
+    def settle(self) -> int:
+        """Measure what is visible with the anchor where it was; return the row at the top."""
+        anchor = self._top
+        if anchor is None or self._document.index(anchor.piece) < 0:
+            anchor = self._anchor(self.row)
+        return self._settle(anchor, 0)
+
+    def scrolled(self, row: int) -> int:
+        """Take a new row at the top, from the user; return the one that shows the same text."""
+        step = row - self.row
+        self.follow = row >= self.end and (self.follow or step > 0)
+        anchor = self._top
+        near = abs(step) <= 2 * self.height
+        if near and anchor is not None and self._document.index(anchor.piece) >= 0:
+            return self._settle(anchor, -step)
+        return self._settle(self._anchor(row), 0)
+
+    def show(self, item: DrawnEntry) -> int:
+        """Bring an item's first row to the top, as far as there is text below it."""
+        self.follow = False
+        self._document.measure(item.pieces[0])
+        return self._settle(RowAnchor(item.pieces[0], item.gap), 0)
+
+    def place_of(self, item: DrawnEntry) -> int:
+        """Return how far below the top an item's own first row is; inside the window."""
+        row = self._document.top(item) + item.head - self.row
+        return max(0, min(row, self.height - 1))
+
+    def hold(self, item: DrawnEntry, at: int) -> int:
+        """Keep an item's own first row where it was while its details come or go.
+
+        Args:
+            item: The item.
+            at: Its place before (see `place_of`).
+        """
+        for piece in item.pieces[: self.height]:
+            self._document.measure(piece)
+        anchor = RowAnchor(item.pieces[0], item.head)
+        self.follow = self._row_of(anchor) - at >= self.end
+        return self._settle(anchor, at)
+
+    def refit(self, before: int) -> int:
+        """Settle after the width changed.
+
+        Args:
+            before: The height of the anchor's piece before.
+        """
+        anchor = self._top
+        if anchor is not None and self._document.index(anchor.piece) >= 0:
+            self._document.measure(anchor.piece)
+            after = self._document.heights[self._document.index(anchor.piece)]
+            if anchor.line and before:
+                line = min(max(0, after - 1), anchor.line * after // before)
+                self._top = anchor._replace(line=line)
+        return self.settle()
+
+    def top_height(self) -> int:
+        """Return the height of the anchor's piece, or 0."""
+        anchor = self._top
+        index = self._document.index(anchor.piece) if anchor is not None else -1
+        return self._document.heights[index] if index >= 0 else 0
+
+    def reset(self) -> None:
+        """Forget everything: another conversation."""
+        self.row = 0
+        self.follow = True
+        self._top = self._seen = None
+
+    def _settle(self, anchor: RowAnchor | None, at: int) -> int:
+        """Measure what is visible when the anchor is `at` rows below the top."""
+        document = self._document
+        while True:
+            wanted = self.end if self.follow or anchor is None else self._row_of(anchor) - at
+            row = max(0, min(self.end, wanted))
+            blind = self._unmeasured(row)
+            if not blind:
+                break
+            for piece in reversed(blind) if self.follow else blind:
+                document.measure(piece)
+        top = self._top
+        alive = top is not None and document.index(top.piece) >= 0
+        self.moved = self._row_of(top) - self._top_row if top is not None and alive else 0
+        self.row = self._top_row = row
+        self._top = self._anchor(row)
+        self._look()
+        first, last = self._visible(row)
+        document.trim(first, last)
+        return row
+
+    def _unmeasured(self, row: int) -> list[Piece]:
+        document = self._document
+        if not document.pieces:
+            return []
+        first, last = self._visible(row)
+        visible = document.pieces[first : last + 1]
+        return [piece for piece in visible if not document.is_measured(piece)]
+
+    def _visible(self, row: int) -> tuple[int, int]:
+        heights = self._document.heights
+        return heights.find(row), heights.find(row + max(0, self.height - 1))
+
+    def _look(self) -> None:
+        """Remember the last row that has been visible."""
+        document = self._document
+        if not document.pieces:
+            self._seen = None
+            return
+        below = min(self.row + self.height, document.heights.total)
+        seen = self._seen
+        if seen is not None and document.index(seen.piece) >= 0 and not self.follow:
+            below = max(below, min(self._row_of(seen), document.heights.total))
+        last = document.pieces[document.heights.find(below - 1)]
+        self._seen = RowAnchor(last, below - document.heights.offset(document.index(last)))
+
+    def _anchor(self, row: int) -> RowAnchor | None:
+        found = self._document.line_at(min(row, max(0, self._document.heights.total - 1)))
+        return RowAnchor(*found) if found is not None else None
+
+    def _row_of(self, anchor: RowAnchor) -> int:
+        index = self._document.index(anchor.piece)
+        if index < 0:
+            return self.row
+        return self._document.heights.offset(index) + anchor.line

@@ -1,0 +1,143 @@
+"""Code: highlighting that never guesses a language, and lines on the fence's surface."""
+
+import logging
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from importlib import import_module
+from typing import Protocol, cast
+
+from amplifier_tui.ui.transcript.text.lines import Span, StyledLine, spaces, width_of
+from amplifier_tui.ui.transcript.text.wrap import fold
+
+_log = logging.getLogger(__name__)
+
+BASE = "fence"
+_MARGIN = 2
+_HIGHLIGHT_LIMIT = 30_000
+
+# Pygments token names (the path from `Token`), most general first; the longest match wins.
+_STYLES: dict[tuple[str, ...], str] = {
+    ("Comment",): "syn-comment",
+    ("Keyword",): "syn-keyword",
+    ("Keyword", "Type"): "syn-type",
+    ("Literal", "String"): "syn-string",
+    ("Literal", "Number"): "syn-number",
+    ("Operator", "Word"): "syn-keyword",
+    ("Name", "Builtin"): "syn-type",
+    ("Name", "Class"): "syn-name",
+    ("Name", "Constant"): "syn-number",
+    ("Name", "Decorator"): "syn-type",
+    ("Name", "Exception"): "syn-type",
+    ("Name", "Function"): "syn-name",
+    ("Name", "Label"): "syn-name",
+    ("Name", "Tag"): "syn-keyword",
+    ("Name", "Attribute"): "syn-type",
+    ("Name", "Variable"): "syn-name",
+    ("Generic", "Deleted"): "removed",
+    ("Generic", "Inserted"): "added",
+    ("Generic", "Heading"): "syn-name",
+    ("Generic", "Subheading"): "syn-comment",
+}
+_SPANNING = (("Literal", "String"), ("Comment", "Multiline"))
+
+
+class _Lexer(Protocol):
+    def get_tokens(self, text: str) -> Iterable[tuple[tuple[str, ...], str]]: ...
+
+
+def code_lines(code: str, language: str, measure: int) -> list[StyledLine]:
+    """Return code as lines of `measure` cells on the fence's surface; long ones are folded.
+
+    Args:
+        code: Clean source text without a final newline.
+        language: The fence's info word; unknown or empty means plain.
+        measure: The width to fill, in cells.
+    """
+    inner = max(1, measure - 2 * _MARGIN)
+    lines: list[StyledLine] = []
+    for spans in highlighted(code, language):
+        for folded, join in fold(spans, inner):
+            used = min(width_of(folded), inner)
+            lead, fill = spaces(_MARGIN, BASE), spaces(measure - _MARGIN - used, BASE)
+            lines.append(StyledLine((lead, *folded, fill), _MARGIN, len(fill.text), join))
+    return lines
+
+
+def highlighted(code: str, language: str) -> list[list[Span]]:
+    """Return the spans of each line of `code`."""
+    plain = code.expandtabs(4)
+    lines: list[list[Span]] = [[]]
+    for path, text in _tokens(plain, language):
+        style = _style_of(path)
+        for number, part in enumerate(text.split("\n")):
+            if number:
+                lines.append([])
+            if not part:
+                continue
+            last = lines[-1]
+            if last and last[-1].style == style:
+                last[-1] = Span(last[-1].text + part, style)
+            else:
+                last.append(Span(part, style))
+    return lines
+
+
+def last_boundary(code: str, language: str) -> int:
+    """Return the last line that can be highlighted on its own, or 0.
+
+    A line that begins inside a string or a comment cannot: its lexer would not know.
+
+    Args:
+        code: The lines so far, without a final newline.
+        language: The fence's info word.
+    """
+    boundary = line = 0
+    for path, text in _tokens(code, language):
+        newlines = text.count("\n")
+        line += newlines
+        if newlines and not any(path[: len(kind)] == kind for kind in _SPANNING):
+            boundary = line
+    return boundary
+
+
+def _tokens(code: str, language: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    lexer = _lexer(language) if len(code) <= _HIGHLIGHT_LIMIT else None
+    if lexer is None:
+        yield (), code
+        return
+    try:
+        tokens = [(path, text) for path, text in lexer.get_tokens(code + "\n") if text]
+    except Exception:
+        # Lexers are third-party regular expressions over hostile text; colour is not worth a turn.
+        _log.warning("Highlighting %s failed; showing it plain", language, exc_info=True)
+        yield (), code
+        return
+    if "".join([text for _, text in tokens]) != code + "\n":
+        yield (), code
+        return
+    path, text = tokens[-1]
+    yield from tokens[:-1]
+    if text[:-1]:
+        yield path, text[:-1]
+
+
+@lru_cache(maxsize=64)
+def _lexer(language: str) -> _Lexer | None:
+    if not language:
+        return None
+    lexers = import_module("pygments.lexers")
+    not_found = import_module("pygments.util").ClassNotFound
+    try:
+        lexer = lexers.get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except not_found:
+        return None
+    return cast(_Lexer, lexer)
+
+
+@lru_cache(maxsize=512)
+def _style_of(path: tuple[str, ...]) -> str:
+    for size in range(len(path), 0, -1):
+        style = _STYLES.get(path[:size])
+        if style is not None:
+            return style
+    return BASE

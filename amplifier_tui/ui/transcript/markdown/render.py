@@ -1,0 +1,135 @@
+"""Markdown blocks to lines of a width."""
+
+from collections.abc import Sequence
+
+from amplifier_tui.ui.transcript.markdown.blocks import (
+    Block,
+    Code,
+    Heading,
+    ItemList,
+    ListItem,
+    Paragraph,
+    Quote,
+    Table,
+    ThematicBreak,
+)
+from amplifier_tui.ui.transcript.markdown.code import code_lines
+from amplifier_tui.ui.transcript.markdown.context import ROOT, Context
+from amplifier_tui.ui.transcript.markdown.parse import References, parse
+from amplifier_tui.ui.transcript.markdown.table import table_lines
+from amplifier_tui.ui.transcript.text.lines import BLANK, Span, StyledLine, indented, spaces
+from amplifier_tui.ui.transcript.text.wrap import wrap
+
+_BULLETS = "•–"
+_MARKS = {"done": Span("✓", "success"), "open": Span("○", "muted")}
+
+
+def markdown_lines(
+    source: str,
+    measure: int,
+    *,
+    context: Context = ROOT,
+    first: bool = True,
+    references: References | None = None,
+    base: str = "text",
+) -> list[StyledLine]:
+    """Return clean Markdown as lines of at most `measure` cells.
+
+    Args:
+        source: The source of a whole text or of a piece of it.
+        measure: The width in cells.
+        context: The constructs open where a piece begins.
+        first: Whether nothing of the text precedes it; otherwise a blank row comes first.
+        references: The link references of the whole text.
+        base: The style of plain text.
+    """
+    return block_lines(parse(source, context, references, base), measure, base, gap_first=not first)
+
+
+def block_lines(
+    blocks: Sequence[Block], measure: int, base: str, *, gap_first: bool = False, depth: int = 0
+) -> list[StyledLine]:
+    """Return blocks as lines, one blank row between them.
+
+    Args:
+        blocks: The blocks.
+        measure: The width in cells.
+        base: The style of plain text.
+        gap_first: Whether a blank row separates the first block from what precedes it.
+        depth: How many lists enclose them; inside a list a nested list has no blank row.
+    """
+    lines: list[StyledLine] = []
+    for block in blocks:
+        body = _lines(block, measure, base, depth)
+        listed = depth > 0 and isinstance(block, ItemList)
+        if body and (lines or gap_first) and not block.continued and not listed:
+            lines.append(BLANK)
+        lines += body
+    return lines
+
+
+def _lines(block: Block, measure: int, base: str, depth: int) -> list[StyledLine]:
+    match block:
+        case Paragraph():
+            return [line for chunk in block.chunks for line in wrapped(chunk, measure)]
+        case Heading():
+            return wrapped(block.spans, measure)
+        case Code():
+            return code_lines(block.text, block.language, measure) if block.text else []
+        case ThematicBreak():
+            return [StyledLine((Span("─" * measure, "muted"),))]
+        case Quote():
+            return _quote(block, measure, base)
+        case ItemList():
+            return _list(block, measure, base, depth)
+        case Table():
+            return table_lines(block, measure, base)
+
+
+def wrapped(spans: Sequence[Span], measure: int) -> list[StyledLine]:
+    """Return spans as wrapped lines."""
+    return [StyledLine(tuple(line), join=join) for line, join in wrap(spans, measure)]
+
+
+def _quote(quote: Quote, measure: int, base: str) -> list[StyledLine]:
+    mark = Span("> ", "muted")
+    inner = base if base == "thinking" else "quote"
+    children = block_lines(quote.children, max(1, measure - 2), inner, gap_first=quote.continued)
+    return _prefixed(children, mark, mark)
+
+
+def _list(block: ItemList, measure: int, base: str, depth: int) -> list[StyledLine]:
+    lines: list[StyledLine] = []
+    for number, item in enumerate(block.items, block.start):
+        marker = _marker(block, item, number, depth, base)
+        size = len(marker.text) + 1
+        children = block_lines(
+            item.children, max(1, measure - size), base, gap_first=item.continued, depth=depth + 1
+        )
+        if not children and not item.continued:
+            children = [BLANK]
+        hanging = spaces(size, base)
+        first = hanging if item.continued else marker._replace(text=marker.text + " ")
+        lines += _prefixed(children, first, hanging)
+    return lines
+
+
+def _marker(block: ItemList, item: ListItem, number: int, depth: int, base: str) -> Span:
+    if item.mark:
+        return _MARKS[item.mark]
+    if block.ordered:
+        return Span(f"{number:>2}.", base if base == "thinking" else "secondary")
+    return Span(_BULLETS[depth % len(_BULLETS)], "muted")
+
+
+def _prefixed(lines: Sequence[StyledLine], first: Span, others: Span) -> list[StyledLine]:
+    """Put a prefix before lines: copied with a line that starts something, not with its rest."""
+    result: list[StyledLine] = []
+    goes_on = False
+    for number, line in enumerate(lines):
+        prefix = others if number else first
+        if line.spans or prefix.text.strip():
+            line = indented(line, (prefix,), copied=not goes_on)
+        result.append(line)
+        goes_on = line.join is not None
+    return result

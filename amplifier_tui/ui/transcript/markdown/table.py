@@ -1,0 +1,102 @@
+"""Tables: columns that fit, wrapped cells, and a list of records where no columns fit."""
+
+from collections.abc import Sequence
+
+from amplifier_tui.ui.transcript.markdown.blocks import Align, Cell, Table
+from amplifier_tui.ui.transcript.text.lines import Span, StyledLine, spaces, width_of
+from amplifier_tui.ui.transcript.text.wrap import wrap
+
+_GAP = 2
+_NARROWEST = 6
+
+
+def table_lines(table: Table, measure: int, base: str) -> list[StyledLine]:
+    """Return a table as lines of at most `measure` cells."""
+    widths = column_widths(table.naturals, measure)
+    if widths is None:
+        return _records(table, measure, base)
+    lines: list[StyledLine] = []
+    if not table.continued:
+        lines += _row(table.header, widths, table.aligns, base)
+        rule: list[Span] = []
+        for width in widths:
+            rule += [Span("─" * width, "muted"), spaces(_GAP, base)]
+        lines.append(StyledLine(tuple(rule[:-1])))
+    for row in table.rows:
+        lines += _row(row, widths, table.aligns, base)
+    return lines
+
+
+def column_widths(naturals: Sequence[int], measure: int) -> list[int] | None:
+    """Return the width of each column, or None when they would be too narrow to read.
+
+    Columns that need less than a fair share keep what they need; the others share the rest in
+    proportion to what they need.
+    """
+    available = measure - _GAP * (len(naturals) - 1)
+    if sum(naturals) <= available:
+        return list(naturals)
+    if available < _NARROWEST * len(naturals):
+        return None
+    widths = list(naturals)
+    wide = list(range(len(naturals)))
+    while wide:
+        fair = available // len(wide)
+        modest = [column for column in wide if naturals[column] <= fair]
+        if not modest:
+            break
+        available -= sum(naturals[column] for column in modest)
+        wide = [column for column in wide if column not in modest]
+    needed = sum(naturals[column] for column in wide)
+    spare = available - _NARROWEST * len(wide)
+    for column in wide:
+        share = spare * naturals[column] // needed
+        widths[column] = _NARROWEST + share
+    return widths
+
+
+def _row(
+    cells: Sequence[Cell], widths: Sequence[int], aligns: Sequence[Align], base: str
+) -> list[StyledLine]:
+    wrapped = [
+        [spans for spans, _ in wrap(cell, width)] for cell, width in zip(cells, widths, strict=True)
+    ]
+    lines: list[StyledLine] = []
+    for number in range(max(map(len, wrapped))):
+        spans: list[Span] = []
+        for cell, width, align in zip(wrapped, widths, aligns, strict=True):
+            if spans:
+                spans.append(spaces(_GAP, base))
+            spans += _aligned(cell[number] if number < len(cell) else [], width, align, base)
+        while spans and not spans[-1].text.strip():
+            spans.pop()
+        lines.append(StyledLine(tuple(spans)))
+    return lines
+
+
+def _aligned(spans: list[Span], width: int, align: Align, base: str) -> list[Span]:
+    room = max(0, width - width_of(spans))
+    before = {"left": 0, "center": room // 2, "right": room}[align]
+    aligned = [spaces(before, base), *spans, spaces(room - before, base)]
+    return [span for span in aligned if span.text]
+
+
+def _records(table: Table, measure: int, base: str) -> list[StyledLine]:
+    lines: list[StyledLine] = []
+    for row in table.rows:
+        for number, (head, cell) in enumerate(zip(table.header, row, strict=True)):
+            if number and not cell:
+                continue
+            label = [*head, Span(": ", base)] if number else []
+            content = [*label, *cell] if number else [*_emphasized(cell)]
+            indent = min(2, measure - 1) if number else 0
+            for spans, join in wrap(content, max(1, measure - indent)):
+                prefix = (spaces(indent, base),) if indent else ()
+                lines.append(StyledLine((*prefix, *spans), join=join))
+    return lines or [
+        StyledLine(tuple(span)) for cell in table.header for span, _ in wrap(cell, measure)
+    ]
+
+
+def _emphasized(cell: Cell) -> list[Span]:
+    return [span if "+" in span.style else span._replace(style=f"{span.style}+b") for span in cell]

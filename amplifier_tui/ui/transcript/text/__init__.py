@@ -1,0 +1,1 @@
+"""Styled text: lines, colours, wrapping."""

@@ -1,0 +1,155 @@
+"""Breaks styled text into lines of a width in cells.
+
+Text of one-cell characters (most of it) is cut with `str.rfind`, which costs by the line and not
+by the word; anything else is measured character by character, and may break beside every wide
+character except where Chinese and Japanese typography forbids it.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from rich.cells import get_character_cell_size
+
+from amplifier_tui.ui.transcript.text.lines import Span
+
+Cut = tuple[int, int, str | None]
+"""Start and end of a line in the text, and its `join` (see `Line`)."""
+
+_NOT_FIRST = frozenset(
+    "、。，．・：；？！゛゜ヽヾゝゞ々ー’”）〕］｝〉》」』】°′″℃％‰,.:;?!)]}%ぁぃぅぇぉっゃゅょァィゥェォッャュョ"
+)
+_NOT_LAST = frozenset("‘“（〔［｛〈《「『【([{$£¥")
+
+
+def wrap(spans: Sequence[Span], width: int) -> list[tuple[list[Span], str | None]]:
+    """Return the lines of `spans`, in which newlines are hard breaks, with their `join`."""
+    text = "".join([span.text for span in spans])
+    cuts = list(_cuts(text, max(1, width), words=True))
+    return _slices(spans, cuts)
+
+
+def fold(spans: Sequence[Span], width: int) -> list[tuple[list[Span], str | None]]:
+    """Return the lines of preformatted `spans`: cut at the width, no space lost."""
+    text = "".join([span.text for span in spans])
+    cuts = list(_cuts(text, max(1, width), words=False))
+    return _slices(spans, cuts)
+
+
+def _cuts(text: str, width: int, *, words: bool) -> Iterator[Cut]:
+    start = 0
+    while True:
+        newline = text.find("\n", start)
+        end = len(text) if newline < 0 else newline
+        if is_narrow(text, start, end):
+            yield from _narrow_cuts(text, start, end, width, words)
+        else:
+            yield from _measured_cuts(text, start, end, width, words)
+        if newline < 0:
+            return
+        start = newline + 1
+
+
+def is_narrow(text: str, start: int, end: int) -> bool:
+    """Say whether every character from `start` to `end` is known to take one cell."""
+    return text.isascii() or _narrow().issuperset(text[start:end])
+
+
+@cache
+def _narrow() -> frozenset[str]:
+    blocks = ((0x20, 0x7F), (0xA0, 0x300), (0x370, 0x483), (0x2010, 0x2300), (0x2500, 0x2600))
+    return frozenset(
+        character
+        for low, high in blocks
+        for character in map(chr, range(low, high))
+        if get_character_cell_size(character) == 1
+    )
+
+
+def _narrow_cuts(text: str, start: int, end: int, width: int, words: bool) -> Iterator[Cut]:
+    while end - start > width:
+        space = text.rfind(" ", start + 1, start + width + 1) if words else -1
+        if space < 0:
+            yield start, start + width, ""
+            start += width
+            continue
+        stop = space
+        while stop > start and text[stop - 1] == " ":
+            stop -= 1
+        following = space + 1
+        while following < end and text[following] == " ":
+            following += 1
+        if following == end:
+            yield start, stop, None
+            return
+        if stop == start:  # only spaces so far: the word goes on the next line
+            yield start, space, " "
+        else:
+            yield start, stop, " "
+        start = following
+    yield start, end, None
+
+
+def _measured_cuts(text: str, start: int, end: int, width: int, words: bool) -> Iterator[Cut]:
+    used = 0
+    stop = following = start  # the last place to break: the line's end and the next one's start
+    join = ""
+    was_wide = False
+    for index in range(start, end):
+        character = text[index]
+        size = get_character_cell_size(character)
+        if size == 0:
+            continue
+        if words and character == " ":
+            if index > start and text[index - 1] == " " and following == index:
+                following = index + 1
+            else:
+                stop, following, join = index, index + 1, " "
+            used += 1
+            was_wide = False
+            continue
+        is_wide = size == 2
+        if words and index > start and (is_wide or was_wide) and following != index:
+            before = text[index - 1]
+            if before != " " and character not in _NOT_FIRST and before not in _NOT_LAST:
+                stop, following, join = index, index, ""
+        while used + size > width and index > start:
+            if following > start:
+                yield start, stop, join
+                start = following
+                used = sum(map(get_character_cell_size, text[start:index]))
+                stop = following = start
+            else:
+                yield start, index, ""
+                start = stop = following = index
+                used = 0
+        used += size
+        was_wide = is_wide
+    if used > width and following > start:  # spaces at the end
+        yield start, stop, join if following < end else None
+        start = following
+    if start < end or used <= width:
+        yield start, end, None
+
+
+def _slices(spans: Sequence[Span], cuts: Sequence[Cut]) -> list[tuple[list[Span], str | None]]:
+    if len(cuts) == 1 and cuts[0][1] == sum([len(span.text) for span in spans]):
+        return [([span for span in spans if span.text], None)]
+    lines: list[tuple[list[Span], str | None]] = []
+    position = 0  # where spans[number] begins
+    number = 0
+    for start, end, join in cuts:
+        line: list[Span] = []
+        while number < len(spans) and position + len(spans[number].text) <= start:
+            position += len(spans[number].text)
+            number += 1
+        at, index = position, number
+        while index < len(spans) and at < end:
+            span = spans[index]
+            size = len(span.text)
+            low, high = max(start - at, 0), min(end - at, size)
+            if low < high:
+                line.append(span if high - low == size else span._replace(text=span.text[low:high]))
+            at += size
+            index += 1
+        lines.append((line, join))
+    return lines

@@ -1,0 +1,182 @@
+"""The status bar: one row that says what runs, what waits, and where one is."""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widget import Widget
+
+from amplifier_tui.ui.state.notices import LIFETIME, ShownNotice
+from amplifier_tui.ui.state.session import SessionState
+from amplifier_tui.ui.state.status_line import (
+    Placed,
+    SegmentName,
+    StatusSegment,
+    notice_segment,
+    place,
+    status_segments,
+)
+from amplifier_tui.ui.widgets.styled import MARGIN, PAINT_CLASSES, PAINT_CSS, Palette, Piece
+
+SPINNER = "◐◓◑◒"
+FRAME = 0.25
+"""Seconds a spinner's frame stays."""
+
+_HELP = StatusSegment("help", (("F1 ", "muted"), ("keys", "muted")), (("F1", "muted"),))
+
+
+class StatusBar(Widget):
+    """Draws `status_line` and keeps its clock and spinner going while something runs.
+
+    Args:
+        clock: Unix seconds; the same clock the state has.
+    """
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES = PAINT_CLASSES
+    DEFAULT_CSS = f"""
+    StatusBar {{
+        height: 1;
+        background: $panel;
+        color: $foreground;
+        {PAINT_CSS}
+        & > .pane--success {{ text-style: bold; }}
+    }}
+    """
+
+    @dataclass
+    class SegmentClicked(Message):
+        """A segment was clicked; the app opens what belongs to it."""
+
+        name: SegmentName
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float] = time.time,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._clock = clock
+        self._palette = Palette(self)
+        self._home = os.path.expanduser("~")
+        self._state: SessionState | None = None
+        self._versions: tuple[int, ...] = ()
+        self._placed: list[Placed] = []
+        self._spin: Timer | None = None
+        self._expiry: Timer | None = None
+        self._expires: ShownNotice | None = None
+
+    @property
+    def segments(self) -> list[SegmentName]:
+        """Names of the segments that are shown, from left to right."""
+        return [placed.segment.name for placed in self._placed]
+
+    def update_from(self, state: SessionState) -> None:
+        """Show the state; cheap when none of the sections shown here has changed."""
+        versions = (
+            id(state),
+            state.facts.version,
+            state.activity.version,
+            state.approvals.version,
+            state.queue.version,
+            state.budget.version,
+            state.usage.version,
+            state.notices.version,
+        )
+        if versions == self._versions:
+            return
+        self._state = state
+        self._versions = versions
+        self._wind()
+        self._repaint()
+
+    def on_mount(self) -> None:
+        """Start the clocks that the state asks for."""
+        self._wind()
+        self._repaint()
+
+    def on_resize(self) -> None:
+        """Choose the segments for the new width."""
+        self._repaint()
+
+    def notify_style_update(self) -> None:
+        """Take the colours of a new theme."""
+        super().notify_style_update()
+        self._palette.clear()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the row."""
+        pieces: list[Piece] = []
+        at = 0
+        for placed in self._placed:
+            pieces.append((" " * (placed.at - at), "text"))
+            pieces += placed.segment.pieces
+            at = placed.at + placed.segment.width
+        return self._palette.strip(pieces, self.size.width)
+
+    def on_click(self, event: events.Click) -> None:
+        """Say which segment was clicked."""
+        cell = event.x - MARGIN
+        for placed in self._placed:
+            if placed.at <= cell < placed.at + placed.segment.width:
+                self.post_message(self.SegmentClicked(placed.segment.name))
+                return
+
+    # --- clocks ----------------------------------------------------------------------------
+
+    def _wind(self) -> None:
+        """Run the spinner while something moves, and a timer to the end of the notice."""
+        if not self.is_mounted or self._state is None:
+            return
+        moving = self._state.activity.phase is not None
+        if moving and self._spin is None:
+            # Without animations the glyph stands still and only the clock goes on.
+            still = self.app.animation_level == "none"
+            self._spin = self.set_interval(1.0 if still else FRAME, self._repaint)
+        elif not moving and self._spin is not None:
+            self._spin.stop()
+            self._spin = None
+        shown = self._state.notices.current(self._clock())
+        if shown is self._expires:
+            return
+        if self._expiry is not None:
+            self._expiry.stop()
+            self._expiry = None
+        self._expires = shown
+        if shown is not None:
+            left = shown.since + LIFETIME - self._clock()
+            self._expiry = self.set_timer(max(0.05, left + 0.05), self._expired)
+
+    def _expired(self) -> None:
+        self._expiry = self._expires = None
+        self._wind()
+        self._repaint()
+
+    def _glyph(self, now: float) -> str:
+        if self.app.animation_level == "none":
+            return SPINNER[0]
+        return SPINNER[int(now / FRAME) % len(SPINNER)]
+
+    def _repaint(self) -> None:
+        """Lay the row out again; draw it only when it reads differently."""
+        state = self._state
+        width = self.size.width - 2 * MARGIN
+        if state is None or not self.is_mounted or width <= 0:
+            return
+        now = self._clock()
+        placed = place(
+            status_segments(state, now, self._glyph(now), self._home),
+            notice_segment(state, now),
+            _HELP,
+            width,
+        )
+        if placed != self._placed:
+            self._placed = placed
+            self.refresh()
