@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.kernel import events
 from amplifier_tui.modules.hooks_checkpoint.checkpoints import STORE_CAPABILITY, Checkpoints
-from amplifier_tui.modules.hooks_checkpoint.settings import read_settings
+from amplifier_tui.modules.hooks_checkpoint.settings import CheckpointSettings
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -60,7 +60,7 @@ async def mount(
     Raises:
         ValueError: A value makes no sense.
     """
-    settings = read_settings(config or {})
+    settings = CheckpointSettings.read(config)
     checkpoints = Checkpoints(coordinator, settings)
     hooks = coordinator.hooks
     registered = [

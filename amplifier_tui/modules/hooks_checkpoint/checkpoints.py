@@ -1,4 +1,4 @@
-"""The handlers: which file, when."""
+"""The handlers: which file is copied, and when."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.kernel.models import HookResult
-from amplifier_tui.modules.hooks_checkpoint.location import checkpoint_folder, inside, workspace
-from amplifier_tui.modules.hooks_checkpoint.restoring import restore, shown_path
-from amplifier_tui.modules.hooks_checkpoint.settings import Settings
-from amplifier_tui.modules.hooks_checkpoint.store import Store, Turn
+from amplifier_tui.modules._shared.session_paths import session_folder, session_name, working_dir
+from amplifier_tui.modules.hooks_checkpoint.restoring import inside, restore, shown_path
+from amplifier_tui.modules.hooks_checkpoint.settings import CheckpointSettings
+from amplifier_tui.modules.hooks_checkpoint.store import ChangedTurn, CopyStore
 
 logger = logging.getLogger(__name__)
 
@@ -30,12 +30,12 @@ class Checkpoints:
         settings: What to keep.
     """
 
-    def __init__(self, coordinator: Any, settings: Settings) -> None:
+    def __init__(self, coordinator: Any, settings: CheckpointSettings) -> None:
         self._coordinator = coordinator
         self._settings = settings
         self._lock = asyncio.Lock()
-        self._store: Store | None = None
-        self._turn: Turn | None = None
+        self._store: CopyStore | None = None
+        self._turn: ChangedTurn | None = None
         self._number = 0
         self._prompt = ""
         self._told = False
@@ -73,7 +73,7 @@ class Checkpoints:
         )
         if not paths:
             return []
-        root = workspace(self._coordinator)
+        root = self._workspace()
         return [path for text in paths if (path := inside(text, root)) is not None]
 
     async def _copy(self, files: list[Path]) -> None:
@@ -125,10 +125,19 @@ class Checkpoints:
             },
         )
 
-    async def _opened(self) -> Store:
+    def _workspace(self) -> Path:
+        return working_dir(self._coordinator).resolve()
+
+    def _folder(self) -> Path:
+        chosen = self._settings.folder
+        if chosen is None:
+            return session_folder(self._coordinator) / "checkpoints"
+        return Path(chosen).expanduser() / session_name(self._coordinator)
+
+    async def _opened(self) -> CopyStore:
         if self._store is None:
-            folder = checkpoint_folder(self._coordinator, self._settings.folder)
-            self._store = await asyncio.to_thread(Store, folder)
+            folder = self._folder()
+            self._store = await asyncio.to_thread(CopyStore, folder)
         return self._store
 
     async def _count_prompts(self) -> int:
@@ -143,7 +152,7 @@ class Checkpoints:
 
     async def listed(self) -> list[dict[str, Any]]:
         """Return the checkpoints; see the package's docstring."""
-        root = workspace(self._coordinator)
+        root = self._workspace()
         async with self._lock:
             store = await self._opened()
             described = [_described(turn, root) for turn in store.turns]
@@ -157,11 +166,11 @@ class Checkpoints:
         Raises:
             KeyError: There is no such checkpoint.
         """
-        root = workspace(self._coordinator)
+        root = self._workspace()
         async with self._lock:
             store = await self._opened()
-            outcome = await asyncio.to_thread(restore, store, root, id, paths, force)
-        return outcome.as_dict()
+            report = await asyncio.to_thread(restore, store, root, id, paths, force)
+        return report.as_dict()
 
 
 def _is_prompt(message: Any) -> bool:
@@ -171,7 +180,7 @@ def _is_prompt(message: Any) -> bool:
     return not (isinstance(metadata, Mapping) and metadata.get("source") == "hook")
 
 
-def _described(turn: Turn, root: Path) -> dict[str, Any]:
+def _described(turn: ChangedTurn, root: Path) -> dict[str, Any]:
     return {
         "id": turn.id,
         "turn": turn.number,

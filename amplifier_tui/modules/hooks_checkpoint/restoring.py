@@ -7,18 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.modules.hooks_checkpoint.location import inside
+from amplifier_tui.base.files import write_atomic
 from amplifier_tui.modules.hooks_checkpoint.store import (
+    ChangedTurn,
+    CopyStore,
     FileEntry,
-    Store,
-    Turn,
     digest,
-    write_file,
 )
 
 
 @dataclass
-class Outcome:
+class RestoreReport:
     """What came of a restore: paths relative to the workspace; see the package's docstring."""
 
     restored: list[str] = field(default_factory=list)
@@ -33,8 +32,8 @@ class Outcome:
 
 
 def restore(
-    store: Store, root: Path, turn_id: str, paths: Collection[str] | None, force: bool
-) -> Outcome:
+    store: CopyStore, root: Path, turn_id: str, paths: Collection[str] | None, force: bool
+) -> RestoreReport:
     """Put files back to what they were when a turn began.
 
     Args:
@@ -50,9 +49,9 @@ def restore(
     first = next((place for place, turn in enumerate(store.turns) if turn.id == turn_id), None)
     if first is None:
         raise KeyError(turn_id)
-    outcome = Outcome()
+    report = RestoreReport()
     before: dict[str, FileEntry] = {}
-    last: dict[str, Turn] = {}
+    last: dict[str, ChangedTurn] = {}
     for turn in store.turns[first:]:
         for name, entry in turn.files.items():
             before.setdefault(name, entry)
@@ -63,11 +62,20 @@ def restore(
             continue
         try:
             known = last[name].files[name].after
-            if _restore_one(store, root, entry, known, force, shown, outcome):
+            if _restore_one(store, root, entry, known, force, shown, report):
                 store.note_after(last[name], entry.path)
         except OSError as error:
-            outcome.failed[shown] = error.strerror or str(error)
-    return outcome
+            report.failed[shown] = error.strerror or str(error)
+    return report
+
+
+def inside(path: str, root: Path) -> Path | None:
+    """Return the file a path means, every link followed; None where it is not in the workspace."""
+    try:
+        found = (root / Path(path).expanduser()).resolve()
+    except (ValueError, RuntimeError, OSError):
+        return None
+    return found if found != root and found.is_relative_to(root) else None
 
 
 def shown_path(path: Path, root: Path) -> str:
@@ -76,13 +84,13 @@ def shown_path(path: Path, root: Path) -> str:
 
 
 def _restore_one(
-    store: Store,
+    store: CopyStore,
     root: Path,
     entry: FileEntry,
     known: str | None,
     force: bool,
     shown: str,
-    outcome: Outcome,
+    report: RestoreReport,
 ) -> bool:
     """Put one file back; whether anything was changed.
 
@@ -93,27 +101,26 @@ def _restore_one(
         known: What was last noted of it; see `FileEntry.after`.
         force: Whether it may be something else by now.
         shown: How to name it.
-        outcome: Takes what came of it.
+        report: Takes what came of it.
     """
     # The way to it may have become a link in the meantime, or the workspace another one.
     if inside(str(entry.path), root) != entry.path:
-        outcome.failed[shown] = "it is not in the workspace, or a link by now"
+        report.failed[shown] = "it is not in the workspace, or a link by now"
         return False
     if entry.skipped:
-        outcome.failed[shown] = f"there is no copy: {entry.skipped}"
+        report.failed[shown] = f"there is no copy: {entry.skipped}"
         return False
     now = digest(entry.path)
     if now == entry.copy:
-        outcome.unchanged.append(shown)
+        report.unchanged.append(shown)
         return False
     if not force and known != "" and now != known:
-        outcome.conflicts.append(shown)
+        report.conflicts.append(shown)
         return False
     if entry.copy is None:
         entry.path.unlink()
-        outcome.removed.append(shown)
+        report.removed.append(shown)
     else:
-        entry.path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(entry.path, store.read(entry.copy), entry.mode)
-        outcome.restored.append(shown)
+        write_atomic(entry.path, store.read(entry.copy), mode=entry.mode, durable=True)
+        report.restored.append(shown)
     return True

@@ -1,15 +1,15 @@
-"""What a bundle may say about checkpoints."""
+"""What a bundle may say about checkpoints, and which files a tool call would change."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from amplifier_tui.modules.hooks_checkpoint.patches import patched_paths
+from pydantic import Field
 
-DEFAULT_PRIORITY: Final = 95
+from amplifier_tui.base.config import Bytes, ModuleSettings, PathText
 
 _TOOLS: Final = (
     "write_file",
@@ -21,18 +21,23 @@ _TOOLS: Final = (
 )
 _ARGUMENTS: Final = ("file_path", "path", "notebook_path", "filename")
 _PATCHES: Final = ("apply_patch",)
+_HEAD: Final = re.compile(
+    r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |--- |\+\+\+ )(?P<path>[^\t\r\n]+)",
+    re.MULTILINE,
+)
 
 
-@dataclass(frozen=True)
-class Settings:
+class CheckpointSettings(ModuleSettings):
     """The module's configuration; see the package's docstring."""
 
-    tools: Mapping[str, str] = field(default_factory=dict)
-    max_file_bytes: int = 5_000_000
-    max_binary_bytes: int = 1_000_000
-    max_total_bytes: int = 200_000_000
-    folder: str | None = None
-    priority: int = DEFAULT_PRIORITY
+    module: ClassVar[str] = "hooks-checkpoint"
+
+    tools: dict[str, str] = Field({}, description="a mapping of tool names to an argument each")
+    max_file_bytes: Bytes = 5_000_000
+    max_binary_bytes: Bytes = 1_000_000
+    max_total_bytes: Bytes = 200_000_000
+    folder: PathText | None = None
+    priority: int = 95
 
     def paths(self, tool: str, given: Mapping[str, Any]) -> list[str]:
         """Return the files a call would change, as the model wrote them."""
@@ -47,41 +52,16 @@ class Settings:
         return []
 
 
-def read_settings(config: Mapping[str, Any]) -> Settings:
-    """Check a module's config.
-
-    Args:
-        config: The ``config`` of the mount plan's entry. Unknown keys are left alone.
-
-    Raises:
-        ValueError: A value makes no sense.
-    """
-    tools = config.get("tools") or {}
-    if not isinstance(tools, Mapping) or not all(
-        isinstance(part, str) for pair in tools.items() for part in pair
-    ):
-        raise ValueError("`tools` of hooks-checkpoint must map names of tools to an argument each")
-    folder = config.get("folder")
-    if folder is not None and (not isinstance(folder, str) or not folder.strip()):
-        raise ValueError(f"`folder` of hooks-checkpoint must be a path, not {folder!r}")
-    priority = config.get("priority", DEFAULT_PRIORITY)
-    if isinstance(priority, bool) or not isinstance(priority, int):
-        raise ValueError("`priority` of hooks-checkpoint must be a whole number")
-    return Settings(
-        tools=dict(tools),
-        max_file_bytes=_bytes(config, "max_file_bytes", Settings.max_file_bytes),
-        max_binary_bytes=_bytes(config, "max_binary_bytes", Settings.max_binary_bytes),
-        max_total_bytes=_bytes(config, "max_total_bytes", Settings.max_total_bytes),
-        folder=folder,
-        priority=priority,
-    )
-
-
-def _bytes(config: Mapping[str, Any], name: str, default: int) -> int:
-    value = config.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"`{name}` of hooks-checkpoint must be a number of bytes, not {value!r}")
-    return value
+def patched_paths(text: str) -> list[str]:
+    """Return the files named in the heads of a patch, in both common formats, each once."""
+    found: dict[str, None] = {}
+    for match in _HEAD.finditer(text):
+        path = match["path"].strip()
+        if match.group().startswith(("--- ", "+++ ")):
+            path = re.sub(r"^[ab]/", "", path)
+        if path and path != "/dev/null":
+            found[path] = None
+    return list(found)
 
 
 def _texts(value: Any) -> list[str]:

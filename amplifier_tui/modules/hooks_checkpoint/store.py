@@ -8,17 +8,18 @@ are in ``objects/``, each once, named by their SHA-256. Everything is readable b
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
 import stat
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
+
+from amplifier_tui.base.files import open_regular, write_atomic
+from amplifier_tui.base.jsonl import append_rows, read_rows
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ class FileEntry:
 
 
 @dataclass
-class Turn:
+class ChangedTurn:
     """A turn in which files changed; `files` by their absolute path."""
 
     id: str
@@ -66,7 +67,7 @@ class Turn:
     files: dict[str, FileEntry] = field(default_factory=dict)
 
 
-class Store:
+class CopyStore:
     """The copies of one session. Everything here blocks: call it in a thread.
 
     Args:
@@ -75,24 +76,28 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.turns: list[Turn] = []
+        self.turns: list[ChangedTurn] = []
         self.size = 0
         self._read()
 
-    def begin(self, number: int, prompt: str) -> Turn:
+    def begin(self, number: int, prompt: str) -> ChangedTurn:
         """Note a turn.
 
         Raises:
             OSError: The disk does not take it.
         """
-        turn = Turn(f"{len(self.turns) + 1:04d}", number, prompt, datetime.now(UTC).isoformat())
+        turn = ChangedTurn(
+            f"{len(self.turns) + 1:04d}", number, prompt, datetime.now(UTC).isoformat()
+        )
         self._write(
             {"kind": "turn", "id": turn.id, "turn": number, "prompt": prompt, "at": turn.at}
         )
         self.turns.append(turn)
         return turn
 
-    def add(self, turn: Turn, path: Path, *, largest: int, largest_binary: int, room: int) -> None:
+    def add(
+        self, turn: ChangedTurn, path: Path, *, largest: int, largest_binary: int, room: int
+    ) -> None:
         """Copy a file that is about to be changed.
 
         Args:
@@ -138,7 +143,7 @@ class Store:
         )
         turn.files[str(path)] = entry
 
-    def note_after(self, turn: Turn, path: Path) -> None:
+    def note_after(self, turn: ChangedTurn, path: Path) -> None:
         """Note what a tool made of a file, so that a later change by somebody else is seen.
 
         Raises:
@@ -166,42 +171,37 @@ class Store:
         path = self.folder / OBJECTS / name
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_file(path, data, 0o600)
+            write_atomic(path, data, mode=0o600)
             self.size += len(data)
         return name
 
     def _write(self, line: Mapping[str, Any]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        handle = os.open(self.folder / INDEX, flags, 0o600)
-        with os.fdopen(handle, "ab") as file:
-            text = json.dumps(line, ensure_ascii=False)
-            file.write(f"{text}\n".encode("utf-8", "backslashreplace"))
+        append_rows(self.folder / INDEX, [line])
 
     def _read(self) -> None:
         try:
-            lines = (self.folder / INDEX).read_text("utf-8", "replace").splitlines()
-        except FileNotFoundError:
-            return
+            rows, _ = read_rows(self.folder / INDEX, repair=False)
         except OSError as error:
             logger.warning("The checkpoints in %s can't be read: %s", self.folder, error)
             return
-        turns: dict[str, Turn] = {}
-        for line in lines:
+        turns: dict[str, ChangedTurn] = {}
+        for row in rows:
             try:
-                self._take(json.loads(line), turns)
+                self._take(row, turns)
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                # Such as a line that a killed program did not finish.
                 logger.warning("A line of %s is ignored: %s", self.folder / INDEX, error)
         self.turns = list(turns.values())
         with suppress(OSError), os.scandir(self.folder / OBJECTS) as found:
             self.size = sum(entry.stat().st_size for entry in found)
 
-    def _take(self, line: dict[str, Any], turns: dict[str, Turn]) -> None:
+    def _take(self, line: dict[str, Any], turns: dict[str, ChangedTurn]) -> None:
         match line["kind"]:
             case "turn":
                 name = str(line["id"])
-                turns[name] = Turn(name, int(line["turn"]), str(line["prompt"]), str(line["at"]))
+                turns[name] = ChangedTurn(
+                    name, int(line["turn"]), str(line["prompt"]), str(line["at"])
+                )
             case "file":
                 copy = line["copy"]
                 turns[line["id"]].files[str(line["path"])] = FileEntry(
@@ -228,24 +228,6 @@ def digest(path: Path) -> str | None:
         return None
 
 
-def write_file(path: Path, data: bytes, mode: int) -> None:
-    """Replace a file atomically; what is at its place, a link even, is not followed.
-
-    Raises:
-        OSError: It can't be written.
-    """
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(name, mode)
-        os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
-
-
 def _stat(path: Path) -> os.stat_result | None:
     try:
         return path.lstat()
@@ -255,8 +237,7 @@ def _stat(path: Path) -> os.stat_result | None:
 
 def _content(path: Path) -> bytes:
     # A link put there since it was looked at is not followed.
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    with os.fdopen(handle, "rb") as file:
+    with open_regular(path, follow_links=False) as file:
         return file.read()
 
 

@@ -25,14 +25,13 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.kernel import events
-from amplifier_tui.modules.hooks_logging.log import EventLog
-from amplifier_tui.modules.hooks_logging.settings import read_settings
-from amplifier_tui.modules.hooks_logging.target import EVENTS_PATH_CAPABILITY, log_path
+from amplifier_tui.modules._shared.session_paths import EVENTS_PATH_CAPABILITY
+from amplifier_tui.modules.hooks_logging.log import LoggingSettings, SessionLog, log_path
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
-__all__ = ["EventLog", "mount", "on_session_ready"]
+__all__ = ["SessionLog", "mount", "on_session_ready"]
 
 __amplifier_module_type__ = "hook"
 
@@ -56,9 +55,9 @@ async def mount(
     Raises:
         ValueError: A value makes no sense.
     """
-    settings = read_settings(config or {})
-    path = log_path(settings.template, coordinator)
-    log = EventLog(coordinator.hooks, path, settings)
+    settings = LoggingSettings.read(config)
+    path = log_path(settings.session_log_template, coordinator)
+    log = SessionLog(coordinator.hooks, path, settings)
     by_host = log.writes_to(coordinator.get_capability(EVENTS_PATH_CAPABILITY))
     if settings.enabled and not by_host:
         log.listen([*events.ALL_EVENTS, "session:config", *settings.additional_events])
@@ -69,7 +68,7 @@ async def mount(
 async def on_session_ready(coordinator: ModuleCoordinator) -> None:
     """Register for the events that modules announced; step back where the host writes the file."""
     log = coordinator.get_capability(CAPABILITY)
-    if not isinstance(log, EventLog):
+    if not isinstance(log, SessionLog):
         return
     if log.writes_to(coordinator.get_capability(EVENTS_PATH_CAPABILITY)):
         logger.debug("The host writes %s itself", log.path)

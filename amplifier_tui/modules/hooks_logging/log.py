@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
+from pydantic import BeforeValidator, Field
+
+from amplifier_tui.base.config import ModuleSettings, PathText, Texts
+from amplifier_tui.base.files import append
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.models import HookResult
-from amplifier_tui.modules.hooks_logging.record import level_of, line_of
-from amplifier_tui.modules.hooks_logging.settings import LEVELS, Settings
-from amplifier_tui.modules.hooks_logging.writer import LineWriter
+from amplifier_tui.modules._shared.session_paths import (
+    EVENTS_PATH_CAPABILITY,
+    project_slug,
+    session_folder,
+    session_name,
+    working_dir,
+)
+from amplifier_tui.modules.hooks_logging.record import LEVELS, Level, level_of, line_of
+
+logger = logging.getLogger(__name__)
+
+FLUSH_AFTER: Final = 0.5
+"""Seconds after which a line is written."""
+
+FLUSH_AT: Final = 500
+"""Waiting lines at which they are written at once."""
+
+MOST_WAITING: Final = 20_000
+"""Waiting lines beyond which new ones are dropped: the disk does not keep up."""
 
 _ENDS: Final = frozenset({events.EXECUTION_END, events.PROMPT_COMPLETE, events.SESSION_END})
 """Events after which everything has to be on disk."""
@@ -20,21 +42,62 @@ _ENDS: Final = frozenset({events.EXECUTION_END, events.PROMPT_COMPLETE, events.S
 _CONTINUE: Final = HookResult(action="continue")
 
 
-class EventLog:
+def _level(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return {"": "INFO", "WARN": "WARNING"}.get(value.upper(), value.upper())
+
+
+class LoggingSettings(ModuleSettings):
+    """The module's configuration; see the package's docstring."""
+
+    module: ClassVar[str] = "hooks-logging"
+
+    session_log_template: PathText | None = None
+    level: Annotated[Level, BeforeValidator(_level)] = "INFO"
+    additional_events: Texts = Field((), description="a list of event names")
+    enabled: bool = True
+    priority: int = 100
+
+
+def log_path(template: str | None, coordinator: Any) -> Path:
+    """Return the path of a session's log.
+
+    Args:
+        template: As configured, with ``{project}`` and ``{session_id}``; None for the session's
+            folder.
+        coordinator: Says which session, and where it works.
+    """
+    if template is None:
+        hosts = coordinator.get_capability(EVENTS_PATH_CAPABILITY)
+        return (
+            Path(str(hosts)).expanduser() if hosts else session_folder(coordinator) / "events.jsonl"
+        )
+    # Not str.format: a template may hold other braces.
+    text = template.replace("{project}", project_slug(working_dir(coordinator)))
+    return Path(text.replace("{session_id}", session_name(coordinator))).expanduser()
+
+
+class SessionLog:
     """Writes a session's events to a file.
 
     Args:
         hooks: Where they are emitted.
-        path: The file.
-        settings: Which ones, and how much of them.
+        path: The file; it and its folder are made with the first line.
+        settings: Which events, and how much of them.
     """
 
-    def __init__(self, hooks: HookRegistry, path: Path, settings: Settings) -> None:
+    def __init__(self, hooks: HookRegistry, path: Path, settings: LoggingSettings) -> None:
         self.path = path
         self._hooks = hooks
         self._settings = settings
-        self._writer = LineWriter(path)
         self._registered: dict[str, Callable[[], None]] = {}
+        self._waiting: list[Callable[[], str]] = []
+        self._lock = asyncio.Lock()
+        self._timer: asyncio.TimerHandle | None = None
+        self._flushing: asyncio.Task[None] | None = None
+        self._dropped = 0
+        self._broken = False
 
     def listen(self, names: Iterable[str]) -> None:
         """Take these events too; those below the level are left out, unless asked for by name."""
@@ -58,12 +121,61 @@ class EventLog:
         for unregister in self._registered.values():
             unregister()
         self._registered.clear()
-        await self._writer.flush()
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Write every line that waits."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        async with self._lock:
+            lines, self._waiting = self._waiting, []
+            if not lines or self._broken:
+                return
+            try:
+                await asyncio.to_thread(_write, self.path, lines)
+            except OSError as error:
+                self._broken = True
+                logger.error(
+                    "The event log %s can't be written, logging ends: %s", self.path, error
+                )
+            if self._dropped:
+                logger.warning("%d events are missing from %s", self._dropped, self.path)
+                self._dropped = 0
 
     async def _take(self, event: str, data: dict[str, Any]) -> HookResult:
         # The data is this handler's own copy, so the line can be made later, in the thread.
-        whole = self._settings.level == "DEBUG"
-        self._writer.add(partial(line_of, event, data, whole=whole))
+        self._add(partial(line_of, event, data, whole=self._settings.level == "DEBUG"))
         if event in _ENDS:
-            await self._writer.flush()
+            await self.flush()
         return _CONTINUE
+
+    def _add(self, line: Callable[[], str]) -> None:
+        if self._broken:
+            return
+        if len(self._waiting) >= MOST_WAITING:
+            self._dropped += 1
+            return
+        self._waiting.append(line)
+        if len(self._waiting) >= FLUSH_AT:
+            self._start_flush()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(FLUSH_AFTER, self._start_flush)
+
+    def _start_flush(self) -> None:
+        self._timer = None
+        if self._flushing is None or self._flushing.done():
+            self._flushing = asyncio.get_running_loop().create_task(self.flush())
+
+
+def _write(path: Path, lines: list[Callable[[], str]]) -> None:
+    text = "".join(f"{_made(line)}\n" for line in lines)
+    append(path, text.encode("utf-8", "backslashreplace"))
+
+
+def _made(line: Callable[[], str]) -> str:
+    try:
+        return line()
+    except Exception as error:
+        logger.exception("An event could not be written down")
+        return f'{{"lvl": "ERROR", "event": "log:failed", "error": "{type(error).__name__}"}}'

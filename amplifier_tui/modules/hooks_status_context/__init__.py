@@ -21,8 +21,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.kernel import events
-from amplifier_tui.modules.hooks_status_context.settings import StatusSettings
-from amplifier_tui.modules.hooks_status_context.status import StatusContext
+from amplifier_tui.modules.hooks_status_context.status import StatusContext, StatusSettings
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator

@@ -1,22 +1,39 @@
-"""The text the model gets."""
+"""What the model is told of where it is."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
+from pydantic import Field
+
+from amplifier_tui.base.config import ModuleSettings, PathText, Seconds
+from amplifier_tui.base.text import printable
 from amplifier_tui.kernel.models import HookResult
+from amplifier_tui.modules._shared.session_paths import working_dir
 from amplifier_tui.modules.hooks_status_context.git import GitState, git_state
-from amplifier_tui.modules.hooks_status_context.settings import StatusSettings
 
 logger = logging.getLogger(__name__)
 
-WORKING_DIR_CAPABILITY: Final = "session.working_dir"
 _CONTINUE: Final = HookResult(action="continue")
+
+
+class StatusSettings(ModuleSettings):
+    """The module's configuration; see the package's docstring."""
+
+    module: ClassVar[str] = "hooks-status-context"
+
+    git: bool = True
+    git_status: bool = True
+    max_files: int = Field(20, ge=0, le=500)
+    commits: int = Field(0, ge=0, le=50)
+    date: bool = True
+    timeout: Seconds = Field(2.0, gt=0, le=60)
+    priority: int = Field(5, ge=-1000, le=1000)
+    working_dir: PathText | None = None
 
 
 class StatusContext:
@@ -40,7 +57,7 @@ class StatusContext:
             event: ``provider:request``.
             data: Not used.
         """
-        folder = self._folder()
+        folder = working_dir(self._coordinator, self._settings.working_dir)
         if self._settings.git and self._stale:
             self._stale = False
             self._state = await self._ask_git(folder)
@@ -55,10 +72,6 @@ class StatusContext:
         """Ask git again at the next request: something may have changed."""
         self._stale = True
         return _CONTINUE
-
-    def _folder(self) -> Path:
-        folder = self._coordinator.get_capability(WORKING_DIR_CAPABILITY)
-        return Path(str(folder or self._settings.working_dir or os.getcwd())).expanduser()
 
     async def _ask_git(self, folder: Path) -> GitState | None:
         settings = self._settings
@@ -103,5 +116,4 @@ def _git_lines(state: GitState, most: int) -> list[str]:
 
 def _plain(text: str) -> str:
     """A name is data: it must neither end the reminder nor begin a line of its own."""
-    text = text.replace("<", "‹")
-    return "".join(character if character.isprintable() else "?" for character in text)[:300]
+    return printable(text.replace("<", "‹"))[:300]

@@ -14,10 +14,10 @@ Config:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.kernel import events
-from amplifier_tui.modules.hooks_todo_reminder.reminder import TodoReminder
+from amplifier_tui.modules.hooks_todo_reminder.reminder import ReminderSettings, TodoReminder
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -42,29 +42,10 @@ async def mount(
     Raises:
         ValueError: A value makes no sense.
     """
-    config = config or {}
+    settings = ReminderSettings.read(config)
     return coordinator.hooks.register(
         events.PROVIDER_REQUEST,
-        TodoReminder(coordinator, _role(config), _number(config, "max_items", 30, least=1)),
-        priority=_number(config, "priority", 10),
+        TodoReminder(coordinator, settings),
+        priority=settings.priority,
         name="hooks-todo-reminder",
     )
-
-
-def _role(config: dict[str, Any]) -> Literal["user", "system"]:
-    match config.get("role"):
-        case None | "" | "user":
-            return "user"
-        case "system":
-            return "system"
-        case other:
-            raise ValueError(f"`role` of hooks-todo-reminder must be user or system, not {other!r}")
-
-
-def _number(config: dict[str, Any], name: str, default: int, least: int | None = None) -> int:
-    value = config.get(name)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int) or (least and value < least):
-        raise ValueError(f"`{name}` of hooks-todo-reminder must be a whole number, not {value!r}")
-    return value

@@ -1,12 +1,15 @@
-"""The reminder."""
+"""What the model reads of its todo list."""
 
 from __future__ import annotations
 
 import inspect
 import logging
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
+from pydantic import Field
+
+from amplifier_tui.base.config import ModuleSettings
 from amplifier_tui.kernel.models import HookResult
 
 logger = logging.getLogger(__name__)
@@ -16,21 +19,27 @@ _MARKS: Final = {"completed": "[x]", "in_progress": "[>]"}
 _CONTINUE: Final = HookResult(action="continue")
 
 
+class ReminderSettings(ModuleSettings):
+    """The module's configuration; see the package's docstring."""
+
+    module: ClassVar[str] = "hooks-todo-reminder"
+
+    role: Literal["user", "system"] = "user"
+    max_items: int = Field(30, ge=1)
+    priority: int = 10
+
+
 class TodoReminder:
     """Handler of ``provider:request``.
 
     Args:
         coordinator: Has the list.
-        role: Who says it.
-        max_items: Items that are listed.
+        settings: Who says it, and how many items are listed.
     """
 
-    def __init__(
-        self, coordinator: Any, role: Literal["user", "system"] = "user", max_items: int = 30
-    ) -> None:
+    def __init__(self, coordinator: Any, settings: ReminderSettings) -> None:
         self._coordinator = coordinator
-        self._role = role
-        self._max_items = max_items
+        self._settings = settings
 
     async def __call__(self, event: str, data: dict[str, Any]) -> HookResult:
         """Remind the model, if there is something left to do.
@@ -44,8 +53,8 @@ class TodoReminder:
             return _CONTINUE
         return HookResult(
             action="inject_context",
-            context_injection=reminder_text(items, self._max_items),
-            context_injection_role=self._role,
+            context_injection=reminder_text(items, self._settings.max_items),
+            context_injection_role=self._settings.role,
             ephemeral=True,
         )
 

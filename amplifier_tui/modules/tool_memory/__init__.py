@@ -11,8 +11,9 @@ Config:
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from amplifier_tui.base.config import ModuleSettings, PathText
 from amplifier_tui.context.memory.location import memory_path
 from amplifier_tui.context.memory.store import MemoryStore
 from amplifier_tui.modules.tool_memory.tool import MemoryTool
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["MemoryTool", "mount"]
 
 __amplifier_module_type__ = "tool"
+
+
+class MemorySettings(ModuleSettings):
+    """The module's configuration; see the package's docstring."""
+
+    module: ClassVar[str] = "tool-memory"
+
+    path: PathText | None = None
 
 
 async def mount(
@@ -38,12 +47,9 @@ async def mount(
         A cleanup that closes the module's own database.
 
     Raises:
-        ValueError: ``path`` is no text.
+        ValueError: ``path`` is no path.
     """
-    path = (config or {}).get("path")
-    if path is not None and (not isinstance(path, str) or not path):
-        raise ValueError(f"`path` of tool-memory must be a text, not {path!r}")
-    own = MemoryStore(memory_path(path))
+    own = MemoryStore(memory_path(MemorySettings.read(config).path))
 
     def store() -> MemoryStore:
         shared = coordinator.get_capability("context.memory")

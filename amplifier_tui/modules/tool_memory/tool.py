@@ -9,6 +9,7 @@ from amplifier_tui.context.errors import MemoryUnavailableError
 from amplifier_tui.context.memory.retriever import Memory
 from amplifier_tui.context.memory.store import MemoryStore
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._shared.tool_problem import failed
 
 _FOUND: Final = 10
 _LISTED: Final = 50
@@ -74,9 +75,9 @@ class MemoryTool:
         try:
             result = await self._carry_out(store, input)
         except MemoryUnavailableError as error:
-            result = _failed(str(error), "unavailable")
+            result = failed(str(error), "unavailable")
         except ValueError as error:
-            result = _failed(str(error), "invalid_input")
+            result = failed(str(error), "invalid_input")
         notices = store.take_notices()
         if notices and result.success:
             result = ToolResult(output="\n".join([*notices, str(result.output)]))
@@ -92,7 +93,7 @@ class MemoryTool:
                     raise ValueError("`id` must be the number of a note")
                 if await store.forget(number):
                     return ToolResult(output=f"Forgot note {number}.")
-                return _failed(f"There is no note {number}.", "not_found")
+                return failed(f"There is no note {number}.", "not_found")
             case "search":
                 query = _text(input, "query")
                 found = await store.search(query, _FOUND, scopes=self._scopes())
@@ -124,7 +125,3 @@ def _shown(notes: Sequence[Memory]) -> str:
     return "\n".join(
         f"[{note.memory_id}] {note.text}{'' if note.scope else ' (everywhere)'}" for note in notes
     )
-
-
-def _failed(message: str, kind: str) -> ToolResult:
-    return ToolResult(success=False, error={"type": kind, "message": message})

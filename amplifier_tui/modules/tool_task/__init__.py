@@ -20,8 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.modules.tool_task.settings import read_settings
-from amplifier_tui.modules.tool_task.tool import EVENTS, TaskTool
+from amplifier_tui.modules.tool_task.tool import EVENTS, TaskSettings, TaskTool
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -41,7 +40,7 @@ async def mount(coordinator: ModuleCoordinator, config: Mapping[str, Any] | None
     Raises:
         ValueError: A value makes no sense.
     """
-    tool = TaskTool(coordinator, read_settings(config or {}))
+    tool = TaskTool(coordinator, TaskSettings.read(config))
     if not tool.agents or tool.depth >= tool.settings.max_depth:
         return
     await coordinator.mount("tools", tool, name=tool.name)

@@ -1,14 +1,18 @@
-"""``task``."""
+"""The tool ``task``."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
+from pydantic import Field
+
+from amplifier_tui.base.config import ModuleSettings
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._shared.tool_problem import failed
 from amplifier_tui.modules.tool_task.agents import (
     DEPTH,
     SELF,
@@ -17,7 +21,6 @@ from amplifier_tui.modules.tool_task.agents import (
     match_agent,
     new_session_id,
 )
-from amplifier_tui.modules.tool_task.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +28,17 @@ SPAWNED: Final = "task:agent_spawned"
 RESUMED: Final = "task:agent_resumed"
 COMPLETED: Final = "task:agent_completed"
 EVENTS: Final = (SPAWNED, RESUMED, COMPLETED)
+
+
+class TaskSettings(ModuleSettings):
+    """The module's configuration; see the package's docstring."""
+
+    module: ClassVar[str] = "tool-task"
+
+    max_depth: int = Field(2, ge=1)
+    max_parallel: int = Field(4, ge=1)
+    max_output_chars: int = Field(40_000, ge=1)
+    allow_self: bool = False
 
 
 class TaskTool:
@@ -37,7 +51,7 @@ class TaskTool:
 
     name = "task"
 
-    def __init__(self, coordinator: Any, settings: Settings) -> None:
+    def __init__(self, coordinator: Any, settings: TaskSettings) -> None:
         self.settings = settings
         self._coordinator = coordinator
         self._slots = asyncio.Semaphore(settings.max_parallel)
@@ -90,7 +104,7 @@ class TaskTool:
         """
         instruction = input.get("instruction")
         if not isinstance(instruction, str) or not instruction.strip():
-            return _failed("`instruction` is missing: say what the agent is to do.", "invalid")
+            return failed("`instruction` is missing: say what the agent is to do.", "invalid")
         session_id = input.get("session_id")
         if isinstance(session_id, str) and session_id.strip():
             return await self._resume(session_id.strip(), instruction)
@@ -98,16 +112,14 @@ class TaskTool:
         agent = match_agent(str(input.get("agent") or ""), known)
         if agent is None:
             names = ", ".join(known)
-            return _failed(f"There is no agent {input.get('agent')!r}. Known: {names}.", "unknown")
+            return failed(f"There is no agent {input.get('agent')!r}. Known: {names}.", "unknown")
         return await self._spawn(agent, instruction)
 
     async def _spawn(self, agent: str, instruction: str) -> ToolResult:
         coordinator = self._coordinator
         spawn = coordinator.get_capability("session.spawn")
         if not callable(spawn):
-            return _failed(
-                "No agents can be run here: the host offers no session.spawn.", "no_host"
-            )
+            return failed("No agents can be run here: the host offers no session.spawn.", "no_host")
         child = new_session_id(agent, str(coordinator.session_id or ""))
         more: dict[str, Any] = {}
         if agent == SELF:
@@ -128,7 +140,7 @@ class TaskTool:
     async def _resume(self, session_id: str, instruction: str) -> ToolResult:
         resume = self._coordinator.get_capability("session.resume")
         if not callable(resume):
-            return _failed(
+            return failed(
                 "No agents can be run here: the host offers no session.resume.", "no_host"
             )
 
@@ -160,7 +172,7 @@ class TaskTool:
                 message = f"{type(error).__name__}: {error}"
                 end = {"success": False, "error": {"type": type(error).__name__, "msg": str(error)}}
                 await emit(COMPLETED, {**facts, **end})
-                return _failed(f"The agent {facts['agent']} failed: {message}", "agent_failed")
+                return failed(f"The agent {facts['agent']} failed: {message}", "agent_failed")
             result = self._result(answer, facts)
             await emit(
                 COMPLETED, {**facts, "success": result.success, "result": str(result.output)}
@@ -185,7 +197,3 @@ class TaskTool:
         if text or status in ("success", "completed"):
             return ToolResult(output=output)
         return ToolResult(success=False, output=output, error={"type": status, "message": notes[0]})
-
-
-def _failed(message: str, kind: str) -> ToolResult:
-    return ToolResult(success=False, output=message, error={"type": kind, "message": message})

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.modules.tool_todo.tool import CAPABILITY, MAX_ITEMS, TodoTool
+from amplifier_tui.modules.tool_todo.tool import CAPABILITY, TodoSettings, TodoTool
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -32,10 +32,6 @@ async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = 
     Raises:
         ValueError: A value makes no sense.
     """
-    most = (config or {}).get("max_items")
-    most = MAX_ITEMS if most is None else most
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise ValueError(f"`max_items` of tool-todo must be a number from 1 up, not {most!r}")
-    tool = TodoTool(coordinator, most)
+    tool = TodoTool(coordinator, TodoSettings.read(config))
     await coordinator.mount("tools", tool, name=tool.name)
     coordinator.register_capability(CAPABILITY, tool.items)

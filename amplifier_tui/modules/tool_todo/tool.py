@@ -1,4 +1,4 @@
-"""``todo``."""
+"""The tool ``todo``."""
 
 from __future__ import annotations
 
@@ -6,16 +6,40 @@ import inspect
 import json
 import logging
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final, TypedDict
 
+from pydantic import Field
+
+from amplifier_tui.base.config import ModuleSettings
+from amplifier_tui.base.text import shortened
+from amplifier_tui.base.tool_calls import calls_of
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules.tool_todo.items import STATUSES, Item, read_items
+from amplifier_tui.modules._shared.tool_problem import failed
 
 logger = logging.getLogger(__name__)
 
 CAPABILITY: Final = "todo.items"
-MAX_ITEMS: Final = 100
+STATUSES: Final = ("pending", "in_progress", "completed")
+_LONGEST: Final = 500
+_SAME: Final = {"todo": "pending", "open": "pending", "done": "completed", "active": "in_progress"}
+_INVALID: Final = "invalid_input"
 _ACTIONS: Final = ("create", "update", "list")
+
+
+class TodoSettings(ModuleSettings):
+    """The module's configuration; see the package's docstring."""
+
+    module: ClassVar[str] = "tool-todo"
+
+    max_items: int = Field(100, ge=1)
+
+
+class TodoItem(TypedDict):
+    """One thing to do; the names are the ecosystem's."""
+
+    content: str
+    status: str
+    activeForm: str
 
 
 class TodoTool:
@@ -23,15 +47,15 @@ class TodoTool:
 
     Args:
         coordinator: Has the conversation, from which a resumed session's list is read.
-        max_items: Most items of the list.
+        settings: How long the list may be.
     """
 
     name = "todo"
 
-    def __init__(self, coordinator: Any, max_items: int = MAX_ITEMS) -> None:
+    def __init__(self, coordinator: Any, settings: TodoSettings) -> None:
         self._coordinator = coordinator
-        self._max_items = max_items
-        self._items: list[Item] | None = None
+        self._settings = settings
+        self._items: list[TodoItem] | None = None
 
     @property
     def description(self) -> str:
@@ -84,18 +108,20 @@ class TodoTool:
         """
         action = input.get("action") or ("update" if input.get("todos") is not None else "list")
         if action not in _ACTIONS:
-            return _failed(f"`action` must be one of {', '.join(_ACTIONS)}, not {action!r}.")
+            return failed(
+                f"`action` must be one of {', '.join(_ACTIONS)}, not {action!r}.", _INVALID
+            )
         if action == "list":
             items = await self.items()
             return ToolResult(output={"status": "listed", "count": len(items), "todos": items})
         try:
-            self._items = read_items(input.get("todos"), self._max_items)
+            self._items = read_items(input.get("todos"), self._settings.max_items)
         except ValueError as error:
-            return _failed(str(error))
+            return failed(str(error), _INVALID)
         todos = await self.items()
         return ToolResult(output={"status": f"{action}d", "count": len(todos), "todos": todos})
 
-    async def _from_conversation(self) -> list[Item]:
+    async def _from_conversation(self) -> list[TodoItem]:
         """Return the list of the last call that changed it; empty without one."""
         context = self._coordinator.get("context")
         if context is None:
@@ -103,36 +129,59 @@ class TodoTool:
         messages = context.get_messages()
         messages = await messages if inspect.isawaitable(messages) else messages
         for message in reversed(messages):
-            for call in reversed(_calls(message)):
-                given = _arguments(call) if call.get("name", call.get("tool")) == self.name else {}
-                if given.get("todos") is None:
+            for call in reversed(list(calls_of(message))):
+                given = call.arguments.get("todos") if call.name == self.name else None
+                if given is None:
                     continue
                 try:
-                    return read_items(given["todos"], self._max_items)
+                    return read_items(given, self._settings.max_items)
                 except ValueError as error:
                     # The call was answered with that error, so an earlier one counts.
                     logger.debug("An earlier list is no list: %s", error)
         return []
 
 
-def _calls(message: Any) -> list[Mapping[str, Any]]:
-    calls = message.get("tool_calls") if isinstance(message, Mapping) else None
-    if not isinstance(calls, list):
-        return []
-    return [call for call in calls if isinstance(call, Mapping)]
+def read_items(value: Any, most: int) -> list[TodoItem]:
+    """Return the items of a list as it came from the model.
 
+    Args:
+        value: A list of dicts or texts; also as JSON text.
+        most: How many there may be.
 
-def _arguments(call: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = call.get("arguments", call.get("input"))
-    if isinstance(given, str):
+    Raises:
+        ValueError: It is something else; says what is wrong with which item.
+    """
+    if isinstance(value, str):
         try:
-            given = json.loads(given)
-        except ValueError:
-            return {}
-    return given if isinstance(given, Mapping) else {}
+            value = json.loads(value)
+        except ValueError as error:
+            raise ValueError("`todos` must be a list, not a text.") from error
+    if not isinstance(value, list):
+        raise ValueError("`todos` must be a list of {content, status, activeForm}.")
+    if len(value) > most:
+        raise ValueError(f"{len(value)} items are too many to work with; at most {most}.")
+    return [_item(entry, number) for number, entry in enumerate(value, start=1)]
 
 
-def _failed(message: str) -> ToolResult:
-    return ToolResult(
-        success=False, output=message, error={"type": "invalid_input", "message": message}
-    )
+def _item(entry: Any, number: int) -> TodoItem:
+    if isinstance(entry, str):
+        entry = {"content": entry}
+    if not isinstance(entry, Mapping):
+        raise ValueError(f"Item {number} must be {{content, status, activeForm}}.")
+    content = _line(entry.get("content"))
+    if not content:
+        raise ValueError(f"Item {number} has no `content`: say what is to be done.")
+    status = str(entry.get("status") or "pending").lower().replace("-", "_")
+    status = _SAME.get(status, status)
+    if status not in STATUSES:
+        raise ValueError(
+            f"Item {number} has the status {entry.get('status')!r}; it must be one of "
+            f"{', '.join(STATUSES)}."
+        )
+    active = _line(entry.get("activeForm") or entry.get("active_form")) or content
+    return {"content": content, "status": status, "activeForm": active}
+
+
+def _line(value: Any) -> str:
+    text = " ".join(value.split()) if isinstance(value, str) else ""
+    return shortened(text, _LONGEST)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.modules import hooks_checkpoint
-from amplifier_tui.modules.hooks_checkpoint.patches import patched_paths
+from amplifier_tui.modules.hooks_checkpoint.settings import patched_paths
 from tests.modules.hooks_checkpoint.support import Session, edit, write
 
 
@@ -326,7 +326,7 @@ async def test_without_a_host_the_copies_go_to_the_sessions_folder(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "config", [{"tools": ["x"]}, {"max_file_bytes": "much"}, {"folder": 3}, {"priority": None}]
+    "config", [{"tools": ["x"]}, {"max_file_bytes": "much"}, {"folder": 3}, {"priority": "high"}]
 )
 async def test_a_mistake_in_the_config_is_told(config: dict[str, Any]):
     with pytest.raises(ValueError, match="hooks-checkpoint"):

@@ -11,8 +11,8 @@ import pytest
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.modules import hooks_logging
-from amplifier_tui.modules.hooks_logging import writer
-from amplifier_tui.modules.hooks_logging.target import log_path
+from amplifier_tui.modules.hooks_logging import log as session_log
+from amplifier_tui.modules.hooks_logging.log import log_path
 
 
 class Log:
@@ -93,7 +93,7 @@ async def test_every_event_is_on_disk_when_a_turn_ends(log: Log):
 async def test_a_line_reaches_the_disk_soon_without_a_turns_end(
     log: Log, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(writer, "FLUSH_AFTER", 0.01)
+    monkeypatch.setattr(session_log, "FLUSH_AFTER", 0.01)
     await log.hooks.emit("tool:pre", {"tool_name": "x"})
     while not log.path.exists() or not log.path.read_text():
         await asyncio.sleep(0.01)
