@@ -256,8 +256,13 @@ class SessionClient(Protocol):
                 copies all.
         """
 
-    def drain(self) -> list[HostEvent]:
-        """Take the events that came since the last call. Called by the front end's thread only."""
+    def drain(self, limit: int = 0) -> list[HostEvent]:
+        """Take the events that came since the last call. Called by the front end's thread only.
+
+        Args:
+            limit: How many at most, the oldest first; 0 for all. Where that many come, more may
+                wait, and nobody is woken for them.
+        """
 
     def set_waker(self, wake: Callable[[], None] | None) -> None:
         """Have `wake` called from the engine thread when `drain` has something new."""

@@ -32,6 +32,12 @@ _SHAPES = re.compile(
     r"xox[abprs]-[A-Za-z0-9-]{10,}|glpat-[A-Za-z0-9_-]{20,})"
 )
 _SHAPE_STARTS: Final = ("sk-", "gh", "AKIA", "AIza", "xox", "glpat-")
+_KEY_STARTS: Final = (
+    *("sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    *("AKIA", "AIza", "xox", "glpat-"),
+)
+_LONGEST_KEY: Final = 200
+_LAST_WORD: Final = re.compile(r"[A-Za-z0-9_-]+\Z")
 _HARMLESS: Final = frozenset({"none", "null", "true", "false", "unused", "not-needed"})
 
 
@@ -45,6 +51,7 @@ class Redactor:
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         self._values: list[str] = []
+        self._longest = 1
         self._escaped: list[str] = []
         variables = os.environ if environ is None else environ
         self.add(value for name, value in variables.items() if _VARIABLE.search(name))
@@ -59,6 +66,7 @@ class Redactor:
         )
         # The longest first: one may contain another.
         self._values = sorted(known, key=len, reverse=True)
+        self._longest = max(map(len, self._values), default=1)
         self._escaped = [json.dumps(value, ensure_ascii=False)[1:-1] for value in self._values]
 
     def add_config(self, config: Any) -> None:
@@ -78,14 +86,16 @@ class Redactor:
         A stream is written as it comes; a secret that is cut in two must not slip through in
         halves.
         """
-        longest = 0
+        tail = text[-self._longest :]
+        longest = _unfinished_key(text)
         for value in self._values:
-            for length in range(min(len(value) - 1, len(text)), longest, -1):
-                if text.endswith(value[:length]):
-                    longest = length
+            at = tail.find(value[0])
+            while at >= 0:
+                if value.startswith(tail[at:]) and len(tail) - at < len(value):
+                    longest = max(longest, len(tail) - at)
                     break
-        # One or two characters give nothing away, and almost any text ends in some value's first.
-        return longest if longest >= 4 else 0
+                at = tail.find(value[0], at + 1)
+        return longest
 
     def json(self, data: Any) -> str:
         """Return data as JSON text, secret fields and values replaced.
@@ -152,6 +162,14 @@ def _secret_values(config: Any) -> Iterable[str]:
     elif isinstance(config, list | tuple):
         for item in config:
             yield from _secret_values(item)
+
+
+def _unfinished_key(text: str) -> int:
+    match = _LAST_WORD.search(text[-_LONGEST_KEY:])
+    word = match.group() if match is not None else ""
+    if any(word.startswith(start) or start.startswith(word) for start in _KEY_STARTS if word):
+        return len(word)
+    return 0
 
 
 def _shapes_gone(text: str) -> str:

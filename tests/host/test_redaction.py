@@ -82,7 +82,9 @@ def test_a_stored_conversation_stays_what_it_was_but_for_known_values(
 def test_the_beginning_of_a_secret_is_held_back(redactor: Redactor) -> None:
     assert redactor.unfinished(f"text {SECRET[:6]}") == 6
     assert redactor.unfinished(f"text {SECRET}") == 0
-    assert redactor.unfinished("text tr") == 0
+    assert redactor.unfinished("text t") == 1, "a piece may bring no more"
+    assert redactor.unfinished("text") == 1
+    assert redactor.unfinished("tex") == 0
 
 
 def test_what_json_has_no_form_for_is_told_as_text(redactor: Redactor) -> None:

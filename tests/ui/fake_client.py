@@ -149,8 +149,9 @@ class FakeClient:
     def fork(self, before_turn: int | None = None) -> None:
         self.calls.append(("fork", before_turn))
 
-    def drain(self) -> list[HostEvent]:
-        events, self._events = self._events, []
+    def drain(self, limit: int = 0) -> list[HostEvent]:
+        end = limit or len(self._events)
+        events, self._events = self._events[:end], self._events[end:]
         return events
 
     def set_waker(self, wake: Callable[[], None] | None) -> None:

@@ -6,21 +6,13 @@ thread when the first command comes.
 
 import logging
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import Future
+from functools import wraps
 from time import time
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from amplifier_tui.host.client import (
-    BundleCard,
-    BundlePreview,
-    CompactionPreview,
-    Decision,
-    MemoryCard,
-    OpenRequest,
-    SessionCard,
-    SessionClient,
-)
+from amplifier_tui.host.client import SessionClient
 from amplifier_tui.host.door.engine import Engine
 from amplifier_tui.host.door.outbox import Outbox
 from amplifier_tui.host.door.stacks import described, innermost
@@ -38,6 +30,36 @@ BLOCKED_AFTER = 1.0
 """Seconds the engine has to take up an immediate stop."""
 
 T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def _command(
+    method: Callable[Concatenate[Any, P], None], what: str
+) -> "Callable[Concatenate[LocalClient, P], None]":
+    """Make a client's method that has the service's method of that name run on the engine.
+
+    Args:
+        method: The method of `SessionClient`.
+        what: What it does, for the report of a failure, such as `open a session`.
+    """
+
+    @wraps(method)
+    def forward(self: "LocalClient", /, *args: P.args, **kwargs: P.kwargs) -> None:
+        self._engine.post(lambda: getattr(self.service, method.__name__)(*args, **kwargs), what)
+
+    return forward
+
+
+def _question(
+    method: "Callable[Concatenate[Any, P], Future[T]]",
+) -> "Callable[Concatenate[LocalClient, P], Future[T]]":
+    """Make a client's method that gives what the service's method of that name returns."""
+
+    @wraps(method)
+    def forward(self: "LocalClient", /, *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
+        return self._engine.ask(lambda: getattr(self.service, method.__name__)(*args, **kwargs))
+
+    return forward
 
 
 class LocalClient(SessionClient):
@@ -55,40 +77,37 @@ class LocalClient(SessionClient):
         self._service: Service | None = None
         self._closing: Future[None] | None = None
 
-    # --- commands --------------------------------------------------------------------------
+    open = _command(SessionClient.open, "open a session")
+    submit = _command(SessionClient.submit, "send a prompt")
+    steer = _command(SessionClient.steer, "steer the turn")
+    queue = _command(SessionClient.queue, "queue a prompt")
+    unqueue = _command(SessionClient.unqueue, "take a prompt back")
+    retry = _command(SessionClient.retry, "try again")
+    decide = _command(SessionClient.decide, "answer a request")
+    hold = _command(SessionClient.hold, "hold a request")
+    switch_bundle = _command(SessionClient.switch_bundle, "switch bundles")
+    resume = _command(SessionClient.resume, "resume a session")
+    rename = _command(SessionClient.rename, "rename the session")
+    compact = _command(SessionClient.compact, "compact the conversation")
+    remember = _command(SessionClient.remember, "remember something")
+    forget = _command(SessionClient.forget, "forget something")
+    fork = _command(SessionClient.fork, "fork the session")
 
-    def open(self, request: OpenRequest) -> None:
-        """Start the engine if need be and open a session."""
-        self._post("open a session", lambda service: service.open(request))
-
-    def submit(self, text: str, attachments: tuple[str, ...] = ()) -> None:
-        """Send a prompt; while a turn runs it is queued."""
-        self._post("send a prompt", lambda service: service.submit(text, attachments))
-
-    def steer(self, text: str) -> None:
-        """Give the running turn a message at its next step; without a turn, submit it."""
-        self._post("steer the turn", lambda service: service.steer(text))
-
-    def queue(self, text: str) -> None:
-        """Send a prompt after the running turn; without a turn, at once."""
-        self._post("queue a prompt", lambda service: service.submit(text, ()))
-
-    def unqueue(self, index: int) -> None:
-        """Take a waiting prompt back."""
-        self._post("take a prompt back", lambda service: service.unqueue(index))
-
-    def retry(self, *, without: str = "") -> None:
-        """Go on with the prompt whose turn failed."""
-        self._post("try again", lambda service: service.retry(without))
+    bundles = _question(SessionClient.bundles)
+    preview = _question(SessionClient.preview)
+    sessions = _question(SessionClient.sessions)
+    history = _question(SessionClient.history)
+    payload = _question(SessionClient.payload)
+    compaction = _question(SessionClient.compaction)
+    memories = _question(SessionClient.memories)
 
     def interrupt(self, immediate: bool = False) -> None:
         """Stop the running turn: after the current step, or at once."""
-        service = self._service
-        handle = service.handle if service is not None else None
+        handle = self._service.handle if self._service is not None else None
         if handle is not None:
             # From this thread: the engine may be busy with the very thing to be stopped.
             handle.ask(immediate)
-        self._post("stop the turn", lambda service: service.interrupt(immediate, handle))
+        self._engine.post(lambda: self.service.interrupt(immediate, handle), "stop the turn")
         if handle is not None and immediate:
             watch = threading.Timer(
                 BLOCKED_AFTER, handle.report_blocked, args=(self._engine.where,)
@@ -96,77 +115,9 @@ class LocalClient(SessionClient):
             watch.daemon = True
             watch.start()
 
-    def decide(self, request_id: str, decision: Decision) -> None:
-        """Answer an approval request; a request that is gone is ignored."""
-        self._post("answer a request", lambda service: service.decide(request_id, decision))
-
-    def hold(self, request_id: str) -> None:
-        """Stop a request's clock: the user is reading it."""
-        self._post("hold a request", lambda service: service.hold(request_id))
-
-    def switch_bundle(self, name: str, *, carry: bool = True) -> None:
-        """Open another bundle in a new session; `carry` takes the conversation along."""
-        self._post("switch bundles", lambda service: service.switch_bundle(name, carry=carry))
-
-    def resume(self, session_id: str) -> None:
-        """Close the session and open a stored one."""
-        self._post("resume a session", lambda service: service.resume(session_id))
-
-    def rename(self, title: str) -> None:
-        """Give the session a title."""
-        self._post("rename the session", lambda service: service.rename(title))
-
-    def compact(self, instructions: str | None = None) -> None:
-        """Make the view of the conversation smaller: by rule, or with a summary."""
-        self._post("compact the conversation", lambda service: service.compact(instructions))
-
-    def remember(self, text: str, *, everywhere: bool = False) -> None:
-        """Store a memory, for this project or for all."""
-        self._post("remember something", lambda service: service.remember(text, everywhere))
-
-    def forget(self, memory_id: int) -> None:
-        """Delete a memory."""
-        self._post("forget something", lambda service: service.forget(memory_id))
-
-    def fork(self, before_turn: int | None = None) -> None:
-        """Copy the stored conversation into a new session and open that."""
-        self._post("fork the session", lambda service: service.fork(before_turn))
-
-    # --- questions -------------------------------------------------------------------------
-
-    def compaction(self) -> "Future[CompactionPreview]":
-        """Describe what `compact` would do now."""
-        return self._ask(lambda service: service.compaction())
-
-    def memories(self) -> "Future[tuple[MemoryCard, ...]]":
-        """List the memories of this project and those for all, newest first."""
-        return self._ask(lambda service: service.memories())
-
-    def bundles(self) -> "Future[tuple[BundleCard, ...]]":
-        """List every bundle that can be found without the network, broken ones included."""
-        return self._ask(lambda service: service.bundles())
-
-    def preview(self, name: str) -> "Future[BundlePreview]":
-        """Describe what a bundle would mount."""
-        return self._ask(lambda service: service.preview(name))
-
-    def sessions(self) -> "Future[tuple[SessionCard, ...]]":
-        """List the stored sessions of the working directory, newest first."""
-        return self._ask(lambda service: service.sessions())
-
-    def history(self, before: int, limit: int = 200) -> "Future[tuple[HostEvent, ...]]":
-        """Return replayed events of stored rows before row `before`."""
-        return self._ask(lambda service: service.history(before, limit))
-
-    def payload(self, seq: int) -> "Future[str]":
-        """Return the full JSON payload of an event log row, from disk, secrets redacted."""
-        return self._ask(lambda service: service.payload(seq))
-
-    # --- events ----------------------------------------------------------------------------
-
-    def drain(self) -> list[HostEvent]:
+    def drain(self, limit: int = 0) -> list[HostEvent]:
         """Take the events that came since the last call."""
-        return self._outbox.drain()
+        return self._outbox.drain(limit)
 
     def set_waker(self, wake: Callable[[], None] | None) -> None:
         """Have `wake` called from the engine thread when `drain` has something new."""
@@ -194,7 +145,7 @@ class LocalClient(SessionClient):
         return future
 
     def _close(self, future: "Future[None]") -> None:
-        asked = self._ask(lambda service: service.close())
+        asked = self._engine.ask(lambda: self.service.close())
         try:
             asked.result(CLOSE_TIME)
         except TimeoutError:
@@ -212,22 +163,12 @@ class LocalClient(SessionClient):
         self._engine.stop(0.5)
         future.set_result(None)
 
-    # --- between the threads ---------------------------------------------------------------
+    @property
+    def service(self) -> "Service":
+        """The service; made, and everything heavy imported, with the first command.
 
-    def _post(self, what: str, work: "Callable[[Service], Coroutine[Any, Any, None]]") -> None:
-        async def run() -> None:
-            await work(self._start())
-
-        self._engine.post(run, what)
-
-    def _ask(self, work: "Callable[[Service], Coroutine[Any, Any, T]]") -> "Future[T]":
-        async def run() -> T:
-            return await work(self._start())
-
-        return self._engine.ask(run)
-
-    def _start(self) -> "Service":
-        """Return the service; made, and everything heavy imported, with the first command."""
+        Used on the engine thread only.
+        """
         if self._service is None:
             from amplifier_tui import compat
 

@@ -95,12 +95,22 @@ class Outbox:
         if wake is not None:
             wake()
 
-    def drain(self) -> list[HostEvent]:
-        """Take everything that waits, oldest first."""
+    def drain(self, limit: int = 0) -> list[HostEvent]:
+        """Take what waits, oldest first.
+
+        Args:
+            limit: How many at most; 0 for all. What is left wakes nobody: drain again.
+        """
         with self._lock:
-            cells, self._cells = self._cells, []
-            dropped, self._dropped = self._dropped, {}
-            self._open.clear()
+            if limit and len(self._cells) > limit:
+                cells, self._cells = self._cells[:limit], self._cells[limit:]
+                left = set(map(id, self._cells))
+                self._open = {key: c for key, c in self._open.items() if id(c) in left}
+                dropped: dict[str, int] = {}
+            else:
+                cells, self._cells = self._cells, []
+                dropped, self._dropped = self._dropped, {}
+                self._open.clear()
         events = [cell.result() for cell in cells]
         events += [_left_out(session_id, count) for session_id, count in dropped.items()]
         return events

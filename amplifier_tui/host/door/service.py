@@ -72,26 +72,22 @@ class Service:
 
     # --- opening ---------------------------------------------------------------------------
 
-    async def open(self, request: OpenRequest) -> None:
-        """Open a session; the one that runs ends once the new one is there."""
-        await self._open(request)
-
     async def resume(self, session_id: str) -> None:
         """Open a stored session instead of the running one."""
         if self._live is not None and self._live.session_id == session_id:
             self._live.notice("info", "This session is open already")
             return
-        await self._open(OpenRequest(cwd=self._cwd, resume=session_id))
+        await self.open(OpenRequest(cwd=self._cwd, resume=session_id))
 
-    async def switch_bundle(self, name: str, *, carry: bool) -> None:
+    async def switch_bundle(self, name: str, *, carry: bool = True) -> None:
         """Open another bundle in a new session."""
         carried = None
         live = self._live
         if live is not None and carry and live.store.rows:
             carried = await live.moved()
-        await self._open(OpenRequest(cwd=self._cwd, bundle=name), carried)
+        await self.open(OpenRequest(cwd=self._cwd, bundle=name), carried)
 
-    async def fork(self, before_turn: int | None) -> None:
+    async def fork(self, before_turn: int | None = None) -> None:
         """Open a copy of the session, whole or up to a turn; the session itself stays stored."""
         live = self._live
         if live is None:
@@ -105,7 +101,7 @@ class Service:
                 self._refuse("no_turn", str(error), "Choose a turn of the conversation.")
                 return
             bundle = live.store.metadata.bundle or live.bundle
-            await self._open(OpenRequest(cwd=self._cwd, bundle=bundle), carried)
+            await self.open(OpenRequest(cwd=self._cwd, bundle=bundle), carried)
 
     def _refuse(self, kind: str, message: str, remedy: str, prompt: str = "") -> None:
         session_id = self._live.session_id if self._live is not None else ""
@@ -119,7 +115,13 @@ class Service:
             )
         )
 
-    async def _open(self, request: OpenRequest, carried: Carried | None = None) -> None:
+    async def open(self, request: OpenRequest, carried: Carried | None = None) -> None:
+        """Open a session; the one that runs ends once the new one is there.
+
+        Args:
+            request: Which one.
+            carried: A conversation to go along.
+        """
         if self._live is not None and self._live.turns.running:
             self._live.notice(
                 "warning", "A turn is running: stop it before you open another session"
@@ -186,7 +188,7 @@ class Service:
 
     # --- the running session ---------------------------------------------------------------
 
-    async def submit(self, text: str, attachments: tuple[str, ...]) -> None:
+    async def submit(self, text: str, attachments: tuple[str, ...] = ()) -> None:
         """Run a prompt, now or after the running turn."""
         prompt = Prompt(text, attachments)
         if self._opening is not None:
@@ -201,46 +203,50 @@ class Service:
         if self._live is not None and self._opening is None:
             self._live.turns.steer(text)
         else:
-            await self.submit(text, ())
+            await self.submit(text)
+
+    async def queue(self, text: str) -> None:
+        """Run a prompt after the running turn."""
+        await self.submit(text)
 
     async def unqueue(self, index: int) -> None:
         """Take a waiting prompt back."""
         if self._live is not None:
             self._live.turns.unqueue(index)
 
-    async def retry(self, without: str) -> None:
+    async def retry(self, *, without: str = "") -> None:
         """Go on with the turn that failed."""
         if self._opening is not None or self._live is None:
             self._say("info", "There is nothing to try again: no session is open")
         else:
             self._live.retry(without)
 
-    async def compact(self, instructions: str | None) -> None:
+    async def compact(self, instructions: str | None = None) -> None:
         """Make the view of the conversation smaller."""
-        if self._live is None:
-            self._say("warning", NO_SESSION)
-        else:
-            await self._live.compact(instructions)
+        if (live := self._opened()) is not None:
+            await live.compact(instructions)
 
-    async def remember(self, text: str, everywhere: bool) -> None:
+    async def remember(self, text: str, *, everywhere: bool = False) -> None:
         """Store a memory."""
-        if self._live is None:
-            self._say("warning", NO_SESSION)
-        else:
-            await self._live.memories.remember(text, everywhere=everywhere)
+        if (live := self._opened()) is not None:
+            await live.memories.remember(text, everywhere=everywhere)
 
     async def forget(self, memory_id: int) -> None:
         """Delete a memory."""
+        if (live := self._opened()) is not None:
+            await live.memories.forget(memory_id)
+
+    def _opened(self) -> LiveSession | None:
+        """Return the session; None, which the user is told, when there is none."""
         if self._live is None:
             self._say("warning", NO_SESSION)
-        else:
-            await self._live.memories.forget(memory_id)
+        return self._live
 
     def _say(self, level: Level, text: str) -> None:
         """Show a line while no session is open."""
         self._put(Notice(**self._stamp(""), level=level, text=text, source="host"))
 
-    async def interrupt(self, immediate: bool, handle: TurnHandle | None = None) -> None:
+    async def interrupt(self, immediate: bool = False, handle: TurnHandle | None = None) -> None:
         """Stop the running turn, or the opening of a session.
 
         Args:
@@ -314,7 +320,7 @@ class Service:
         """List the stored sessions of the project."""
         return await asyncio.to_thread(list_sessions, self._cwd)
 
-    async def history(self, before: int, limit: int) -> tuple[HostEvent, ...]:
+    async def history(self, before: int, limit: int = 200) -> tuple[HostEvent, ...]:
         """Return the events of the `limit` stored rows before row `before`."""
         live = self._live
         if live is None or before <= 0 or limit <= 0:

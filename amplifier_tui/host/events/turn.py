@@ -28,7 +28,7 @@ class BlockStarted(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockDelta(HostEvent):
-    """More text of a block; coalesced to at most 30 a second and block."""
+    """More text of a block; pieces that wait for a front end come as one."""
 
     block_id: str
     text: str

@@ -431,7 +431,6 @@ class LiveSession:
             stop()
         self._recorder.detach()
         self._normalizer.close()
-        self._sender.close()
         said = self.store.rows > 0
         event = SessionClosed(
             **self._sender.stamp(),

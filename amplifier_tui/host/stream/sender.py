@@ -1,36 +1,20 @@
-"""The one way up: every event is noted where a crash could lose it, then put in the outbox."""
+"""The one way up: every event is written where a crash could lose it, then put in the outbox."""
 
 from collections.abc import Callable
 from time import time
-from typing import Final, TypedDict
+from typing import TypedDict
 
 from amplifier_tui.host.events import (
     MAIN_LANE,
     BlockDelta,
     BlockEnded,
-    BudgetChanged,
-    HookTraced,
     HostEvent,
-    Notice,
-    TodoChanged,
+    SessionClosed,
     ToolEnded,
-    ToolProgress,
-    UsageChanged,
 )
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.rows import Row
 from amplifier_tui.host.store.session_store import SessionStore
-from amplifier_tui.host.stream.delta_gate import DeltaGate, Key
-
-# They say nothing about the order of words and tools, so text may wait past them.
-_INSTRUMENTS: Final = (
-    HookTraced,
-    BudgetChanged,
-    UsageChanged,
-    TodoChanged,
-    Notice,
-    ToolProgress,
-)
 
 
 class Stamp(TypedDict):
@@ -43,6 +27,10 @@ class Stamp(TypedDict):
 
 class Sender:
     """Sends the events of one session.
+
+    Streamed text goes up piece by piece, except for an end that may be the beginning of a secret:
+    that waits for the next piece or the end of its block. The outbox joins what a slow front end
+    has not taken yet.
 
     Args:
         session_id: The session.
@@ -61,30 +49,38 @@ class Sender:
         self.session_id = session_id
         self._put = put
         self._store = store
-        self._gate = DeltaGate(self._send_delta, redactor)
+        self._redactor = redactor
+        self._held: dict[tuple[str, str], str] = {}
+        """Ends that wait, by lane and block id."""
         self._streamed: dict[str, list[str]] = {}
         self._stored_calls: set[str] = set()
+        self._closed = False
 
     def stamp(self, lane: str = MAIN_LANE) -> Stamp:
         """Return the fields of an event that happens now."""
         return {"session_id": self.session_id, "agent": lane, "at": time()}
 
     def send(self, event: HostEvent) -> None:
-        """Send an event; streamed text of its lane goes first."""
-        if isinstance(event, _INSTRUMENTS):
-            self._put(event)
+        """Send an event; what comes after `SessionClosed` is dropped."""
+        if self._closed:
             return
         if isinstance(event, BlockEnded):
-            self._gate.end((event.agent, event.block_id), void=event.discarded)
-        self._gate.flush(event.agent)
+            self._end_block(event)
         if event.agent == MAIN_LANE:
             self._journal(event)
         self._store.note(event)
         self._put(event)
+        self._closed = isinstance(event, SessionClosed)
 
     def delta(self, lane: str, block_id: str, text: str) -> None:
-        """Send a piece of a block, coalesced."""
-        self._gate.add((lane, block_id), text)
+        """Send a piece of a block."""
+        key = (lane, block_id)
+        text = self._held.pop(key, "") + text
+        held = self._redactor.unfinished(text)
+        if held:
+            self._held[key] = text[-held:]
+            text = text[:-held]
+        self._send_text(lane, block_id, text)
 
     def row_added(self, row: Row) -> None:
         """A row is on disk: what it holds needs no note any more."""
@@ -95,25 +91,28 @@ class Sender:
 
     def turn_over(self) -> None:
         """The turn has ended: every row of it is written."""
-        self._gate.flush(MAIN_LANE)
         self._streamed.clear()
         self._stored_calls.clear()
         self._store.journal.rest()
 
-    def close(self) -> None:
-        """Send no streamed text any more."""
-        self._gate.close()
+    def text_begins(self, block_id: str) -> None:
+        """A block of the answer's words begins to stream in the main lane."""
+        self._streamed.setdefault(block_id, [])
 
-    def _send_delta(self, key: Key, text: str) -> None:
-        lane, block_id = key
+    def _end_block(self, event: BlockEnded) -> None:
+        # It is complete: what looked like the beginning of a secret is none.
+        text = self._held.pop((event.agent, event.block_id), "")
+        if not event.discarded:
+            self._send_text(event.agent, event.block_id, text)
+
+    def _send_text(self, lane: str, block_id: str, text: str) -> None:
+        text = self._redactor.text(text)
+        if not text or self._closed:
+            return
         if lane == MAIN_LANE and block_id in self._streamed:
             self._streamed[block_id].append(text)
             self._store.journal.delta(block_id, text)
         self._put(BlockDelta(**self.stamp(lane), block_id=block_id, text=text))
-
-    def text_begins(self, block_id: str) -> None:
-        """A block of the answer's words begins to stream in the main lane."""
-        self._streamed.setdefault(block_id, [])
 
     def _journal(self, event: HostEvent) -> None:
         journal = self._store.journal

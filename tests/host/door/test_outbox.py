@@ -48,6 +48,18 @@ def test_waiting_text_of_a_block_is_one_event() -> None:
     assert [(e.agent, e.text) for e in out] == [("main", "abc"), ("lane", "x")]
 
 
+def test_a_part_can_be_taken_and_the_rest_goes_on_where_it_was() -> None:
+    box = Outbox()
+    for event in (trace(1), delta("a"), trace(2), delta("b", block="b2")):
+        box.put(event)
+    assert box.drain(2) == [trace(1), delta("a")]
+    box.put(delta("c"))
+    box.put(delta("d", block="b2"))
+    assert box.drain(2) == [trace(2), delta("bd", block="b2")]
+    assert box.drain(2) == [delta("c")]
+    assert box.drain(2) == []
+
+
 def test_text_after_the_end_of_a_block_stays_after_it() -> None:
     box = Outbox()
     for event in (delta("a"), ended(), delta("b")):

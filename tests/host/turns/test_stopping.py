@@ -11,6 +11,7 @@ from amplifier_tui.host.events import (
     Failed,
     HookTraced,
     Notice,
+    SessionClosed,
     ToolEnded,
     ToolProgress,
     ToolStarted,
@@ -254,3 +255,44 @@ def test_closing_while_a_module_blocks_the_engine_says_which(
         assert [row["role"] for row in project.rows(opened.session_id)] == ["user", "assistant"]
     finally:
         until.touch()
+
+
+def test_a_stop_that_comes_after_its_turn_does_not_hit_the_next_one(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    started, waits = tmp_path / "started", tmp_path / "waits"
+    config = {"waits": str(waits), "started": str(started)}
+    driver.open(project.bundle(loop="loop-test", loop_config=config))
+    driver.client.submit("first")
+    driver.wait_for_file(started)
+    service = driver.client.service
+    stale = service.handle
+    assert stale is not None
+    waits.touch()
+    assert driver.wait(TurnEnded).status == "success"
+    waits.unlink()
+    started.unlink()
+    driver.client.submit("second")
+    driver.wait_for_file(started)
+    driver.client._engine.ask(lambda: service.interrupt(True, stale)).result(5)
+    waits.touch()
+    assert driver.wait(TurnEnded).status == "success"
+    assert not driver.of(CancelRequested)
+
+
+def test_a_session_that_was_left_says_nothing_more(
+    project: Project, driver: Driver, tmp_path: Path
+) -> None:
+    started, until = tmp_path / "started", tmp_path / "until"
+    call = {"stubborn": {"started": str(started), "until": str(until)}}
+    left = driver.open(project.bundle(script=calling(call)))
+    driver.client.submit("go")
+    driver.wait_for_file(started)
+    driver.client.interrupt(immediate=True)
+    driver.wait(TurnEnded)
+    driver.open(project.bundle("other"))
+    driver.wait(SessionClosed, lambda e: e.session_id == left.session_id)
+    said = len([e for e in driver.drain() if e.session_id == left.session_id])
+    until.touch()
+    assert driver.turn("hello").status == "success"
+    assert len([e for e in driver.drain() if e.session_id == left.session_id]) == said
