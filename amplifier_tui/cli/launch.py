@@ -115,10 +115,9 @@ def launch(options: LaunchOptions) -> int:
         os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"
     pace.set_beats(os.environ)
 
-    from amplifier_tui.ui.terminal.paste_guard import guard_pastes
+    from amplifier_tui.ui.terminal.input import prepare_input
 
-    terminal.teach_keys()
-    guard_pastes()
+    prepare_input()
     guard = terminal.TerminalGuard()
     guard.arm()
 

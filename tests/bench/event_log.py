@@ -15,9 +15,9 @@ os.environ.setdefault("TEXTUAL_FPS", "200")
 from textual.app import App, ComposeResult
 
 from amplifier_tui.host.events import HandlerTrace, HookTraced
-from amplifier_tui.ui.app import collector
-from amplifier_tui.ui.panes.events.pane import EventLogPane
-from amplifier_tui.ui.state.instruments.event_ring import EventRing
+from amplifier_tui.ui.app import pace
+from amplifier_tui.ui.panes.event_log import EventLogPane
+from amplifier_tui.ui.state.event_log import EventLog
 from amplifier_tui.ui.state.session import SessionState
 from tests.bench.heart import Heart, stall_row
 from tests.bench.table import Row
@@ -99,7 +99,7 @@ async def pane(events: list[HookTraced], width: int, filters: tuple[str, ...]) -
     async with app.run_test(size=(width, 36)) as pilot:
         log = app.query_one(EventLogPane)
         await pilot.pause()
-        collector.settle()
+        pace.settle()
         async with Heart(BEAT) as heart:
             for start in range(0, len(events), BATCH):
                 state.apply(events[start : start + BATCH])

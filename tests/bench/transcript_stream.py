@@ -20,14 +20,8 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import Input
 
-from amplifier_tui.ui.app import collector
-from amplifier_tui.ui.state.conversation.entries import (
-    ConversationEntry,
-    EntryChange,
-    TextEntry,
-    ToolEntry,
-    UserEntry,
-)
+from amplifier_tui.ui.app import pace
+from amplifier_tui.ui.state.entries import Change, Entry, TextEntry, ToolEntry, UserEntry
 from amplifier_tui.ui.transcript.view import TranscriptView
 from tests.bench.heart import Heart, stall_row
 from tests.bench.program import percentile
@@ -139,7 +133,7 @@ async def streaming(characters: int, *, operate: bool) -> list[Row]:
         await pilot.pause()
         source = random.Random(3)
         await stream(view, prose(2000, source), 5000, "warm")
-        collector.settle()
+        pace.settle()
         echoes: list[float] = []
         hearts: list[Heart] = []
         typing = asyncio.create_task(type_keys(app, echoes))
@@ -227,7 +221,7 @@ async def pathological(name: str, text: str) -> Row:
     async with app.run_test(size=(140, 45)) as pilot:
         await stream(app.view, "warm `up`\n\n```python\nx = 1\n```\n", 5000, "warm")
         await pilot.pause()
-        collector.settle()
+        pace.settle()
         async with Heart() as heart:
             await stream(app.view, text, 10_000, "live")
     how = f"{HOW}; 2000 tok/s"

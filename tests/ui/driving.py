@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 
 from textual import events
 from textual._compositor import LayoutUpdate
-from textual.keys import _character_to_key, key_to_character
+from textual.keys import key_to_character
 from textual.pilot import Pilot
 from textual.screen import Screen
 
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.ui.app.app import AmplifierApp
+from amplifier_tui.ui.terminal.input import key_name
 from tests.ui.fake_client import FakeClient
 
 S = TypeVar("S", bound=Screen[Any])
@@ -119,4 +120,4 @@ def _key(character: str) -> str:
     names = {" ": "space", "\n": "ctrl+j"}
     if character in names or character.isalnum():
         return names.get(character, character)
-    return _character_to_key(character)
+    return key_name(character)

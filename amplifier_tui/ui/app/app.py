@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from textual import on, work
 
 from amplifier_tui.paths import user_state_dir
-from amplifier_tui.ui.app import collector
+from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.app.main_screen import (
     MID,
     WIDE,
@@ -36,8 +36,8 @@ from amplifier_tui.ui.app.themes import (
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
-from amplifier_tui.ui.terminal import crash, signals
-from amplifier_tui.ui.terminal.guard import TerminalGuard
+from amplifier_tui.ui.terminal import leave
+from amplifier_tui.ui.terminal.guard import TerminalGuard, handle_signals
 from amplifier_tui.ui.terminal.leave import Farewell
 from amplifier_tui.ui.terminal.strips import let_strips_go
 
@@ -159,7 +159,7 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
         """Wait for the first frame, then do the rest."""
         if not self.is_headless:
             loop = asyncio.get_running_loop()
-            self._remove_signals = signals.install(loop, self._signalled, self._guard)
+            self._remove_signals = handle_signals(loop, self._signalled, self._guard)
         self.call_after_refresh(self._first_frame_drawn)
 
     def _first_frame_drawn(self) -> None:
@@ -185,7 +185,7 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
             self.client = await opening
         except Exception as error:
             self.say(f"The session engine cannot start: {error}", "error")
-            crash.write_report(error)
+            leave.write_report(error)
         else:
             self.link = SessionLink(self, self.client, self.state)
             early, self.early = self.early, []
@@ -196,7 +196,7 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
         await load_themes(self)
         for problem in self._problems:
             self.say(problem, "warning")
-        collector.settle()
+        pace.settle()
         self.ready.set()
 
     async def _open_session(self) -> SessionClient:
@@ -277,7 +277,7 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
     def _fatal_error(self) -> None:
         """End after a fault of the program: a report in a file instead of values on the screen."""
         error = sys.exc_info()[1] or self._exception or RuntimeError("unknown fault")
-        self.exit(return_code=1, message=crash.crash_words(error, crash.write_report(error)))
+        self.exit(return_code=1, message=leave.crash_words(error, leave.write_report(error)))
 
     def release(self, timeout: float) -> None:
         """Close the session if the app ended without doing so; called after `run`.

@@ -306,11 +306,10 @@ class AppActions(App[Farewell]):
         super().copy_to_clipboard(text)
         if self.is_headless:
             return
-        from amplifier_tui.ui.terminal import clipboard
-        from amplifier_tui.ui.terminal import guard as terminal
+        from amplifier_tui.ui.terminal import clipboard, guard
 
         if os.environ.get("TMUX"):
-            terminal.write(self, clipboard.tmux_passthrough(text))
+            guard.write(self, clipboard.tmux_passthrough(text))
         command = clipboard.native_command(os.environ)
         if command is not None:
             self.run_worker(asyncio.to_thread(clipboard.copy_natively, command, text))

@@ -8,9 +8,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
-from amplifier_tui.ui.keys.action import Action
-from amplifier_tui.ui.keys.key_names import show_key
-from amplifier_tui.ui.keys.keymap import Keymap
+from amplifier_tui.ui.keys.actions import Action
+from amplifier_tui.ui.keys.keymap import Keymap, show_key
 
 
 class LeaderPopup(Sheet[str | None]):

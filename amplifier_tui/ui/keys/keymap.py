@@ -1,8 +1,73 @@
-"""The keys in force."""
+"""The keys in force, and keys in the words of the screen."""
 
-from amplifier_tui.ui.keys.action import Action
-from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, LEADER
-from amplifier_tui.ui.keys.key_names import show_key, show_keys
+from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, LEADER, Action
+
+# Readline's where they do not clash with a terminal's own. They replace TextArea's list, which
+# also claims ctrl+x, f6 and f7.
+EDITING: tuple[tuple[str, str], ...] = (
+    ("up", "cursor_up"),
+    ("down", "cursor_down"),
+    ("left", "cursor_left"),
+    ("right", "cursor_right"),
+    ("ctrl+left", "cursor_word_left"),
+    ("ctrl+right", "cursor_word_right"),
+    ("home,ctrl+a", "cursor_line_start"),
+    ("end,ctrl+e", "cursor_line_end"),
+    ("shift+up", "cursor_up(True)"),
+    ("shift+down", "cursor_down(True)"),
+    ("shift+left", "cursor_left(True)"),
+    ("shift+right", "cursor_right(True)"),
+    ("ctrl+shift+left", "cursor_word_left(True)"),
+    ("ctrl+shift+right", "cursor_word_right(True)"),
+    ("shift+home", "cursor_line_start(True)"),
+    ("shift+end", "cursor_line_end(True)"),
+    ("backspace", "delete_left"),
+    ("delete", "delete_right"),
+    ("ctrl+w,ctrl+backspace,alt+backspace", "delete_word_left"),
+    ("alt+delete", "delete_word_right"),
+    ("ctrl+u,super+backspace", "delete_to_start_of_line"),
+    ("ctrl+k", "delete_to_end_of_line_or_delete_line"),
+    ("ctrl+v", "paste"),
+    ("ctrl+z,super+z", "undo"),
+    ("ctrl+y,super+y", "redo"),
+)
+"""Keys, comma separated, and TextArea's action."""
+
+EDITING_KEYS: frozenset[str] = frozenset(key for keys, _ in EDITING for key in keys.split(","))
+"""Keys that edit the draft and can be given to nothing else."""
+
+_NAMES = {
+    "escape": "esc",
+    "pageup": "pgup",
+    "pagedown": "pgdn",
+    "question_mark": "?",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "slash": "/",
+    "full_stop": ".",
+    "comma": ",",
+    "minus": "-",
+    "plus": "+",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+}
+
+
+def show_key(key: str) -> str:
+    """Return one key in the words of the screen: `question_mark` is `?`, `f2` is `F2`."""
+    *modifiers, name = key.split("+")
+    name = _NAMES.get(name, name)
+    if len(name) > 1 and name[0] == "f" and name[1:].isdigit():
+        name = name.upper()
+    return "+".join([*modifiers, name])
+
+
+def show_keys(keys: str, limit: int = 1) -> str:
+    """Return the first keys of a comma separated list, as `show_key` words joined by ` / `."""
+    parts = [part.strip() for part in keys.split(",") if part.strip()]
+    return " / ".join(show_key(part) for part in parts[:limit])
 
 
 class Keymap:

@@ -16,12 +16,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.ui.keys.action import Action, KeyScope
-from amplifier_tui.ui.keys.actions import ACTIONS, LEADER, OVERLAPPING
-from amplifier_tui.ui.keys.editing import EDITING_KEYS
-from amplifier_tui.ui.keys.key_names import show_key
-from amplifier_tui.ui.keys.keymap import Keymap
+from amplifier_tui.ui.keys.actions import ACTIONS, LEADER, OVERLAPPING, Action, KeyScope
+from amplifier_tui.ui.keys.keymap import EDITING_KEYS, Keymap, show_key
 from amplifier_tui.ui.keys.pane_keys import pane_actions
+from amplifier_tui.ui.terminal.input import key_name
 
 _MODIFIERS = frozenset(("ctrl", "alt", "shift", "super", "hyper", "meta"))
 _TYPING: frozenset[KeyScope] = frozenset(("screen", "prompt"))
@@ -128,10 +126,8 @@ def _is_key(key: str) -> bool:
 
 def _normal(key: str) -> str:
     """Return the long form Textual uses: `?` is `question_mark`, `shift+ctrl+a` is sorted."""
-    from textual.keys import _character_to_key
-
     *modifiers, name = key.split("+") if key != "+" else [key]
-    return "+".join([*sorted(modifiers), _character_to_key(name) if len(name) == 1 else name])
+    return "+".join([*sorted(modifiers), key_name(name) if len(name) == 1 else name])
 
 
 def _set_keys(

@@ -8,12 +8,12 @@ from functools import cache
 from textual.binding import Binding
 from textual.dom import DOMNode
 
-from amplifier_tui.ui.keys.action import Action
-from amplifier_tui.ui.panes.context.pane import ContextPane
-from amplifier_tui.ui.panes.events.pane import EventLogPane
-from amplifier_tui.ui.panes.events.view import EventLogView
-from amplifier_tui.ui.panes.inspector.pane import EventInspector
-from amplifier_tui.ui.panes.modules.pane import ModulesPane
+from amplifier_tui.ui.keys.actions import Action
+from amplifier_tui.ui.panes.context import ContextPane
+from amplifier_tui.ui.panes.event_inspector import EventInspector
+from amplifier_tui.ui.panes.event_log import EventLogPane
+from amplifier_tui.ui.panes.event_log_view import EventLogView
+from amplifier_tui.ui.panes.modules import ModulesPane
 from amplifier_tui.ui.transcript.view import TranscriptView
 
 _WIDGETS: tuple[tuple[str, type[DOMNode]], ...] = (
@@ -33,12 +33,12 @@ def pane_actions() -> tuple[Action, ...]:
         Action(
             binding.id,
             binding.description,
-            group,
             binding.action,
             keys=binding.key,
-            scope="pane",
             help=binding.tooltip,
             listed=False,
+            group=group,
+            scope="pane",
         )
         for group, widget in _WIDGETS
         for binding in widget.BINDINGS

@@ -6,8 +6,7 @@ from typing import Literal
 
 from amplifier_tui.ui.fuzzy import match, rank
 from amplifier_tui.ui.keys.actions import BY_SLASH
-from amplifier_tui.ui.keys.key_names import show_keys
-from amplifier_tui.ui.keys.keymap import Keymap
+from amplifier_tui.ui.keys.keymap import Keymap, show_keys
 
 SHOWN = 200
 """Candidates kept after ranking."""

@@ -9,8 +9,7 @@ from textual.reactive import var
 from textual.widgets import TextArea
 
 from amplifier_tui.ui.keys.actions import BY_ID, LEADER, in_scope
-from amplifier_tui.ui.keys.editing import EDITING
-from amplifier_tui.ui.keys.keymap import Keymap
+from amplifier_tui.ui.keys.keymap import EDITING, Keymap
 from amplifier_tui.ui.prompt.chips import Chips, is_large
 from amplifier_tui.ui.prompt.history import History
 

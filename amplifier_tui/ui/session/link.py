@@ -19,14 +19,13 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
 )
-from amplifier_tui.ui.app import collector
+from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.session.approval_queue import ApprovalDesk
 from amplifier_tui.ui.session.approvals import ApprovalDialogs
 from amplifier_tui.ui.session.earlier import Earlier
 from amplifier_tui.ui.session.feed import Feed
 from amplifier_tui.ui.session.forks import Forks
-from amplifier_tui.ui.terminal import crash
-from amplifier_tui.ui.terminal import guard as terminal
+from amplifier_tui.ui.terminal import guard, leave
 from amplifier_tui.ui.terminal.leave import Farewell
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class SessionLink:
         except Exception as error:
             # The loop would only log it: a screen that no longer follows must say so.
             _log.exception("A batch of events could not be shown")
-            report = crash.write_report(error)
+            report = leave.write_report(error)
             self._app.say(f"Something could not be shown. Report: {report}", "error")
 
     def _take(self, events: list[HostEvent]) -> None:
@@ -120,7 +119,7 @@ class SessionLink:
                 if not self._app.app_focus:
                     self._app.bell()
                 # After the screen has drawn the end of the turn.
-                self._app.set_timer(0.5, collector.turn_ended)
+                self._app.set_timer(0.5, pace.turn_ended)
             case ApprovalRequested():
                 if not self._app.app_focus:
                     self._app.bell()
@@ -136,7 +135,7 @@ class SessionLink:
         for text, queue in early:
             self._app.call_next(partial(self._app.send, text, queue=queue))
         if not first:
-            self._app.set_timer(0.5, collector.session_changed)
+            self._app.set_timer(0.5, pace.session_changed)
 
     def _failed(self, event: Failed) -> None:
         prompt = self._app.main.prompt
@@ -157,7 +156,7 @@ class SessionLink:
         title = f"{glyph}{one_line(facts.title or facts.bundle or 'amplifier', 60)}"
         if title != self._title:
             self._title = title
-            terminal.set_title(self._app, title)
+            guard.set_title(self._app, title)
 
     # --- the user --------------------------------------------------------------------------
 

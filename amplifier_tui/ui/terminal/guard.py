@@ -1,12 +1,15 @@
-"""The terminal outside of Textual: giving it back whatever happens, keys Textual misreads."""
+"""The terminal outside of Textual: its title, its colours, and giving it back whatever happens."""
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import os
+import signal
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -20,6 +23,12 @@ RESET = (
     "\x1b]22;\x07"  # pointer shape
 )
 """Undoes every mode the program may have set; harmless where it was not set."""
+
+
+PATIENCE = 8.0
+"""Seconds an orderly end may take after a signal before the process ends itself."""
+
+_SIGNALS = ("SIGTERM", "SIGHUP")
 
 
 class TerminalGuard:
@@ -68,18 +77,6 @@ class TerminalGuard:
             return
 
 
-def teach_keys() -> None:
-    """Teach Textual what alt+enter is in terminals without the kitty protocol: without this it
-    would arrive as enter, and send the prompt.
-    """
-    from textual import _ansi_sequences
-    from textual.keys import Keys
-
-    table = cast("dict[str, tuple[Keys, ...] | str]", _ansi_sequences.ANSI_SEQUENCES_KEYS)
-    table["\x1b\r"] = (Keys.ControlJ,)
-    table["\x1b\n"] = (Keys.ControlJ,)
-
-
 def save_title() -> None:
     """Ask the terminal to remember its title."""
     _say("\x1b[22;2t")
@@ -117,3 +114,45 @@ def write(app: App[Any], sequence: str) -> None:
     driver = app._driver
     if driver is not None and not app.is_headless:
         driver.write(sequence)
+
+
+def handle_signals(
+    loop: asyncio.AbstractEventLoop, leave: Callable[[str], None], guard: TerminalGuard
+) -> Callable[[], None]:
+    """End the program in order on SIGTERM and SIGHUP: rows on disk, terminal restored.
+
+    Args:
+        loop: The UI loop.
+        leave: Begins the orderly end; gets the signal's name.
+        guard: Puts the terminal back when the orderly end takes too long.
+
+    Returns:
+        A function that takes the handlers away again.
+    """
+    numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+
+    def received(number: signal.Signals) -> None:
+        # The terminal may be gone, and then writing to it can block for ever.
+        killer = threading.Timer(PATIENCE, _end, (guard, 128 + number))
+        killer.daemon = True
+        killer.start()
+        leave(number.name)
+
+    installed: list[int] = []
+    for number in numbers:
+        try:
+            loop.add_signal_handler(number, received, signal.Signals(number))
+        except (NotImplementedError, RuntimeError, ValueError):
+            continue  # Windows, or not the main thread
+        installed.append(number)
+
+    def remove() -> None:
+        for number in installed:
+            loop.remove_signal_handler(number)
+
+    return remove
+
+
+def _end(guard: TerminalGuard, status: int) -> None:
+    guard.restore()
+    os._exit(status)

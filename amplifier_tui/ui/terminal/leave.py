@@ -1,6 +1,13 @@
-"""What stays in the terminal when the program ends: the last answer and the way back."""
+"""What stays when the program ends: the last answer, the way back, and after a fault a report."""
 
+import platform
+import time
+import traceback
+from pathlib import Path
 from typing import NamedTuple
+
+from amplifier_tui import __version__
+from amplifier_tui.paths import user_log_dir
 
 LINES = 40
 """Lines of the last answer that are printed; its end is what matters, so the head is cut."""
@@ -36,3 +43,32 @@ def farewell_text(farewell: Farewell) -> str:
     if farewell.resume_command:
         parts.append(f"Resume with: {clean(farewell.resume_command)}")
     return "\n\n".join(parts)
+
+
+def write_report(error: BaseException, folder: Path | None = None) -> Path | None:
+    """Write the error's traceback to a file, without the values of variables.
+
+    Returns:
+        The file, or None when the log directory cannot be written.
+    """
+    folder = folder if folder is not None else user_log_dir()
+    path = folder / f"crash-{time.strftime('%Y%m%d-%H%M%S')}.txt"
+    head = f"amplifier-tui {__version__}\nPython {platform.python_version()}, {platform.platform()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{head}\n\n{''.join(traceback.format_exception(error))}", "utf-8")
+    except OSError:
+        return None
+    return path
+
+
+def crash_words(error: BaseException, report: Path | None) -> str:
+    """Return what the user is told: what happened, what was kept, where the report is."""
+    kind = type(error).__name__
+    lines = [
+        f"amplifier-tui stopped because of a fault of its own ({kind}).",
+        "The conversation is on disk up to the last row; --resume last opens it.",
+    ]
+    if report is not None:
+        lines.append(f"Report: {report}")
+    return "\n".join(lines)

@@ -20,14 +20,14 @@ from amplifier_tui.host.events import (
     TurnStarted,
 )
 from amplifier_tui.ui.app import app as app_module
-from amplifier_tui.ui.app import collector
+from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.app.app import AmplifierApp
 from amplifier_tui.ui.dialogs.event_sheet import EventSheet
 from amplifier_tui.ui.dialogs.open_link import OpenLink, host_of
 from amplifier_tui.ui.keys.actions import BY_ID
-from amplifier_tui.ui.terminal import crash
-from amplifier_tui.ui.terminal import guard as terminal
+from amplifier_tui.ui.terminal import guard, leave
 from amplifier_tui.ui.terminal.clipboard import native_command, tmux_passthrough
+from amplifier_tui.ui.terminal.input import teach_keys
 from amplifier_tui.ui.terminal.leave import LINES, Farewell, farewell_text
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION, FakeClient, opened
@@ -111,7 +111,7 @@ async def test_the_collector_is_on_again_with_its_own_thresholds_once_everything
     try:
         async with running():
             assert gc.isenabled()
-            assert gc.get_threshold() == collector.THRESHOLDS
+            assert gc.get_threshold() == pace.THRESHOLDS
     finally:
         gc.unfreeze()
         gc.set_threshold(*before)
@@ -171,14 +171,14 @@ def test_a_fault_of_the_program_leaves_a_report_and_no_values(tmp_path: Path) ->
 
     with pytest.raises(ValueError) as caught:
         fail("sk-" + "secret")
-    report = crash.write_report(caught.value, tmp_path / "log")
+    report = leave.write_report(caught.value, tmp_path / "log")
     assert report is not None
     assert "ValueError: boom" in report.read_text() and "sk-secret" not in report.read_text()
-    words = crash.crash_words(caught.value, report)
+    words = leave.crash_words(caught.value, report)
     assert str(report) in words and "--resume last" in words
     blocked = tmp_path / "file"
     blocked.write_text("")
-    assert crash.write_report(caught.value, blocked) is None
+    assert leave.write_report(caught.value, blocked) is None
 
 
 async def test_a_fault_in_a_widget_ends_with_words_instead_of_a_traceback(
@@ -204,7 +204,7 @@ async def test_a_fault_in_a_widget_ends_with_words_instead_of_a_traceback(
 def test_alt_and_shift_enter_make_a_new_line_in_terminals_without_the_kitty_protocol() -> None:
     from textual._xterm_parser import XTermParser
 
-    terminal.teach_keys()
+    teach_keys()
     parser = XTermParser()
     newline = BY_ID["prompt.newline"].keys.split(",")
     for sequence in ("\x1b\r", "\x1b\n", "\n", "\x1b[13;2u", "\x1b[27;2;13~", "\x1b[27;3;13~"):
@@ -261,17 +261,15 @@ guard.restore()
 
 
 async def test_a_signal_begins_an_orderly_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    from amplifier_tui.ui.terminal import signals
-
     ended = asyncio.Event()
     names: list[str] = []
-    monkeypatch.setattr(signals, "PATIENCE", 3600.0)
+    monkeypatch.setattr(guard, "PATIENCE", 3600.0)
 
     def leave(name: str) -> None:
         names.append(name)
         ended.set()
 
-    remove = signals.install(asyncio.get_running_loop(), leave, terminal.TerminalGuard())
+    remove = guard.handle_signals(asyncio.get_running_loop(), leave, guard.TerminalGuard())
     try:
         os.kill(os.getpid(), signal.SIGTERM)
         async with asyncio.timeout(5):

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from amplifier_tui.paths import user_config_dir
 from amplifier_tui.ui.dialogs.help import Help
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, BY_SLASH, OVERLAPPING
-from amplifier_tui.ui.keys.editing import EDITING_KEYS
-from amplifier_tui.ui.keys.key_names import show_key
+from amplifier_tui.ui.keys.keymap import EDITING_KEYS, show_key
 from amplifier_tui.ui.keys.keymap_file import build_keymap, load_keymap
 from tests.ui.driving import running
 

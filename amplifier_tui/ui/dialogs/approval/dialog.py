@@ -19,8 +19,7 @@ from amplifier_tui.ui.dialogs.approval import words
 from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.keys.actions import BY_ID, bindings
-from amplifier_tui.ui.keys.key_names import show_keys
-from amplifier_tui.ui.keys.keymap import Keymap
+from amplifier_tui.ui.keys.keymap import Keymap, show_keys
 from amplifier_tui.ui.session.approval_queue import Answer, Place
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 

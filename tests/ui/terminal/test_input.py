@@ -1,13 +1,13 @@
 import itertools
 from importlib import import_module
 
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from textual import events
 from textual.message import Message
 
 from amplifier_tui.base.text import clean
-from amplifier_tui.ui.terminal.paste_guard import GuardedParser, guard_pastes
+from amplifier_tui.ui.terminal.input import GuardedParser, guard_pastes
 
 START, END = "\x1b[200~", "\x1b[201~"
 PIECES = st.sampled_from(
@@ -27,6 +27,8 @@ def cut(text: str, places: list[int]) -> list[str]:
 
 
 @given(st.lists(PIECES, max_size=12), st.lists(st.integers(0, 200), max_size=6))
+# A sequence inside a line end: in one piece and in fragments it is one new line.
+@example(pieces=["a"] * 6 + ["\r", "\x1b[200~", "\n", "\x1b[31m"], places=[189])
 def test_no_paste_presses_a_key_however_it_is_cut(pieces: list[str], places: list[int]) -> None:
     text = "".join(pieces)
     assume(END not in text)  # where the terminal lets that through, the paste has ended

@@ -1,18 +1,51 @@
-"""Keeps what is pasted from being taken for keys.
+"""What the terminal sends: keys Textual misreads, and pastes it would take for keys.
 
 Textual's parser reads on for key sequences after an escape character, in the middle of a bracketed
 paste too, and presses what it does not know as keys: an escape on the clipboard and a few letters
 behind it would answer an approval dialog. Not every terminal takes escapes out of a paste.
 """
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
+from collections.abc import Iterable
+from importlib import import_module
+from sys import platform
+from typing import TYPE_CHECKING, cast
+
+from textual import _ansi_sequences
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
+from textual.keys import Keys, _character_to_key
 from textual.message import Message
 
 if TYPE_CHECKING:
     from amplifier_tui.base.text import StreamCleaner
+
+
+def prepare_input() -> None:
+    """Have Textual read this program's keys and pastes; called before the app runs."""
+    teach_keys()
+    guard_pastes()
+
+
+def teach_keys() -> None:
+    """Teach Textual what alt+enter is in terminals without the kitty protocol: without this it
+    would arrive as enter, and send the prompt.
+    """
+    table = cast("dict[str, tuple[Keys, ...] | str]", _ansi_sequences.ANSI_SEQUENCES_KEYS)
+    table["\x1b\r"] = (Keys.ControlJ,)
+    table["\x1b\n"] = (Keys.ControlJ,)
+
+
+def guard_pastes() -> None:
+    """Let the terminal's driver read through the guard."""
+    name = "win32" if platform == "win32" else "linux_driver"
+    # The driver offers no place for a parser of one's own.
+    vars(import_module(f"textual.drivers.{name}"))["XTermParser"] = GuardedParser
+
+
+def key_name(character: str) -> str:
+    """Return Textual's name of the key that types a character: `?` is `question_mark`."""
+    return _character_to_key(character)
 
 
 class PasteGuard:
@@ -50,7 +83,7 @@ class PasteGuard:
         self._cleaner = StreamCleaner()
         return data[end:]
 
-    def _pasted(self, data: str, cleaner: "StreamCleaner", found: list[str]) -> str:
+    def _pasted(self, data: str, cleaner: StreamCleaner, found: list[str]) -> str:
         """Clean input up to the end of the paste; returns what follows it."""
         data, self._held = self._held + data, ""
         at = data.find(BRACKETED_PASTE_END)
@@ -84,13 +117,3 @@ class GuardedParser(XTermParser):
         guarded = self._guard.feed(data)
         # An empty string would mean the end: everything may have been held back.
         return super().feed(guarded) if guarded or not data else ()
-
-
-def guard_pastes() -> None:
-    """Let the terminal's driver read through the guard."""
-    from importlib import import_module
-    from sys import platform
-
-    name = "win32" if platform == "win32" else "linux_driver"
-    # The driver offers no place for a parser of one's own.
-    vars(import_module(f"textual.drivers.{name}"))["XTermParser"] = GuardedParser
