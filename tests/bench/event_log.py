@@ -16,8 +16,8 @@ from textual.app import App, ComposeResult
 
 from amplifier_tui.host.events import HandlerTrace, HookTraced
 from amplifier_tui.ui.app import pace
-from amplifier_tui.ui.panes.event_log import EventLogPane
-from amplifier_tui.ui.state.event_log import EventLog
+from amplifier_tui.ui.panes.events.pane import EventLogPane
+from amplifier_tui.ui.state.instruments.event_ring import EventRing
 from amplifier_tui.ui.state.session import SessionState
 from tests.bench.heart import Heart, stall_row
 from tests.bench.table import Row

@@ -21,7 +21,13 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from amplifier_tui.ui.app import pace
-from amplifier_tui.ui.state.entries import Change, Entry, TextEntry, ToolEntry, UserEntry
+from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
+    EntryChange,
+    TextEntry,
+    ToolEntry,
+    UserEntry,
+)
 from amplifier_tui.ui.transcript.view import TranscriptView
 from tests.bench.heart import Heart, stall_row
 from tests.bench.program import percentile

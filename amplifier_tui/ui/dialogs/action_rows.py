@@ -5,7 +5,7 @@ from textual.content import Content
 from amplifier_tui.ui.fuzzy import match
 from amplifier_tui.ui.keys.actions import Action
 from amplifier_tui.ui.keys.keymap import Keymap, show_key, show_keys
-from amplifier_tui.ui.pick_list import PickRow, marked
+from amplifier_tui.ui.widgets.pick_list import PickRow, marked
 
 
 def action_text(action: Action) -> str:

@@ -9,11 +9,11 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 
 from amplifier_tui.ui.keys.actions import Action
-from amplifier_tui.ui.panes.context import ContextPane
-from amplifier_tui.ui.panes.event_inspector import EventInspector
-from amplifier_tui.ui.panes.event_log import EventLogPane
-from amplifier_tui.ui.panes.event_log_view import EventLogView
-from amplifier_tui.ui.panes.modules import ModulesPane
+from amplifier_tui.ui.panes.context.pane import ContextPane
+from amplifier_tui.ui.panes.events.pane import EventLogPane
+from amplifier_tui.ui.panes.events.view import EventLogView
+from amplifier_tui.ui.panes.inspector.pane import EventInspector
+from amplifier_tui.ui.panes.modules.pane import ModulesPane
 from amplifier_tui.ui.transcript.view import TranscriptView
 
 _WIDGETS: tuple[tuple[str, type[DOMNode]], ...] = (
