@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from amplifier_tui.foundation.preview import BundlePreview
+    from amplifier_tui.foundation.checks.preview import BundlePreview
 
 Mark = Literal["-", "+", "~"]
 

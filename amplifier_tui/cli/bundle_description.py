@@ -8,9 +8,9 @@ from amplifier_tui.cli.bundle_common import style
 from amplifier_tui.cli.bundle_layout import paragraph, table, table_rows
 
 if TYPE_CHECKING:
-    from amplifier_tui.foundation.bundle.provenance import Origin
-    from amplifier_tui.foundation.preview import BundlePreview, PlannedFetch
-    from amplifier_tui.foundation.preview_modules import PreviewModule
+    from amplifier_tui.foundation.bundle.model import Origin
+    from amplifier_tui.foundation.checks.preview import BundlePreview, PlannedFetch
+    from amplifier_tui.foundation.checks.preview_modules import PreviewModule
 
 _KINDS = {
     "orchestrator": "Session",

@@ -35,7 +35,7 @@ def show(context: click.Context, name: str | None, plan: bool, as_json: bool) ->
         print_json(as_data(preview))
     elif plan:
         from amplifier_tui.base.text import clean
-        from amplifier_tui.foundation.io.yaml import dump_yaml
+        from amplifier_tui.foundation.io import dump_yaml
 
         click.echo(clean(dump_yaml(plain_plan(preview))), nl=False)
     else:

@@ -18,8 +18,8 @@ from amplifier_tui.cli.bundle_common import (
 from amplifier_tui.cli.bundle_use import SCOPES
 
 if TYPE_CHECKING:
-    from amplifier_tui.foundation.bundle.model import Bundle
-    from amplifier_tui.foundation.settings.scopes import Scope
+    from amplifier_tui.foundation.bundle.bundle import Bundle
+    from amplifier_tui.foundation.settings.settings import Scope
     from amplifier_tui.foundation.workspace import Workspace
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -45,7 +45,7 @@ def add(
     from amplifier_tui.base.text import one_line
     from amplifier_tui.cli.bundle_trust import trust_callback
     from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError
-    from amplifier_tui.foundation.settings.scopes import Scope
+    from amplifier_tui.foundation.settings.settings import Scope
 
     workspace = open_workspace(context)
     with failures(context):

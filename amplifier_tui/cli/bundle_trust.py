@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from amplifier_tui.foundation.trust import TrustCallback, TrustRequest
+    from amplifier_tui.foundation.trust.gate import TrustCallback, TrustRequest
 
 _WORDS = {
     "fetch": "Fetch",
@@ -22,7 +22,7 @@ def trust_callback(everything: bool) -> "TrustCallback":
     Args:
         everything: Whether `--trust` was given.
     """
-    from amplifier_tui.foundation.trust import shipped_only, trust_everything
+    from amplifier_tui.foundation.trust.gate import shipped_only, trust_everything
     from amplifier_tui.host.trust.sources import TrustBook
     from amplifier_tui.paths import shipped_bundles_dir
 

@@ -18,7 +18,7 @@ from amplifier_tui.cli.bundle_common import (
 )
 
 if TYPE_CHECKING:
-    from amplifier_tui.foundation.refreshing import SourceUpdate
+    from amplifier_tui.foundation.updates import SourceUpdate
 
 _COLORS = {"updated": "green", "available": "yellow", "failed": "red", "refused": "red"}
 

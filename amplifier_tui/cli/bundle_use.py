@@ -39,7 +39,7 @@ def use(context: click.Context, name: str | None, reset: bool, scope: str, as_js
 
     from amplifier_tui.base.text import one_line
     from amplifier_tui.foundation.exceptions import BundleError
-    from amplifier_tui.foundation.settings.scopes import Scope
+    from amplifier_tui.foundation.settings.settings import Scope
     from amplifier_tui.foundation.settings.writing import write_setting
 
     if bool(name) == reset:

@@ -15,7 +15,7 @@ from amplifier_tui.cli.bundle_common import (
 )
 
 if TYPE_CHECKING:
-    from amplifier_tui.foundation.checking import Problem
+    from amplifier_tui.foundation.checks.bundle_file import Problem
     from amplifier_tui.foundation.workspace import Workspace
 
 
@@ -49,7 +49,7 @@ def validate(context: click.Context, name: str | None, strict: bool, as_json: bo
 async def _check(workspace: "Workspace", name: str, strict: bool) -> "list[Problem]":
     import asyncio
 
-    from amplifier_tui.foundation.bundle_findings import preview_findings
+    from amplifier_tui.foundation.checks.findings import preview_findings
 
     preview = await workspace.preview(name)
     return await asyncio.to_thread(preview_findings, preview, strict=strict)

@@ -23,6 +23,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from amplifier_tui.compat.moved import MOVED
+
 __all__ = ["ALIASES", "AliasFinder", "install"]
 
 logger = logging.getLogger(__name__)
@@ -52,7 +54,9 @@ def _forget_others() -> None:
         name
         # Another thread may be importing; only a copy holds still.
         for name, module in sys.modules.copy().items()
-        if (real := _real_name(name)) is not None and getattr(module, "__name__", real) != real
+        if (real := _real_name(name)) is not None
+        and not isinstance(module, _Joined)
+        and getattr(module, "__name__", real) != real
     ]
     for name in others:
         del sys.modules[name]
@@ -64,6 +68,8 @@ def _forget_others() -> None:
 
 
 def _real_name(name: str) -> str | None:
+    if name in MOVED:
+        return MOVED[name]
     top, _, rest = name.partition(".")
     real = ALIASES.get(top)
     return real if real is None or not rest else f"{real}.{rest}"
@@ -79,11 +85,15 @@ class AliasFinder(MetaPathFinder):
         real = _real_name(fullname)
         if real is None:
             return None
-        found = importlib.util.find_spec(real)
+        names = real.split()
+        found = importlib.util.find_spec(names[0])
         if found is None:
             return None
-        spec = ModuleSpec(fullname, _AliasLoader(real), origin=found.origin)
+        spec = ModuleSpec(fullname, _AliasLoader(names), origin=found.origin)
         spec.submodule_search_locations = found.submodule_search_locations
+        if any(name.startswith(f"{fullname}.") for name in MOVED):
+            # Python looks for submodules of packages only.
+            spec.submodule_search_locations = spec.submodule_search_locations or []
         return spec
 
     def find_distributions(
@@ -96,19 +106,36 @@ class AliasFinder(MetaPathFinder):
 
 
 class _AliasLoader(Loader):
-    def __init__(self, real: str) -> None:
+    def __init__(self, real: Sequence[str]) -> None:
         self._real = real
         self._spec: ModuleSpec | None = None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         # The real module itself, so that no thread ever sees a stand-in.
-        module = importlib.import_module(self._real)
+        module, *others = map(importlib.import_module, self._real)
+        if others:
+            return _Joined(spec.name, (module, *others))
         self._spec = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
         # It ran already; only its spec was replaced by the alias's.
-        module.__spec__ = self._spec
+        if self._spec is not None:
+            module.__spec__ = self._spec
+
+
+class _Joined(ModuleType):
+    """A published module whose names are in several of ours."""
+
+    def __init__(self, name: str, parts: Sequence[ModuleType]) -> None:
+        super().__init__(name, parts[0].__doc__)
+        self._parts = parts
+
+    def __getattr__(self, name: str) -> object:
+        for part in self._parts:
+            if hasattr(part, name):
+                return getattr(part, name)
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
 
 class _AliasDistribution(Distribution):

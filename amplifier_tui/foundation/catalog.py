@@ -5,8 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
-from amplifier_tui.foundation.paths.discovery import BUNDLE_FILES, bundle_file_in
-from amplifier_tui.foundation.paths.resolution import is_there, normalize_path, redact_uri
+from amplifier_tui.foundation.paths import (
+    BUNDLE_FILES,
+    bundle_file_in,
+    is_there,
+    normalize_path,
+    redact_uri,
+)
 from amplifier_tui.foundation.registry.includes import is_path, namespace_of
 from amplifier_tui.foundation.registry.state import BundleState
 from amplifier_tui.foundation.settings.settings import Settings

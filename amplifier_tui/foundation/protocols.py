@@ -1,13 +1,40 @@
 """What the parts of foundation expect of each other, for those who bring their own."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from amplifier_tui.foundation.bundle.model import Bundle
-    from amplifier_tui.foundation.paths.resolution import ParsedURI, ResolvedSource
-    from amplifier_tui.foundation.sources.status import SourceStatus
+from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.paths import ParsedURI, ResolvedSource
+
+
+@dataclass(frozen=True)
+class SourceStatus:
+    """The state of one source.
+
+    Attributes:
+        source_uri: The source.
+        has_update: None when nobody can tell.
+        summary: One readable line.
+        is_cached: Whether it is on this machine.
+        cached_commit: Commit in the cache, of a git source.
+        remote_commit: Commit at the source.
+        cached_ref: Branch or tag.
+        is_pinned: A commit or version tag, which never has an update.
+        error: Why nobody can tell.
+    """
+
+    source_uri: str
+    has_update: bool | None = None
+    summary: str = ""
+    is_cached: bool = False
+    cached_commit: str | None = None
+    remote_commit: str | None = None
+    cached_ref: str | None = None
+    is_pinned: bool = False
+    error: str | None = None
+
 
 ProgressCallback = Callable[[str, str], None]
 """Gets an action (`loading`, `composing`, `fetching`, `activating`, `installing`,
@@ -25,7 +52,7 @@ class MentionResolverProtocol(Protocol):
 class SourceResolverProtocol(Protocol):
     """Turns source URIs into paths, fetching what is missing."""
 
-    async def resolve(self, uri: str) -> "ResolvedSource":
+    async def resolve(self, uri: str) -> ResolvedSource:
         """Return where the source is.
 
         Raises:
@@ -37,11 +64,11 @@ class SourceResolverProtocol(Protocol):
 class SourceHandlerProtocol(Protocol):
     """Resolves one kind of URI."""
 
-    def can_handle(self, parsed: "ParsedURI") -> bool:
+    def can_handle(self, parsed: ParsedURI) -> bool:
         """Whether this handler is for the URI."""
         ...
 
-    async def resolve(self, parsed: "ParsedURI", cache_dir: Path) -> "ResolvedSource":
+    async def resolve(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
         """Return where the source is, putting what is fetched below `cache_dir`."""
         ...
 
@@ -49,11 +76,11 @@ class SourceHandlerProtocol(Protocol):
 class SourceHandlerWithStatusProtocol(SourceHandlerProtocol, Protocol):
     """A handler that can tell whether there is something newer."""
 
-    async def get_status(self, parsed: "ParsedURI", cache_dir: Path) -> "SourceStatus":
+    async def get_status(self, parsed: ParsedURI, cache_dir: Path) -> SourceStatus:
         """Compare what is cached with what is there now."""
         ...
 
-    async def update(self, parsed: "ParsedURI", cache_dir: Path) -> "ResolvedSource":
+    async def update(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
         """Fetch what is there now, replacing what is cached."""
         ...
 
@@ -61,11 +88,11 @@ class SourceHandlerWithStatusProtocol(SourceHandlerProtocol, Protocol):
 class CacheProviderProtocol(Protocol):
     """Keeps loaded bundles."""
 
-    def get(self, key: str) -> "Bundle | None":
+    def get(self, key: str) -> BundleData | None:
         """Return the bundle stored under a key, or None."""
         ...
 
-    def set(self, key: str, bundle: "Bundle") -> None:
+    def set(self, key: str, bundle: BundleData) -> None:
         """Store a bundle."""
         ...
 

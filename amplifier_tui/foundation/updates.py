@@ -1,23 +1,27 @@
-"""Whether a bundle's sources have something newer, and fetching it (foundation reference c.5)."""
+"""Whether sources have something newer, and fetching it (foundation reference c.5)."""
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
-from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.preparing import modules_with_source
+from amplifier_tui.foundation.exceptions import BundleError, TrustRefusedError
 from amplifier_tui.foundation.modules.activator import ModuleActivator
-from amplifier_tui.foundation.paths.resolution import (
+from amplifier_tui.foundation.paths import (
     get_amplifier_home,
     parse_uri,
     redact_uri,
     without_fragment,
 )
-from amplifier_tui.foundation.sources.context import FetchContext
+from amplifier_tui.foundation.protocols import SourceStatus
+from amplifier_tui.foundation.sources.context import FetchContext, requested_by
 from amplifier_tui.foundation.sources.git import source_uri
+from amplifier_tui.foundation.sources.lockfile import LockFile
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
-from amplifier_tui.foundation.sources.status import SourceStatus
-from amplifier_tui.foundation.trust import TrustCallback, TrustGate
+from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate
 
 
 @dataclass
@@ -153,3 +157,132 @@ def _resolver(
 def _canonical(uri: str) -> str:
     parsed = parse_uri(uri)
     return source_uri(parsed) if parsed.is_git else uri
+
+
+UpdateState = Literal["updated", "available", "current", "pinned", "unknown", "failed", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceUpdate:
+    """What is new about one source.
+
+    Attributes:
+        uri: The source, credentials taken out.
+        state: `available` is newer than what is here; `pinned` never changes; `unknown` cannot
+            tell, as anything but git; `failed` could not be had, and `refused` may not be.
+        before: Commit that was here, or that the lock has.
+        after: Commit at the source.
+        detail: One readable line.
+    """
+
+    uri: str
+    state: UpdateState
+    before: str = ""
+    after: str = ""
+    detail: str = ""
+
+
+class Refresher:
+    """Looks for what is newer, and fetches it.
+
+    Args:
+        bundle: Loaded with `fetch`, settings applied.
+        sources: Resolves with `fetch`.
+        fetch: How to fetch; without a lock, so that a branch means what it is now.
+        lock: The project's; None for none.
+    """
+
+    def __init__(
+        self,
+        bundle: Bundle,
+        sources: SimpleSourceResolver,
+        fetch: FetchContext,
+        lock: LockFile | None,
+    ) -> None:
+        self._bundle = bundle
+        self._sources = sources
+        self._fetch = fetch
+        self._lock = lock
+
+    async def run(self, *, check_only: bool) -> list[SourceUpdate]:
+        """Return the state of every source, after the update unless `check_only` is set."""
+        found = [
+            SourceUpdate(
+                skipped.source,
+                "refused" if skipped.kind == "refused" else "failed",
+                detail=skipped.reason,
+            )
+            for skipped in self._bundle.skipped
+        ]
+        found += await resolve_modules(self._bundle, self._sources)
+        uris = list(self._fetch.resolved)
+        states = await asyncio.gather(*(self._sources.get_status(uri) for uri in uris))
+        rows = [self._row(uri, state) for uri, state in zip(uris, states, strict=True)]
+        if not check_only:
+            rows = list(await asyncio.gather(*(self._updated(row) for row in rows)))
+            found += await self._activate(row.uri for row in rows if row.state == "updated")
+        return found + rows
+
+    def _row(self, uri: str, status: SourceStatus) -> SourceUpdate:
+        locked = self._lock.entry(uri) if self._lock is not None else None
+        before = (locked.commit if locked is not None else "") or status.cached_commit or ""
+        after = status.remote_commit or ""
+        shown, detail = redact_uri(uri), status.error or status.summary
+        if status.is_pinned:
+            return SourceUpdate(shown, "pinned", before, detail=detail)
+        if status.has_update is None or not after:
+            return SourceUpdate(shown, "unknown", before, detail=detail)
+        if before == after:
+            return SourceUpdate(shown, "current", before, after, f"Up to date ({after[:8]})")
+        detail = f"{before[:8] or 'nothing'} → {after[:8]}"
+        return SourceUpdate(shown, "available", before, after, detail)
+
+    async def _updated(self, row: SourceUpdate) -> SourceUpdate:
+        if row.state != "available":
+            return row
+        uri = next(uri for uri in self._fetch.resolved if redact_uri(uri) == row.uri)
+        try:
+            await self._sources.update(uri)
+        except BundleError as error:
+            return SourceUpdate(row.uri, _failure(error), row.before, row.after, error.message)
+        return SourceUpdate(row.uri, "updated", row.before, row.after, row.detail)
+
+    async def _activate(self, updated: Iterable[str]) -> list[SourceUpdate]:
+        """Install the modules that came with what was updated; returns what failed."""
+        fresh = set(updated)
+        modules = [
+            entry
+            for entry in modules_with_source(self._bundle)
+            if _repository(entry["source"]) in fresh
+        ]
+        if not modules:
+            return []
+        activator = ModuleActivator(self._sources.cache_dir, fetch=self._fetch)
+        await activator.activate_all(modules)
+        await asyncio.to_thread(activator.finalize)
+        return [
+            SourceUpdate(module, "failed", detail=reason)
+            for module, reason in activator.failures.items()
+        ]
+
+
+async def resolve_modules(bundle: Bundle, sources: SimpleSourceResolver) -> list[SourceUpdate]:
+    """Have the sources of a bundle's modules, fetching them where needed; returns what failed."""
+    failed: list[SourceUpdate] = []
+    for entry in modules_with_source(bundle):
+        try:
+            with requested_by(entry["module"], entry["included_by"]):
+                await sources.resolve(entry["source"])
+        except BundleError as error:
+            uri = redact_uri(entry["source"])
+            failed.append(SourceUpdate(uri, _failure(error), detail=error.message))
+    return failed
+
+
+def _failure(error: BundleError) -> UpdateState:
+    return "refused" if isinstance(error, TrustRefusedError) else "failed"
+
+
+def _repository(uri: str) -> str:
+    parsed = parse_uri(uri)
+    return redact_uri(source_uri(parsed)) if parsed.is_git else redact_uri(uri)

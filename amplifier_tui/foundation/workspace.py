@@ -10,40 +10,40 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.bundle.compose import origins_of, tag_origins
+from amplifier_tui.foundation.bundle.model import SkippedInclude, is_settings_origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.preparing import modules_with_source
-from amplifier_tui.foundation.bundle.provenance import (
-    SkippedInclude,
-    is_settings_origin,
-    origins_of,
-    tag_origins,
-)
 from amplifier_tui.foundation.catalog import BundleCatalog, BundleEntry, Choice, named_bundles
-from amplifier_tui.foundation.dicts.merge import module_key
+from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.exceptions import (
     BundleError,
     BundleLoadError,
     BundleNotFoundError,
     TrustRefusedError,
 )
-from amplifier_tui.foundation.key_guard import KeyGuard
-from amplifier_tui.foundation.lockfile import LockFile
-from amplifier_tui.foundation.paths.resolution import get_amplifier_home, redact_uri
+from amplifier_tui.foundation.paths import get_amplifier_home, redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
-from amplifier_tui.foundation.provider_keys import is_spare, missing_keys
 from amplifier_tui.foundation.registry.registry import BundleRegistry, load_bundle
 from amplifier_tui.foundation.settings.apply import apply_settings
 from amplifier_tui.foundation.settings.expand import expand_plan
 from amplifier_tui.foundation.settings.keys import KeysReport, load_keys
-from amplifier_tui.foundation.settings.scopes import SettingsFiles
-from amplifier_tui.foundation.settings.settings import Settings, SettingsProblem, load_settings
+from amplifier_tui.foundation.settings.settings import (
+    Settings,
+    SettingsFiles,
+    SettingsProblem,
+    load_settings,
+)
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
-from amplifier_tui.foundation.trust import TrustCallback, TrustGate, shipped_only
+from amplifier_tui.foundation.sources.lockfile import LockFile
+from amplifier_tui.foundation.trust.addresses import is_spare, missing_keys
+from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate, shipped_only
+from amplifier_tui.foundation.trust.key_guard import KeyGuard
 
 if TYPE_CHECKING:
-    from amplifier_tui.foundation.preview import BundlePreview
-    from amplifier_tui.foundation.refreshing import SourceUpdate
+    from amplifier_tui.foundation.checks.preview import BundlePreview
+    from amplifier_tui.foundation.updates import SourceUpdate
 
 _APP = "settings: bundle.app"
 
@@ -127,7 +127,7 @@ class Workspace:
         """
         entry = await asyncio.to_thread(lambda: self.catalog().find(name))
         if entry is None:
-            from amplifier_tui.foundation.preview import failed_preview
+            from amplifier_tui.foundation.checks.preview import failed_preview
 
             error = BundleNotFoundError(f"There is no bundle {name!r}")
             return failed_preview(name, name, "", error)
@@ -239,7 +239,7 @@ class Workspace:
             BundleError: The bundle cannot be had.
             OSError: The lock cannot be written.
         """
-        from amplifier_tui.foundation.refreshing import Refresher
+        from amplifier_tui.foundation.updates import Refresher
 
         fetch = self._fetch(trust, progress)
         lock, fetch.lock = self.lock, None
@@ -258,7 +258,7 @@ class Workspace:
         return self._registry(self._fetch(trust, progress))
 
     async def _preview(self, entry: BundleEntry) -> "BundlePreview":
-        from amplifier_tui.foundation.preview import failed_preview, preview_bundle
+        from amplifier_tui.foundation.checks.preview import failed_preview, preview_bundle
 
         fetch = FetchContext(TrustGate(shipped_only(self.shipped)), offline=True, lock=self.lock)
         try:

@@ -16,7 +16,7 @@ os.environ.setdefault("TEXTUAL_FPS", "200")
 from amplifier_tui.host.local_client import LocalClient
 from textual import events
 
-from amplifier_tui.foundation.trust import trust_everything
+from amplifier_tui.foundation.trust.gate import trust_everything
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.ui.app.app import AmplifierApp
 from tests.bench.heart import Heart, stall_row

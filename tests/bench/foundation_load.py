@@ -124,7 +124,7 @@ async def _loads(scratch: Path, project: Path) -> list[Row]:
 
 
 async def _offline(project: Path) -> Row:
-    from amplifier_tui.foundation.trust import trust_everything
+    from amplifier_tui.foundation.trust.gate import trust_everything
     from amplifier_tui.foundation.workspace import Workspace
 
     far = "".join(f"  - git+https://nowhere.invalid/r{n}@main\n" for n in range(UNREACHABLE))

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from amplifier_tui.foundation.bundle.agents import read_agent_file
+from amplifier_tui.foundation.checks.validator import BundleValidator
 from amplifier_tui.foundation.registry.registry import load_bundle
-from amplifier_tui.foundation.validator import BundleValidator
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.kernel import AmplifierSession
 from amplifier_tui.modules.provider_mock.answers import answer

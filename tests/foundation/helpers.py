@@ -5,7 +5,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from amplifier_tui.foundation.trust import TrustRequest
+from amplifier_tui.foundation.trust.gate import TrustRequest
 
 
 def write(path: Path, text: str) -> Path:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.foundation import Bundle
-from amplifier_tui.foundation.bundle import PreparedBundle
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from tests.foundation.helpers import allow
 
 STACK = Path(__file__).parent / "stack"

@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.foundation import Bundle
+from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.exceptions import BundleError, TrustRefusedError
-from amplifier_tui.foundation.modules import (
+from amplifier_tui.foundation.modules import installer
+from amplifier_tui.foundation.modules.activator import ModuleActivationError, ModuleActivator
+from amplifier_tui.foundation.modules.installer import (
+    InstallError,
     InstallStateManager,
-    ModuleActivationError,
-    ModuleActivator,
-    installer,
+    install,
+    install_command,
 )
-from amplifier_tui.foundation.modules.installer import InstallError, install, install_command
 from amplifier_tui.foundation.modules.project import Project, read_project
 from tests.foundation.helpers import GitRepo, Recorder, allow, write
 

@@ -2,14 +2,14 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.foundation import (
+from amplifier_tui.foundation.bundle import loading
+from amplifier_tui.foundation.bundle.loading import load_bundle_path
+from amplifier_tui.foundation.checks.validator import BundleValidator
+from amplifier_tui.foundation.exceptions import (
     BundleLoadError,
     BundleNotFoundError,
     BundleValidationError,
-    BundleValidator,
 )
-from amplifier_tui.foundation.bundle import loading
-from amplifier_tui.foundation.bundle.loading import load_bundle_path
 from tests.foundation.helpers import write
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.foundation import Bundle, BundleValidationError
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.exceptions import BundleValidationError
 
 SECTIONS = ["providers", "tools", "hooks"]
 

@@ -3,9 +3,10 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.foundation import BundleNotFoundError, BundleState
 from amplifier_tui.foundation.catalog import BundleCatalog, BundleEntry
-from amplifier_tui.foundation.settings import Settings, SettingsFiles
+from amplifier_tui.foundation.exceptions import BundleNotFoundError
+from amplifier_tui.foundation.registry.state import BundleState
+from amplifier_tui.foundation.settings.settings import Settings, SettingsFiles
 from tests.foundation.helpers import write
 
 

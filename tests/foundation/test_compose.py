@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.foundation import Bundle, load_bundle
-from amplifier_tui.foundation.bundle import Origin
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.bundle.model import Origin
+from amplifier_tui.foundation.registry.registry import load_bundle
 from tests.foundation.helpers import write
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import amplifier_tui.foundation as foundation
-from amplifier_tui.foundation import (
-    Bundle,
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.cache import (
     DiskCache,
     SimpleCache,
     sanitize_for_json,
@@ -91,13 +91,12 @@ def test_every_published_name_is_there(name: str) -> None:
 
 
 def test_names_are_at_the_paths_applications_use() -> None:
-    from amplifier_tui.foundation.bundle import BundleModuleResolver, PreparedBundle
+    from amplifier_tui.foundation.bundle.prepared import BundleModuleResolver, PreparedBundle
+    from amplifier_tui.foundation.checks.validator import validate_bundle_completeness
     from amplifier_tui.foundation.exceptions import BundleError
-    from amplifier_tui.foundation.mentions import format_context_block
-    from amplifier_tui.foundation.modules import ModuleActivator
-    from amplifier_tui.foundation.modules.activator import ModuleActivationError
-    from amplifier_tui.foundation.paths.resolution import get_amplifier_home
-    from amplifier_tui.foundation.validator import validate_bundle_completeness
+    from amplifier_tui.foundation.mentions.context_block import format_context_block
+    from amplifier_tui.foundation.modules.activator import ModuleActivationError, ModuleActivator
+    from amplifier_tui.foundation.paths import get_amplifier_home
 
     assert issubclass(ModuleActivationError, BundleError)
     for thing in (

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.foundation.bundle_findings import preview_findings
-from amplifier_tui.foundation.checking import Problem
+from amplifier_tui.foundation.checks.bundle_file import Problem
+from amplifier_tui.foundation.checks.findings import preview_findings
 from amplifier_tui.foundation.workspace import Workspace
 from tests.foundation.helpers import GitRepo, allow, write
 

@@ -3,7 +3,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.foundation import parse_frontmatter
+from amplifier_tui.foundation.io import parse_frontmatter
 
 
 def test_yaml_between_the_fences_is_parsed_and_the_rest_is_the_body() -> None:

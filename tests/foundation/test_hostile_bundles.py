@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.foundation import BundleError, load_bundle
-from amplifier_tui.foundation.bundle_findings import preview_findings
+from amplifier_tui.foundation.checks.findings import preview_findings
+from amplifier_tui.foundation.exceptions import BundleError
+from amplifier_tui.foundation.registry.registry import load_bundle
 from amplifier_tui.foundation.workspace import Workspace
 from tests.foundation.helpers import allow, write
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.foundation.spawn import child_plan
-from amplifier_tui.foundation.spawn.inheritance import overlay
+from amplifier_tui.foundation.spawn.inheritance import child_plan, overlay
 
 
 def plan(**more: Any) -> dict[str, Any]:

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.foundation import BundleLoadError, SimpleSourceResolver
-from amplifier_tui.foundation.exceptions import SourceNotFetchedError
-from amplifier_tui.foundation.lockfile import LockEntry, LockFile
-from amplifier_tui.foundation.sources import FetchContext
-from amplifier_tui.foundation.trust import TrustGate
+from amplifier_tui.foundation.exceptions import BundleLoadError, SourceNotFetchedError
+from amplifier_tui.foundation.sources.context import FetchContext
+from amplifier_tui.foundation.sources.lockfile import LockEntry, LockFile
+from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
+from amplifier_tui.foundation.trust.gate import TrustGate
 from tests.foundation.helpers import GitRepo, allow, write
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

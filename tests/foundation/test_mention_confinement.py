@@ -2,12 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.foundation import (
-    BaseMentionResolver,
-    Bundle,
-    ContentDeduplicator,
-    load_mentions,
-)
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.mentions.loading import ContentDeduplicator, load_mentions
+from amplifier_tui.foundation.mentions.resolver import BaseMentionResolver
 from tests.foundation.helpers import write
 
 

@@ -4,15 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.foundation import (
-    BaseMentionResolver,
-    Bundle,
-    ContentDeduplicator,
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.mentions import loading
+from amplifier_tui.foundation.mentions.context_block import (
     expand_mentions_in_instruction,
+    format_context_block,
+)
+from amplifier_tui.foundation.mentions.loading import (
+    ContentDeduplicator,
     load_mentions,
     parse_mentions,
 )
-from amplifier_tui.foundation.mentions import format_context_block, loader
+from amplifier_tui.foundation.mentions.resolver import BaseMentionResolver
 from tests.foundation.helpers import write
 
 
@@ -149,7 +152,7 @@ async def test_a_folder_is_listed_folders_first(
     assert result.content == (
         f"Directory: {folder}\n\n  DIR  Dir\n  DIR  sub\n  FILE a.md\n  FILE Zed.md"
     )
-    monkeypatch.setattr(loader, "MAX_ENTRIES", 2)
+    monkeypatch.setattr(loading, "MAX_ENTRIES", 2)
     (result,) = await load_mentions("@d/", resolver)
     assert (result.content or "").endswith("… and 2 more")
 
@@ -162,7 +165,7 @@ async def test_what_cannot_be_loaded_has_a_reason_and_nothing_is_raised(
     write(tmp_path / "work" / "big.md", "x" * 100)
     (tmp_path / "work" / "binary.bin").write_bytes(b"\xff\xfe\x00")
     os.mkfifo(tmp_path / "work" / "pipe")
-    monkeypatch.setattr(loader, "MAX_BYTES", 50)
+    monkeypatch.setattr(loading, "MAX_BYTES", 50)
     found = await load_mentions("@no.md @big.md @binary.bin @pipe", resolver)
     assert [result.failure_reason for result in found] == [
         "not_found",

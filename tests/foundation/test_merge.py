@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.foundation import deep_merge, get_nested, merge_module_lists, set_nested
+from amplifier_tui.foundation.dicts import deep_merge, get_nested, merge_module_lists, set_nested
 
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
 values = st.recursive(

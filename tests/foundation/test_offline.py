@@ -1,7 +1,7 @@
 import asyncio
 from pathlib import Path
 
-from amplifier_tui.foundation import load_bundle
+from amplifier_tui.foundation.registry.registry import load_bundle
 from tests.foundation.helpers import allow, write
 
 

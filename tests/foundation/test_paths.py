@@ -3,17 +3,15 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.foundation import (
+from amplifier_tui.foundation import io
+from amplifier_tui.foundation.io import read_with_retry, write_with_backup, write_with_retry
+from amplifier_tui.foundation.paths import (
     construct_agent_path,
     construct_context_path,
+    enclosing_bundle_folder,
     find_bundle_root,
     find_files,
-    read_with_retry,
-    write_with_backup,
-    write_with_retry,
 )
-from amplifier_tui.foundation.io import files
-from amplifier_tui.foundation.paths.discovery import enclosing_bundle_folder
 from tests.foundation.helpers import write
 
 
@@ -105,7 +103,7 @@ def test_an_atomic_write_keeps_permissions_and_follows_links(tmp_path: Path) -> 
     real.chmod(0o640)
     link = tmp_path / "link"
     link.symlink_to(real)
-    files.write_atomically(link, "2")
+    io.write_atomically(link, "2")
     assert link.is_symlink() and real.read_text() == "2"
     assert real.stat().st_mode & 0o777 == 0o640
 
@@ -118,8 +116,8 @@ def test_a_failed_atomic_write_leaves_the_old_file_and_no_litter(
     def broken(*args: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(files.os, "replace", broken)
+    monkeypatch.setattr(io.os, "replace", broken)
     with pytest.raises(OSError, match="full"):
-        files.write_atomically(path, "new")
+        io.write_atomically(path, "new")
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["f"]

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.foundation import Bundle
+from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
-from amplifier_tui.foundation.mentions import loader
+from amplifier_tui.foundation.mentions import loading
 from tests.foundation.helpers import write
 from tests.foundation.stacks import entry, prepared, stack
 
@@ -224,7 +224,7 @@ async def test_what_is_no_readable_text_is_left_out_of_the_prompt_with_the_reaso
 ) -> None:
     import os
 
-    monkeypatch.setattr(loader, "MAX_BYTES", 50)
+    monkeypatch.setattr(loading, "MAX_BYTES", 50)
     write(tmp_path / "ok.md", "fine")
     write(tmp_path / "big.md", "x" * 51)
     (tmp_path / "binary.md").write_bytes(b"\xff\xfe")

@@ -4,12 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.foundation import (
-    BundleNotFoundError,
-    BundleRegistry,
-    BundleState,
-    load_bundle,
-)
+from amplifier_tui.foundation.exceptions import BundleNotFoundError
+from amplifier_tui.foundation.registry.registry import BundleRegistry, load_bundle
+from amplifier_tui.foundation.registry.state import BundleState
 from tests.foundation.helpers import write
 
 

@@ -3,13 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.foundation import (
+from amplifier_tui.foundation.exceptions import (
     BundleDependencyError,
+    BundleError,
     BundleNotFoundError,
-    BundleRegistry,
-    load_bundle,
 )
-from amplifier_tui.foundation.exceptions import BundleError
+from amplifier_tui.foundation.registry.registry import BundleRegistry, load_bundle
 from tests.foundation.helpers import write
 
 

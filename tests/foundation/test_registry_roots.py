@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.foundation import BundleRegistry, load_bundle
+from amplifier_tui.foundation.registry.registry import BundleRegistry, load_bundle
 from tests.foundation.helpers import GitRepo, allow, write
 
 ROOT = "---\nbundle: {name: root, version: 2}\n---\nroot text\n"

@@ -3,14 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.foundation import (
-    BundleRegistry,
-    UpdateInfo,
-    check_bundle_status,
-    load_bundle,
-    update_bundle,
-)
 from amplifier_tui.foundation.registry import loader
+from amplifier_tui.foundation.registry.registry import BundleRegistry, load_bundle
+from amplifier_tui.foundation.registry.state import UpdateInfo
+from amplifier_tui.foundation.updates import check_bundle_status, update_bundle
 from tests.foundation.helpers import GitRepo, Recorder, allow, write
 
 
@@ -100,7 +96,7 @@ async def test_the_status_of_a_bundle_covers_its_modules(tmp_path: Path, repo: G
 
 
 async def test_a_bundle_without_sources_says_so() -> None:
-    from amplifier_tui.foundation import Bundle
+    from amplifier_tui.foundation.bundle.bundle import Bundle
 
     status = await check_bundle_status(Bundle(name="x"))
     assert (status.sources, status.summary) == ([], "no sources")
@@ -146,7 +142,7 @@ async def test_a_cancelled_load_does_not_cancel_those_who_wait_for_it(tmp_path: 
             return True
 
         async def resolve(self, parsed: object, cache_dir: Path) -> object:
-            from amplifier_tui.foundation.paths.resolution import ResolvedSource
+            from amplifier_tui.foundation.paths import ResolvedSource
 
             asked.set()
             await release.wait()

@@ -5,8 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.foundation.settings import Scope, Settings, SettingsFiles, load_settings
-from amplifier_tui.foundation.settings.merging import merge_settings
+from amplifier_tui.foundation.settings.settings import (
+    Scope,
+    Settings,
+    SettingsFiles,
+    load_settings,
+    merge_settings,
+)
 from tests.foundation.helpers import write
 
 

@@ -5,18 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.foundation import Bundle
-from amplifier_tui.foundation.bundle import Origin
-from amplifier_tui.foundation.settings import (
-    Scope,
-    Settings,
-    SettingsFiles,
-    apply_settings,
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.bundle.model import Origin
+from amplifier_tui.foundation.settings.apply import apply_settings
+from amplifier_tui.foundation.settings.expand import (
     expand_plan,
     expand_variables,
-    load_settings,
     missing_variables,
 )
+from amplifier_tui.foundation.settings.settings import Scope, Settings, SettingsFiles, load_settings
 from tests.foundation.helpers import write
 
 
@@ -199,7 +196,7 @@ def test_the_scope_of_a_setting_is_its_origin(tmp_path: Path, scope: Scope) -> N
 
 
 def test_settings_read_from_a_file_are_applied(tmp_path: Path, own_home: Path) -> None:
-    from amplifier_tui.foundation.settings import load_settings
+    from amplifier_tui.foundation.settings.settings import load_settings
 
     write(own_home / ".amplifier" / "settings.yaml", "overrides: {t: {config: {a: 2}}}\n")
     chosen = load_settings(SettingsFiles.for_project(tmp_path))

@@ -9,17 +9,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from amplifier_tui.foundation.exceptions import BundleError
-from amplifier_tui.foundation.settings import (
-    Scope,
-    SettingsFiles,
-    load_keys,
-    load_settings,
-    remove_key,
-    set_key,
-    write_provider,
-    write_setting,
-)
-from amplifier_tui.foundation.settings.edit import edited
+from amplifier_tui.foundation.settings.keys import load_keys, remove_key, set_key
+from amplifier_tui.foundation.settings.settings import Scope, SettingsFiles, load_settings
+from amplifier_tui.foundation.settings.writing import edited, write_provider, write_setting
 from tests.foundation.helpers import write
 
 COMMENTED = """# my settings

@@ -5,14 +5,17 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.foundation import BundleNotFoundError, SimpleSourceResolver, parse_uri
 from amplifier_tui.foundation.exceptions import (
+    BundleNotFoundError,
     GitCloneTimeoutError,
     SourceNotFetchedError,
     TrustRefusedError,
 )
-from amplifier_tui.foundation.sources import FetchContext, git, git_commands, requested_by
-from amplifier_tui.foundation.trust import TrustGate
+from amplifier_tui.foundation.paths import parse_uri
+from amplifier_tui.foundation.sources import git, git_commands
+from amplifier_tui.foundation.sources.context import FetchContext, requested_by
+from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
+from amplifier_tui.foundation.trust.gate import TrustGate
 from tests.foundation.helpers import GitRepo, Recorder, allow, write
 
 

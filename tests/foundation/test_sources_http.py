@@ -8,12 +8,17 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.foundation import BundleNotFoundError, BundleRegistry, SimpleSourceResolver
-from amplifier_tui.foundation.exceptions import SourceNotFetchedError, TrustRefusedError
-from amplifier_tui.foundation.lockfile import LockEntry, LockFile
-from amplifier_tui.foundation.sources import FetchContext, FetchLimits
+from amplifier_tui.foundation.exceptions import (
+    BundleNotFoundError,
+    SourceNotFetchedError,
+    TrustRefusedError,
+)
+from amplifier_tui.foundation.registry.registry import BundleRegistry
+from amplifier_tui.foundation.sources.context import FetchContext, FetchLimits
 from amplifier_tui.foundation.sources.http import cache_path
-from amplifier_tui.foundation.trust import TrustGate
+from amplifier_tui.foundation.sources.lockfile import LockEntry, LockFile
+from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
+from amplifier_tui.foundation.trust.gate import TrustGate
 from tests.foundation.helpers import allow
 
 Answer = Callable[[BaseHTTPRequestHandler], None]

@@ -7,13 +7,19 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.foundation import BundleNotFoundError, SimpleSourceResolver, load_bundle
-from amplifier_tui.foundation.exceptions import SourceNotFetchedError, TrustRefusedError
-from amplifier_tui.foundation.paths.resolution import ParsedURI, ResolvedSource
-from amplifier_tui.foundation.sources import FetchContext, FetchLimits, zip
-from amplifier_tui.foundation.sources.archive import unpack_zip
-from amplifier_tui.foundation.sources.package import package_folder
-from amplifier_tui.foundation.trust import TrustGate
+from amplifier_tui.foundation.exceptions import (
+    BundleNotFoundError,
+    SourceNotFetchedError,
+    TrustRefusedError,
+)
+from amplifier_tui.foundation.paths import ParsedURI, ResolvedSource
+from amplifier_tui.foundation.registry.registry import load_bundle
+from amplifier_tui.foundation.sources import zip
+from amplifier_tui.foundation.sources.context import FetchContext, FetchLimits
+from amplifier_tui.foundation.sources.local import package_folder
+from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
+from amplifier_tui.foundation.sources.zip import unpack_zip
+from amplifier_tui.foundation.trust.gate import TrustGate
 from tests.foundation.helpers import allow, write
 
 
@@ -116,7 +122,7 @@ async def test_trust_and_offline_count_for_archives(tmp_path: Path) -> None:
 
 
 async def test_an_archive_unpacked_by_the_amplifier_cli_is_used(tmp_path: Path) -> None:
-    from amplifier_tui.foundation import parse_uri
+    from amplifier_tui.foundation.paths import parse_uri
 
     uri = "zip+https://h.invalid/b.zip"
     folder = zip.cache_path(tmp_path / "cache", parse_uri(uri))

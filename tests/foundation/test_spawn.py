@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from amplifier_tui import kernel
-from amplifier_tui.foundation import Bundle, ProviderPreference
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.spawn.preferences import ProviderPreference
 from tests.foundation.helpers import write
 from tests.foundation.stacks import entry, loop_started, prepared, stack
 

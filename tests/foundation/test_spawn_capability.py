@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from amplifier_tui import kernel
-from amplifier_tui.foundation import Bundle
-from amplifier_tui.foundation.spawn import ChildInfo, MemoryRecords, SessionSpawner
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.spawn.capability import ChildInfo, MemoryRecords, SessionSpawner
 from tests.foundation.helpers import write
 from tests.foundation.stacks import entry, loop_started, prepared, stack
 
@@ -241,7 +241,7 @@ async def test_what_modules_share_is_passed_on_to_children(tmp_path: Path) -> No
 
 
 async def test_only_the_newest_records_are_kept() -> None:
-    from amplifier_tui.foundation.spawn import ChildRecord
+    from amplifier_tui.foundation.spawn.capability import ChildRecord
 
     records = MemoryRecords(limit=2)
     for name in ("a", "b", "a", "c"):

@@ -3,15 +3,14 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.foundation import (
+from amplifier_tui.foundation.spawn.child import generate_sub_session_id, sum_cost_usd
+from amplifier_tui.foundation.spawn.preferences import (
     ModelResolutionResult,
     ProviderPreference,
     apply_provider_preferences,
     apply_provider_preferences_with_resolution,
-    generate_sub_session_id,
     is_glob_pattern,
     resolve_model_pattern,
-    sum_cost_usd,
 )
 
 

@@ -5,7 +5,12 @@ import pytest
 
 import amplifier_tui
 from amplifier_tui.foundation.exceptions import TrustRefusedError
-from amplifier_tui.foundation.trust import TrustGate, TrustRequest, shipped_only, trust_everything
+from amplifier_tui.foundation.trust.gate import (
+    TrustGate,
+    TrustRequest,
+    shipped_only,
+    trust_everything,
+)
 
 
 async def test_by_default_only_what_ships_with_the_program_is_allowed(tmp_path: Path) -> None:

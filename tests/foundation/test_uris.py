@@ -5,12 +5,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from amplifier_tui.foundation import ParsedURI, normalize_path, parse_uri
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
-from amplifier_tui.foundation.paths.resolution import (
+from amplifier_tui.foundation.paths import (
+    ParsedURI,
     ResolvedSource,
     describe_cross_platform_path_mismatch,
     get_amplifier_home,
+    normalize_path,
+    parse_uri,
     redact_uri,
     strip_uri_drive_prefix,
 )

@@ -3,18 +3,16 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.foundation import (
-    Bundle,
-    BundleValidationError,
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.checks.bundle_file import check_bundle_file
+from amplifier_tui.foundation.checks.validator import (
     BundleValidator,
     validate_bundle,
-    validate_bundle_or_raise,
-)
-from amplifier_tui.foundation.checking import check_bundle_file
-from amplifier_tui.foundation.validator import (
     validate_bundle_completeness,
     validate_bundle_completeness_or_raise,
+    validate_bundle_or_raise,
 )
+from amplifier_tui.foundation.exceptions import BundleValidationError
 from tests.foundation.helpers import write
 
 

@@ -3,9 +3,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from amplifier_tui.foundation import read_yaml, write_yaml
-from amplifier_tui.foundation.io import yaml as io_yaml
-from amplifier_tui.foundation.io.yaml import duplicate_keys, line_of, load_yaml
+from amplifier_tui.foundation import io as io_yaml
+from amplifier_tui.foundation.io import duplicate_keys, line_of, load_yaml, read_yaml, write_yaml
 
 BILLION_LAUGHS = "\n".join(
     ["a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol, lol]"]

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from amplifier_tui.foundation.trust import trust_everything
+from amplifier_tui.foundation.trust.gate import trust_everything
 from amplifier_tui.host.client import Decision, OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import (

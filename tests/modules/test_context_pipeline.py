@@ -5,7 +5,7 @@ import pytest
 
 from amplifier_tui.context import ContextProvider, ContextSourceError, MemoryStore, Message
 from amplifier_tui.context.memory.location import memory_path
-from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.llm_errors import ContextLengthError

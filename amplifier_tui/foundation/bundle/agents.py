@@ -2,13 +2,11 @@
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.parsing import MODULE_SECTIONS, with_absolute_sources
-from amplifier_tui.foundation.io.frontmatter import parse_frontmatter
-
-if TYPE_CHECKING:
-    from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.io import parse_frontmatter
 
 _log = logging.getLogger(__name__)
 
@@ -56,7 +54,7 @@ def read_agent_file(path: Path, name: str) -> dict[str, Any]:
     return agent
 
 
-def fill_agents(bundle: "Bundle") -> None:
+def fill_agents(bundle: BundleData) -> None:
     """Fill missing or empty keys of every agent that has a file, in place; failures are logged."""
     for name, definition in bundle.agents.items():
         path = bundle.resolve_agent_path(name)

@@ -6,17 +6,21 @@ from typing import Any
 
 import yaml
 
-from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.parsing import Keys, MalformedSection
 from amplifier_tui.foundation.exceptions import (
     BundleLoadError,
     BundleNotFoundError,
     BundleValidationError,
 )
-from amplifier_tui.foundation.io.frontmatter import split_frontmatter
-from amplifier_tui.foundation.io.yaml import line_of, load_yaml, problem_line, problem_text
-from amplifier_tui.foundation.paths.discovery import bundle_file_in
-from amplifier_tui.foundation.paths.resolution import is_there
+from amplifier_tui.foundation.io import (
+    line_of,
+    load_yaml,
+    problem_line,
+    problem_text,
+    split_frontmatter,
+)
+from amplifier_tui.foundation.paths import bundle_file_in, is_there
 
 MAX_BYTES = 8_000_000
 """Largest bundle file that is read."""

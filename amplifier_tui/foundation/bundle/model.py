@@ -1,29 +1,79 @@
-"""The bundle: a composable unit of configuration (spec 003, "What is a Bundle?")."""
+"""What a bundle consists of (spec 003, "What is a Bundle?"), and who contributed which part."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
-from amplifier_tui.foundation.bundle import agents as agent_files
-from amplifier_tui.foundation.bundle import modes as mode_files
-from amplifier_tui.foundation.bundle.compose import compose
-from amplifier_tui.foundation.bundle.parsing import parse_bundle
-from amplifier_tui.foundation.bundle.provenance import Origins, SkippedInclude
-from amplifier_tui.foundation.paths.construction import construct_agent_path, construct_context_path
-from amplifier_tui.foundation.paths.resolution import is_there, is_within
+from amplifier_tui.foundation.paths import (
+    construct_agent_path,
+    construct_context_path,
+    is_there,
+    is_within,
+)
 
-if TYPE_CHECKING:
-    from amplifier_tui.foundation.bundle.prepared import PreparedBundle
-    from amplifier_tui.foundation.protocols import ProgressCallback
-    from amplifier_tui.foundation.sources.context import FetchContext
-    from amplifier_tui.foundation.trust import TrustCallback
+SkipKind = Literal["not_fetched", "refused", "circular", "failed"]
+
+Origins = dict[str, list["Origin"]]
+"""`"tool:tool-bash"` to its contributors in order of composition; the last had the last word.
+
+Categories: `provider`, `tool`, `hook`, `agent`, `context`, `session`, `spawn`, each with the
+entry's own name after the colon, and plain `instruction`.
+"""
+
+
+SETTINGS_ORIGIN = "settings ("
+"""How the name of an origin begins that is a scope of the settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One contributor of an entry.
+
+    Attributes:
+        bundle: Name of the bundle whose file has the entry (its path when it is nameless).
+        via_behavior: The include, as written, through which that bundle came; None for the
+            bundle that was asked for.
+        path: The file that has the entry; None for what was made in memory. Not compared.
+    """
+
+    bundle: str
+    via_behavior: str | None = None
+    path: Path | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedInclude:
+    """An include that is not part of the composed bundle, and why.
+
+    Attributes:
+        source: The include as written.
+        included_by: Name of the bundle that has it (its path when it is nameless).
+        reason: What went wrong, readable.
+        kind: `not_fetched` when it exists elsewhere and fetching was off, `refused` when trust was
+            not given, `circular` when it includes the bundle that includes it, else `failed`.
+        path: The including bundle's file.
+        line: Line of the include in it, counted from 1.
+    """
+
+    source: str
+    included_by: str
+    reason: str
+    path: Path | None = None
+    line: int | None = None
+    kind: SkipKind = "failed"
+
+
+def is_settings_origin(origin: Origin) -> bool:
+    """Whether an entry comes from the user's settings and not from a bundle."""
+    return origin.bundle.startswith(SETTINGS_ORIGIN)
+
 
 _PLAN_SECTIONS = ("session", "providers", "tools", "hooks", "agents", "spawn")
 
 
 @dataclass
-class Bundle:
+class BundleData:
     """A composable unit of configuration that produces a mount plan.
 
     Attributes:
@@ -42,7 +92,7 @@ class Bundle:
         instruction: The Markdown body.
         base_path: Folder of the bundle's file.
         source_base_paths: Folder of every known namespace.
-        origins: Who contributed which entry; see `provenance.Origins`.
+        origins: Who contributed which entry; see `Origins`.
         skipped: Includes that are missing from this bundle.
         confined_roots: Folders of fetched sources; a path that starts in one must not leave it.
         source_file: The file it was read from, if it was.
@@ -75,23 +125,6 @@ class Bundle:
             if getattr(self, name) is None:
                 setattr(self, name, empty())
 
-    @classmethod
-    def from_dict(cls, data: dict[str, Any], base_path: Path | None = None) -> "Bundle":
-        """Build a bundle from the mapping of a bundle file.
-
-        Args:
-            data: The frontmatter or YAML document; not changed.
-            base_path: Folder of the file; relative sources and context files start there.
-
-        Raises:
-            BundleValidationError: A section has the wrong shape.
-        """
-        return cls(**parse_bundle(data, base_path))
-
-    def compose(self, *others: "Bundle") -> "Bundle":
-        """Return a new bundle with `others` layered over this one, later overriding earlier."""
-        return compose(self, others)
-
     def to_mount_plan(self) -> dict[str, Any]:
         """Return the configuration `AmplifierSession` takes.
 
@@ -104,43 +137,6 @@ class Bundle:
             if value:
                 plan[section] = dict(value) if isinstance(value, dict) else list(value)
         return plan
-
-    async def prepare(
-        self,
-        install_deps: bool = True,
-        source_resolver: Callable[[str, str], str] | None = None,
-        progress_callback: "ProgressCallback | None" = None,
-        strict: bool = False,
-        *,
-        trust: "TrustCallback | None" = None,
-        fetch: "FetchContext | None" = None,
-    ) -> "PreparedBundle":
-        """Activate every module that has a source, so that sessions can be created.
-
-        Args:
-            install_deps: Install the modules' packages and what they need.
-            source_resolver: Gets module id and source, returns the source to use.
-            progress_callback: Gets an action and a detail as work goes on.
-            strict: Raise when a module cannot be activated, instead of reporting it in
-                `PreparedBundle.activation_failures`.
-            trust: Asked before anything is fetched, installed or executed; the default allows
-                only what ships with the program.
-            fetch: How sources are fetched; replaces `trust` and `progress_callback` for fetching.
-
-        Raises:
-            ModuleActivationError: In strict mode, naming every module that failed.
-        """
-        from amplifier_tui.foundation.bundle.preparing import prepare
-
-        return await prepare(
-            self,
-            install_deps=install_deps,
-            source_resolver=source_resolver,
-            progress=progress_callback,
-            strict=strict,
-            trust=trust,
-            fetch=fetch,
-        )
 
     def resolve_context_path(self, name: str) -> Path | None:
         """Find a context file or folder.
@@ -198,14 +194,6 @@ class Bundle:
             del self._pending_context[name]
             if self.allows(target, base):
                 self.context[name] = target
-
-    def load_agent_metadata(self) -> None:
-        """Fill missing parts of the agents' definitions from their files; failures are logged."""
-        agent_files.fill_agents(self)
-
-    def validate_modes(self) -> list[str]:
-        """Check the files in `modes/`; every warning is logged and returned."""
-        return mode_files.validate_modes(self)
 
     def allows(self, path: Path, base: Path) -> bool:
         """Whether a path that starts in `base` may be read; see `confined_roots`."""

@@ -2,14 +2,12 @@
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
-from amplifier_tui.foundation.io.frontmatter import parse_frontmatter
-
-if TYPE_CHECKING:
-    from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.io import parse_frontmatter
 
 _log = logging.getLogger(__name__)
 
@@ -38,7 +36,7 @@ def read_mode_file(path: Path) -> dict[str, Any]:
     return {**defaults, **given, "instruction": body.strip()}
 
 
-def load_modes(bundle: "Bundle") -> dict[str, dict[str, Any]]:
+def load_modes(bundle: BundleData) -> dict[str, dict[str, Any]]:
     """Return every readable mode of a bundle by name; those of `base_path` win."""
     modes: dict[str, dict[str, Any]] = {}
     for path in mode_files(bundle):
@@ -51,7 +49,7 @@ def load_modes(bundle: "Bundle") -> dict[str, dict[str, Any]]:
     return modes
 
 
-def validate_modes(bundle: "Bundle") -> list[str]:
+def validate_modes(bundle: BundleData) -> list[str]:
     """Check every mode file of a bundle; each warning is logged and returned."""
     warnings: list[str] = []
     for path in mode_files(bundle):
@@ -66,7 +64,7 @@ def validate_modes(bundle: "Bundle") -> list[str]:
     return warnings
 
 
-def mode_files(bundle: "Bundle") -> list[Path]:
+def mode_files(bundle: BundleData) -> list[Path]:
     """Return the mode files of a bundle and of the namespaces it is composed of."""
     folders = [bundle.base_path, *bundle.source_base_paths.values()]
     found: dict[Path, None] = {}

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.foundation.dicts.merge import copy_plain
+from amplifier_tui.foundation.dicts import copy_plain
 from amplifier_tui.foundation.exceptions import BundleValidationError
-from amplifier_tui.foundation.paths.construction import construct_context_path
+from amplifier_tui.foundation.paths import construct_context_path
 
 Keys = tuple[str | int, ...]
 

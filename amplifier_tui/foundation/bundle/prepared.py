@@ -1,22 +1,106 @@
 """A bundle that is ready to run (spec 003, "Prepared Bundle"; foundation reference e)."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.foundation.bundle.model import Bundle
-from amplifier_tui.foundation.bundle.module_resolver import BundleModuleResolver
-from amplifier_tui.foundation.bundle.opening import SessionOpening
+from amplifier_tui.foundation.bundle.compose import compose as layered
+from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.bundle.session import (
+    BeforeInitialize,
+    SessionOpening,
+    cleaned_up_on_failure,
+    equip,
+    give_prompt,
+    inject_additional_events,
+    register_hook_metadata,
+)
+from amplifier_tui.foundation.dicts import copy_plain
+from amplifier_tui.foundation.modules.activator import ModuleActivationError, ModuleActivator
+from amplifier_tui.foundation.spawn.child import (
+    ChildRun,
+    child_folder,
+    with_orchestrator_config,
+    with_preferences,
+)
+from amplifier_tui.foundation.spawn.preferences import ProviderPreference
+from amplifier_tui.foundation.trust.key_guard import RefusedModule
 
 if TYPE_CHECKING:
-    from amplifier_tui.foundation.key_guard import RefusedModule
-    from amplifier_tui.foundation.spawn_utils import ProviderPreference
     from amplifier_tui.kernel import AmplifierSession
 
-BeforeInitialize = Callable[["AmplifierSession"], Awaitable[None] | None]
-"""Gets a session before its modules are mounted: the moment to observe hooks or add
-capabilities."""
+
+@dataclass(frozen=True)
+class BundleModuleSource:
+    """The folder of one activated module."""
+
+    path: Path
+
+    def resolve(self) -> Path:
+        """Return the folder."""
+        return self.path
+
+
+class BundleModuleResolver:
+    """Resolves module ids to the folders they were activated in.
+
+    Args:
+        paths: Folder of each module.
+        activator: Activates a module late, when a plan brings one that was not prepared.
+    """
+
+    def __init__(self, paths: Mapping[str, Path], activator: ModuleActivator | None = None) -> None:
+        self._paths = dict(paths)
+        self._activator = activator
+        self._lock = asyncio.Lock()
+
+    def resolve(
+        self, module_id: str, source_hint: Any = None, profile_hint: Any = None
+    ) -> BundleModuleSource:
+        """Return where a module is.
+
+        Raises:
+            amplifier_core.module_sources.ModuleNotFoundError: It was not activated. The kernel's
+                loader then looks at installed modules, the built-in ones among them.
+        """
+        from amplifier_tui.kernel.module_sources import ModuleNotFoundError as NotFound
+
+        path = self._paths.get(module_id)
+        if path is None:
+            known = ", ".join(sorted(self._paths)) or "none"
+            raise NotFound(f"Module '{module_id}' was not activated (activated: {known})")
+        return BundleModuleSource(path)
+
+    async def async_resolve(
+        self, module_id: str, source_hint: Any = None, profile_hint: Any = None
+    ) -> BundleModuleSource:
+        """Return where a module is, activating it first when a hint says where it comes from.
+
+        Raises:
+            amplifier_core.module_sources.ModuleNotFoundError: It is not activated and cannot be.
+        """
+        hint = source_hint or profile_hint
+        if module_id not in self._paths and self._activator is not None and isinstance(hint, str):
+            async with self._lock:
+                if module_id not in self._paths:
+                    await self._activate(module_id, hint, self._activator)
+        return self.resolve(module_id)
+
+    def get_module_source(self, module_id: str) -> str | None:
+        """Return the folder of an activated module as text, or None."""
+        path = self._paths.get(module_id)
+        return None if path is None else str(path)
+
+    async def _activate(self, module_id: str, hint: str, activator: ModuleActivator) -> None:
+        from amplifier_tui.kernel.module_sources import ModuleNotFoundError as NotFound
+
+        try:
+            self._paths[module_id] = await activator.activate(module_id, hint)
+        except ModuleActivationError as error:
+            raise NotFound(str(error)) from error
+        activator.finalize()
 
 
 @dataclass
@@ -41,13 +125,13 @@ class PreparedBundle:
 
     mount_plan: dict[str, Any]
     resolver: BundleModuleResolver
-    bundle: Bundle
+    bundle: BundleData
     bundle_package_paths: list[str] = field(default_factory=list)
     mode_warnings: list[str] = field(default_factory=list)
     module_exports: dict[str, Any] = field(default_factory=dict)
     activation_failures: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    refused: "list[RefusedModule]" = field(default_factory=list)
+    refused: list[RefusedModule] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
 
     def create_session(
@@ -76,24 +160,42 @@ class PreparedBundle:
         Returns:
             An awaitable and asynchronous context manager; both give the initialized session.
         """
-        from amplifier_tui.foundation.bundle.session import create
-
         return SessionOpening(
-            lambda: create(
-                self,
-                session_id=session_id,
-                parent_id=parent_id,
-                approval_system=approval_system,
-                display_system=display_system,
-                session_cwd=session_cwd,
-                is_resumed=is_resumed,
-                before_initialize=before_initialize,
+            lambda: self._create(
+                {
+                    "session_id": session_id,
+                    "parent_id": parent_id,
+                    "approval_system": approval_system,
+                    "display_system": display_system,
+                    "is_resumed": is_resumed,
+                },
+                session_cwd or self.bundle.base_path or Path.cwd(),
+                before_initialize,
             )
         )
 
+    async def _create(
+        self,
+        identity: dict[str, Any],
+        working_dir: Path,
+        before_initialize: BeforeInitialize | None,
+    ) -> "AmplifierSession":
+        from amplifier_tui import kernel
+
+        inject_additional_events(self.mount_plan)
+        session = kernel.AmplifierSession(self.mount_plan, **identity)
+        async with cleaned_up_on_failure(session):
+            await equip(
+                session, self.resolver, self.bundle_package_paths, working_dir, before_initialize
+            )
+            await session.initialize()
+            register_hook_metadata(session)
+            await give_prompt(session, self.bundle, working_dir)
+        return session
+
     async def spawn(
         self,
-        child_bundle: Bundle,
+        child_bundle: BundleData,
         instruction: str,
         *,
         compose: bool = True,
@@ -102,7 +204,7 @@ class PreparedBundle:
         orchestrator_config: dict[str, Any] | None = None,
         parent_messages: list[dict[str, Any]] | None = None,
         session_cwd: Path | None = None,
-        provider_preferences: "list[ProviderPreference] | None" = None,
+        provider_preferences: list[ProviderPreference] | None = None,
         self_delegation_depth: int = 0,
         before_initialize: BeforeInitialize | None = None,
     ) -> dict[str, Any]:
@@ -124,19 +226,24 @@ class PreparedBundle:
         Returns:
             `output`, `session_id`, `status`, `turn_count` and `metadata`.
         """
-        from amplifier_tui.foundation.bundle.spawning import spawn
+        bundle = layered(self.bundle, (child_bundle,)) if compose else child_bundle
+        plan = with_orchestrator_config(copy_plain(bundle.to_mount_plan()), orchestrator_config)
+        plan = await with_preferences(plan, provider_preferences, parent_session)
+        working_dir = session_cwd or child_folder(parent_session, bundle.base_path)
 
-        return await spawn(
-            self,
-            child_bundle,
-            instruction,
-            compose=compose,
-            parent_session=parent_session,
+        async def prompt(child: "AmplifierSession") -> None:
+            await give_prompt(child, bundle, working_dir)
+
+        run = ChildRun(
+            resolver=self.resolver,
+            package_paths=self.bundle_package_paths,
+            plan=plan,
+            working_dir=working_dir,
+            give_prompt=prompt,
+            parent=parent_session,
             session_id=session_id,
-            orchestrator_config=orchestrator_config,
-            parent_messages=parent_messages,
-            session_cwd=session_cwd,
-            provider_preferences=provider_preferences,
+            messages=parent_messages if session_id is None else None,
             self_delegation_depth=self_delegation_depth,
             before_initialize=before_initialize,
         )
+        return await run.execute(instruction)

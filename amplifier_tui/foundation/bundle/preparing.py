@@ -1,4 +1,4 @@
-"""From a bundle to a `PreparedBundle` (foundation reference e.1)."""
+"""From a bundle to a `PreparedBundle` (foundation reference e.1 and e.2)."""
 
 import asyncio
 import logging
@@ -6,24 +6,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.foundation.bundle.model import Bundle
-from amplifier_tui.foundation.bundle.module_resolver import BundleModuleResolver
-from amplifier_tui.foundation.bundle.prepared import PreparedBundle
-from amplifier_tui.foundation.dicts.merge import module_key
+from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.bundle.modes import validate_modes
+from amplifier_tui.foundation.bundle.prepared import BundleModuleResolver, PreparedBundle
+from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.modules.activator import ModuleActivator
-from amplifier_tui.foundation.paths.resolution import get_amplifier_home
+from amplifier_tui.foundation.paths import get_amplifier_home
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.sources.context import FetchContext
-from amplifier_tui.foundation.trust import TrustCallback, TrustGate
+from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate
 
 _log = logging.getLogger(__name__)
+
 
 _LISTS = {"providers": "provider", "tools": "tool", "hooks": "hook"}
 
 
 async def prepare(
-    bundle: Bundle,
+    bundle: BundleData,
     *,
     install_deps: bool = True,
     source_resolver: Callable[[str, str], str] | None = None,
@@ -46,7 +47,7 @@ async def prepare(
         else entry
         for entry in modules_with_source(bundle)
     ]
-    mode_warnings = await asyncio.to_thread(bundle.validate_modes)
+    mode_warnings = await asyncio.to_thread(validate_modes, bundle)
     paths = await activator.activate_all(wanted, progress)
     await asyncio.to_thread(activator.finalize)
     return PreparedBundle(
@@ -61,7 +62,7 @@ async def prepare(
     )
 
 
-def modules_with_source(bundle: Bundle) -> list[dict[str, Any]]:
+def modules_with_source(bundle: BundleData) -> list[dict[str, Any]]:
     """Return `module`, `source` and `included_by` of everything a bundle would activate.
 
     That is orchestrator, context manager, providers, tools and hooks, of the bundle itself and of
@@ -77,7 +78,7 @@ def modules_with_source(bundle: Bundle) -> list[dict[str, Any]]:
     return found
 
 
-def _entries(bundle: Bundle) -> Iterator[tuple[str, dict[str, Any]]]:
+def _entries(bundle: BundleData) -> Iterator[tuple[str, dict[str, Any]]]:
     yield from _section_entries(bundle.session, vars(bundle), "")
     for name, definition in bundle.agents.items():
         session = definition.get("session")
@@ -99,7 +100,7 @@ def _section_entries(
 
 
 async def _activate_packages(
-    bundle: Bundle, activator: ModuleActivator, progress: ProgressCallback | None
+    bundle: BundleData, activator: ModuleActivator, progress: ProgressCallback | None
 ) -> None:
     folders: dict[Path, None] = {}
     for folder in (bundle.base_path, *bundle.source_base_paths.values()):

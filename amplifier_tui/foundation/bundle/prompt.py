@@ -7,13 +7,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.mentions.context_block import format_context_file, mentions_by_path
-from amplifier_tui.foundation.mentions.deduplicator import ContentDeduplicator
-from amplifier_tui.foundation.mentions.loader import load_mentions, read_mentioned
-from amplifier_tui.foundation.mentions.models import MentionResult
+from amplifier_tui.foundation.mentions.loading import (
+    ContentDeduplicator,
+    MentionResult,
+    load_mentions,
+    read_mentioned,
+)
 from amplifier_tui.foundation.mentions.resolver import BaseMentionResolver
-from amplifier_tui.foundation.paths.resolution import is_within
+from amplifier_tui.foundation.paths import is_within
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +54,7 @@ class SystemPromptFactory:
 
     def __init__(
         self,
-        bundle: Bundle,
+        bundle: BundleData,
         resolver: BaseMentionResolver,
         emit: Emit | None = None,
         *,
@@ -191,7 +194,7 @@ class SystemPromptFactory:
 
 
 def mention_resolver(
-    bundle: Bundle, working_dir: Path, *, own_folder: bool = True
+    bundle: BundleData, working_dir: Path, *, own_folder: bool = True
 ) -> BaseMentionResolver:
     """Return a resolver that knows every namespace of a bundle.
 
@@ -209,7 +212,7 @@ def mention_resolver(
     return BaseMentionResolver(bundles, working_dir, fallbacks=fallbacks)
 
 
-def _read_context(bundle: Bundle) -> list[tuple[str, Path, str | None, str]]:
+def _read_context(bundle: BundleData) -> list[tuple[str, Path, str | None, str]]:
     read: list[tuple[str, Path, str | None, str]] = []
     for name, path in bundle.context.items():
         mention = f"@{name}" if ":" in name or not bundle.name else f"@{bundle.name}:{name}"

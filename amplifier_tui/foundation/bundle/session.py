@@ -3,54 +3,119 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.foundation.bundle.model import Bundle
-from amplifier_tui.foundation.bundle.opening import maybe_await
+from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
-from amplifier_tui.foundation.mentions.deduplicator import ContentDeduplicator
-from amplifier_tui.foundation.session_events import inject_additional_events
-from amplifier_tui.foundation.working_dir import WORKING_DIR_CAPABILITY
+from amplifier_tui.foundation.mentions.loading import ContentDeduplicator
 
 if TYPE_CHECKING:
-    from amplifier_tui.foundation.bundle.prepared import BeforeInitialize, PreparedBundle
     from amplifier_tui.kernel import AmplifierSession
 
 _log = logging.getLogger(__name__)
 
+ADDITIONAL_EVENTS = ("session:config", "mentions:resolved")
+"""Events beside the kernel's own that a log should have."""
+_RECORDERS = ("hooks-logging", "hook-context-intelligence")
 
-async def create(
-    prepared: "PreparedBundle",
-    *,
-    session_id: str | None = None,
-    parent_id: str | None = None,
-    approval_system: Any = None,
-    display_system: Any = None,
-    session_cwd: Path | None = None,
-    is_resumed: bool = False,
-    before_initialize: "BeforeInitialize | None" = None,
-) -> "AmplifierSession":
-    """Create and initialize a session; see `PreparedBundle.create_session`."""
-    from amplifier_tui import kernel
 
-    inject_additional_events(prepared.mount_plan)
-    session = kernel.AmplifierSession(
-        prepared.mount_plan,
-        session_id=session_id,
-        parent_id=parent_id,
-        approval_system=approval_system,
-        display_system=display_system,
-        is_resumed=is_resumed,
-    )
-    working_dir = session_cwd or prepared.bundle.base_path or Path.cwd()
-    async with cleaned_up_on_failure(session):
-        await equip(session, prepared, working_dir, before_initialize)
-        await session.initialize()
-        register_hook_metadata(session)
-        await give_prompt(session, prepared.bundle, working_dir)
-    return session
+def inject_additional_events(mount_plan: dict[str, Any]) -> None:
+    """Add `ADDITIONAL_EVENTS` to the recording hooks of a mount plan, in place; idempotent."""
+    hooks = mount_plan.get("hooks")
+    if not isinstance(hooks, list):
+        return
+    for index, entry in enumerate(hooks):
+        if not isinstance(entry, dict) or entry.get("module") not in _RECORDERS:
+            continue
+        config = entry.get("config")
+        config = dict(config) if isinstance(config, dict) else {}
+        listed = config.get("additional_events")
+        events = list(listed) if isinstance(listed, list) else []
+        config["additional_events"] = list(dict.fromkeys((*events, *ADDITIONAL_EVENTS)))
+        # A new entry in the same list: the bundle's own entry stays as it was written.
+        hooks[index] = {**entry, "config": config}
+
+
+WORKING_DIR_CAPABILITY = "session.working_dir"
+"""Name of the capability; its value is a text."""
+
+
+def get_working_dir(coordinator: Any, fallback: Path | str | None = None) -> Path:
+    """Return a session's folder.
+
+    Args:
+        coordinator: The session's.
+        fallback: Used when the session has none; default the process's folder.
+    """
+    value = coordinator.get_capability(WORKING_DIR_CAPABILITY)
+    return Path(value or fallback or Path.cwd())
+
+
+def set_working_dir(coordinator: Any, path: Path | str) -> None:
+    """Set a session's folder."""
+    coordinator.register_capability(WORKING_DIR_CAPABILITY, str(path))
+
+
+BeforeInitialize = Callable[["AmplifierSession"], Awaitable[None] | None]
+"""Called with a session before its modules are mounted, to observe hooks or add capabilities."""
+
+
+class SessionOpening(Coroutine[Any, Any, "AmplifierSession"]):
+    """A session about to be created; nothing happens before it is awaited or entered.
+
+    `session = await opening` leaves the cleanup to the caller, `async with opening as session`
+    does it. It counts as a coroutine, so `asyncio.create_task` and `gather` take it.
+
+    Args:
+        create: Makes the session.
+    """
+
+    def __init__(self, create: Callable[[], Coroutine[Any, Any, "AmplifierSession"]]) -> None:
+        self._create = create
+        self._running: Coroutine[Any, Any, AmplifierSession] | None = None
+        self._session: AmplifierSession | None = None
+
+    def __await__(self) -> Generator[Any, Any, "AmplifierSession"]:
+        return self._start().__await__()
+
+    def send(self, value: Any) -> Any:
+        """Run to the next suspension, as a coroutine does."""
+        return self._start().send(value)
+
+    def throw(self, *args: Any) -> Any:
+        """Raise inside, as in a coroutine."""
+        return self._start().throw(*args)
+
+    def close(self) -> None:
+        """Give up; what has not started never will."""
+        if self._running is not None:
+            self._running.close()
+
+    async def __aenter__(self) -> "AmplifierSession":
+        self._session = await self
+        return self._session
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._session is not None:
+            await self._session.cleanup()
+
+    def _start(self) -> Coroutine[Any, Any, "AmplifierSession"]:
+        if self._running is None:
+            self._running = self._create()
+        return self._running
+
+
+async def maybe_await(value: Awaitable[Any] | Any) -> Any:
+    """Return a value, awaiting it first if it can be."""
+    return await value if isinstance(value, Awaitable) else value
 
 
 @contextlib.asynccontextmanager
@@ -65,15 +130,16 @@ async def cleaned_up_on_failure(session: "AmplifierSession") -> AsyncIterator[No
 
 async def equip(
     session: "AmplifierSession",
-    prepared: "PreparedBundle",
+    resolver: Any,
+    package_paths: Sequence[str],
     working_dir: Path,
-    before_initialize: "BeforeInitialize | None" = None,
+    before_initialize: BeforeInitialize | None = None,
 ) -> None:
     """Give a session what it needs before its modules are mounted."""
     coordinator = session.coordinator
-    await coordinator.mount("module-source-resolver", prepared.resolver)
-    if prepared.bundle_package_paths:
-        coordinator.register_capability("bundle_package_paths", list(prepared.bundle_package_paths))
+    await coordinator.mount("module-source-resolver", resolver)
+    if package_paths:
+        coordinator.register_capability("bundle_package_paths", list(package_paths))
     coordinator.register_capability(WORKING_DIR_CAPABILITY, str(working_dir))
     if before_initialize is not None:
         await maybe_await(before_initialize(session))
@@ -90,7 +156,7 @@ def register_hook_metadata(session: "AmplifierSession") -> None:
 
 async def give_prompt(
     session: "AmplifierSession",
-    bundle: Bundle,
+    bundle: BundleData,
     working_dir: Path,
     *,
     instruction: str | None = None,

@@ -1,26 +1,17 @@
 """`@mentions`: files that a text asks for (spec 003, "@Mentions")."""
 
-from amplifier_tui.foundation.mentions.context_block import (
-    expand_mentions_in_instruction,
-    format_context_block,
-    format_context_file,
-)
-from amplifier_tui.foundation.mentions.deduplicator import ContentDeduplicator
-from amplifier_tui.foundation.mentions.loader import load_mentions
-from amplifier_tui.foundation.mentions.models import ContextFile, MentionResult
-from amplifier_tui.foundation.mentions.parser import parse_mentions
-from amplifier_tui.foundation.mentions.resolver import BaseMentionResolver
-from amplifier_tui.foundation.protocols import MentionResolverProtocol
+from amplifier_tui.base.lazy import lazy_names
 
-__all__ = [
-    "BaseMentionResolver",
-    "ContentDeduplicator",
-    "ContextFile",
-    "MentionResolverProtocol",
-    "MentionResult",
-    "expand_mentions_in_instruction",
-    "format_context_block",
-    "format_context_file",
-    "load_mentions",
-    "parse_mentions",
-]
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "context_block": """
+            expand_mentions_in_instruction format_context_block format_context_file
+        """,
+        "loading": """
+            ContentDeduplicator ContextFile MentionResult load_mentions parse_mentions
+        """,
+        "resolver": "BaseMentionResolver",
+        ".protocols": "MentionResolverProtocol",
+    },
+)

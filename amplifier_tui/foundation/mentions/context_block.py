@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from amplifier_tui.foundation.mentions.deduplicator import ContentDeduplicator
-from amplifier_tui.foundation.mentions.loader import load_mentions
-from amplifier_tui.foundation.mentions.models import ContextFile
+from amplifier_tui.foundation.mentions.loading import (
+    ContentDeduplicator,
+    ContextFile,
+    load_mentions,
+)
 from amplifier_tui.foundation.protocols import MentionResolverProtocol
 
 

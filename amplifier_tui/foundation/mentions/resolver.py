@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from amplifier_tui.foundation.bundle.model import Bundle
-from amplifier_tui.foundation.paths.resolution import get_amplifier_home, is_within
+from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.paths import get_amplifier_home, is_within
 
 _NEVER = "keys.env"
 """API keys must not enter a prompt, whoever mentions the file."""
@@ -21,7 +21,7 @@ class BaseMentionResolver:
 
     def __init__(
         self,
-        bundles: Mapping[str, Bundle] | None = None,
+        bundles: Mapping[str, BundleData] | None = None,
         base_path: Path | None = None,
         *,
         fallbacks: Sequence[Path] = (),
@@ -30,7 +30,7 @@ class BaseMentionResolver:
         self.base_path = base_path or Path.cwd()
         self._folders = (self.base_path, *fallbacks)
 
-    def register_bundle(self, name: str, bundle: Bundle) -> None:
+    def register_bundle(self, name: str, bundle: BundleData) -> None:
         """Add a namespace, or replace it."""
         self.bundles[name] = bundle
 

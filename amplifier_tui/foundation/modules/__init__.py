@@ -1,6 +1,11 @@
 """Activating modules: from a source URI to something Python can import."""
 
-from amplifier_tui.foundation.modules.activator import ModuleActivationError, ModuleActivator
-from amplifier_tui.foundation.modules.install_state import InstallStateManager
+from amplifier_tui.base.lazy import lazy_names
 
-__all__ = ["InstallStateManager", "ModuleActivationError", "ModuleActivator"]
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "activator": "ModuleActivationError ModuleActivator",
+        "installer": "InstallStateManager",
+    },
+)

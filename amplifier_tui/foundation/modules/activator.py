@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_tui.foundation.exceptions import BundleError
-from amplifier_tui.foundation.modules.install_state import InstallStateManager
+from amplifier_tui.foundation.modules.installer import InstallStateManager
 from amplifier_tui.foundation.modules.project import Project, read_project
-from amplifier_tui.foundation.paths.resolution import get_amplifier_home, parse_uri, redact_uri
+from amplifier_tui.foundation.paths import get_amplifier_home, parse_uri, redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
 from amplifier_tui.foundation.sources.git import source_uri
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
-from amplifier_tui.foundation.trust import TrustCallback, TrustGate
+from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate
 
 _log = logging.getLogger(__name__)
 

@@ -1,7 +1,9 @@
 """Installing packages into this environment: uv if there is one, else pip."""
 
 import asyncio
+import hashlib
 import importlib
+import json
 import logging
 import os
 import re
@@ -13,11 +15,91 @@ import tempfile
 from pathlib import Path
 
 from amplifier_tui.foundation.exceptions import BundleError
+from amplifier_tui.foundation.io import write_atomically
 from amplifier_tui.foundation.modules.project import Project
-from amplifier_tui.foundation.paths.resolution import redact_uri
+from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.sources.process import run_process
 
 _log = logging.getLogger(__name__)
+
+VERSION = 1
+
+
+class InstallStateManager:
+    """Remembers what was installed for this Python; any doubt means it was not.
+
+    Args:
+        cache_dir: Folder of the state file.
+    """
+
+    def __init__(self, cache_dir: Path) -> None:
+        self._file = cache_dir / "install-state.json"
+        self._modules = self._read()
+        self._changed = False
+
+    def is_installed(self, path: Path) -> bool:
+        """Whether a module folder was installed and its `pyproject.toml` is still the same."""
+        return self._modules.get(str(path.resolve())) == project_hash(path)
+
+    def is_outdated(self, path: Path) -> bool:
+        """Whether a module folder was installed, and its `pyproject.toml` changed since."""
+        known = self._modules.get(str(path.resolve()))
+        return known is not None and known != project_hash(path)
+
+    def mark_installed(self, path: Path) -> None:
+        """Note that a module folder is installed as it is now."""
+        self._modules[str(path.resolve())] = project_hash(path)
+        self._changed = True
+
+    def invalidate(self, path: Path | None = None) -> None:
+        """Forget one module folder, or all of them."""
+        if path is None:
+            self._modules.clear()
+        else:
+            self._modules.pop(str(path.resolve()), None)
+        self._changed = True
+
+    def save(self) -> None:
+        """Write the state if it changed; a failure costs a repeated installation, no more."""
+        if not self._changed:
+            return
+        data = {
+            "version": VERSION,
+            "python": sys.executable,
+            "python_mtime": _python_mtime(),
+            "modules": {path: {"pyproject_hash": value} for path, value in self._modules.items()},
+        }
+        try:
+            write_atomically(self._file, json.dumps(data, indent=2))
+            self._changed = False
+        except OSError as error:
+            _log.warning("%s cannot be written: %s", self._file, error)
+
+    def _read(self) -> dict[str, str]:
+        try:
+            data = json.loads(self._file.read_text(encoding="utf-8"))
+            expected = (VERSION, sys.executable, _python_mtime())
+            if (data["version"], data["python"], data["python_mtime"]) != expected:
+                return {}
+            return {path: str(entry["pyproject_hash"]) for path, entry in data["modules"].items()}
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            _log.warning("%s is ignored: %s", self._file, error)
+            return {}
+
+
+def project_hash(path: Path) -> str:
+    """Return the hash of a folder's `pyproject.toml`, or `none`."""
+    try:
+        return "sha256:" + hashlib.sha256((path / "pyproject.toml").read_bytes()).hexdigest()
+    except OSError:
+        return "none"
+
+
+def _python_mtime() -> int:
+    return int(os.lstat(sys.executable).st_mtime)
+
 
 _EXCEPTION = re.compile(r"^[\w.]*(Error|Exception): ")
 

@@ -1,6 +1,11 @@
 """Named bundles: where they are, what they include, whether there is something newer."""
 
-from amplifier_tui.foundation.registry.registry import BundleRegistry, load_bundle
-from amplifier_tui.foundation.registry.state import BundleState, UpdateInfo
+from amplifier_tui.base.lazy import lazy_names
 
-__all__ = ["BundleRegistry", "BundleState", "UpdateInfo", "load_bundle"]
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "registry": "BundleRegistry load_bundle",
+        "state": "BundleState UpdateInfo",
+    },
+)

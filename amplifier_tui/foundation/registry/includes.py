@@ -1,13 +1,15 @@
 """What an entry of `includes` means (foundation reference b.3)."""
 
-from collections.abc import Mapping
+import os
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.exceptions import BundleDependencyError
-from amplifier_tui.foundation.paths.resolution import (
+from amplifier_tui.foundation.paths import (
     is_there,
     is_within,
     normalize_path,
@@ -74,7 +76,7 @@ def find_in(folder: Path, path: str) -> Path | None:
 
 
 def resolve_namespace(
-    source: str, includer: Bundle, states: Mapping[str, BundleState]
+    source: str, includer: BundleData, states: Mapping[str, BundleState]
 ) -> str | None:
     """Turn `ns:path` into a URI.
 
@@ -108,7 +110,7 @@ def resolve_namespace(
     return f"file://{found}"
 
 
-def resolve_path(source: str, includer: Bundle) -> str | None:
+def resolve_path(source: str, includer: BundleData) -> str | None:
     """Turn a relative or plain path into an absolute one: next to the including file, else here.
 
     Returns:
@@ -129,7 +131,7 @@ def resolve_path(source: str, includer: Bundle) -> str | None:
     return None
 
 
-def check_confined(path: Path, includer: Bundle) -> None:
+def check_confined(path: Path, includer: BundleData) -> None:
     """Refuse a path by which a fetched bundle would leave its source.
 
     Raises:
@@ -151,3 +153,85 @@ def _clone_root(folder: Path) -> Path | None:
         if (candidate / ".git").exists():
             return candidate
     return None
+
+
+IncludeSourceResolver = Callable[[str], str | None]
+"""Gets an include as written; returns the source to use, or None for no opinion."""
+
+
+class BundleNames:
+    """What the name of a bundle, a path or an include means.
+
+    Args:
+        states: The registry's entries; the registry's own dict.
+        known: Sources by names that mean something without being registered; never written.
+        unlisted: Folders whose bundles are not entered into the registry.
+        redirect: May redirect includes.
+    """
+
+    def __init__(
+        self,
+        states: dict[str, BundleState],
+        known: Mapping[str, str],
+        unlisted: Sequence[Path],
+        redirect: IncludeSourceResolver | None,
+    ) -> None:
+        self.states = states
+        self.redirect = redirect
+        self._known = {
+            name: BundleState(uri=source, name=name, local_path=source)
+            for name, source in known.items()
+        }
+        self._unlisted = tuple(unlisted)
+
+    def knows(self, name: str) -> bool:
+        """Whether a name is registered, or means something without being."""
+        return name in self.states or name in self._known
+
+    def lists(self, path: Path) -> bool:
+        """Whether a bundle in this place is entered into the registry."""
+        return not any(is_within(path, folder) for folder in self._unlisted)
+
+    def uri_of(self, name_or_uri: str) -> str:
+        """Return where a name, path or URI points; relative paths start at the working folder."""
+        state = self.states.get(name_or_uri)
+        if state is not None:
+            return state.uri
+        if name_or_uri.startswith("~"):
+            return str(normalize_path(name_or_uri))
+        if is_path(name_or_uri):
+            return os.path.abspath(name_or_uri)
+        if namespace_of(name_or_uri) is not None:
+            return resolve_namespace(name_or_uri, BundleData(name=""), self._all) or name_or_uri
+        return self._known[name_or_uri].uri if name_or_uri in self._known else name_or_uri
+
+    def resolve_include(self, source: str, includer: BundleData | None = None) -> str | None:
+        """Return the absolute source of an include, or None when there is none."""
+        includer = includer or BundleData(name="")
+        redirected = None
+        if self.redirect is not None:
+            redirected = self.redirect(source)
+        if redirected is not None:
+            return self.uri_of(redirected)
+        if "://" in source or source.startswith("git+"):
+            return source
+        if namespace_of(source) is not None:
+            return resolve_namespace(source, includer, self._all)
+        state, known = self.states.get(source), self._known.get(source)
+        # A bundle may extend the one whose name it takes.
+        if state is not None and (known is None or state.uri != includer._source_uri):
+            return state.uri
+        found = resolve_path(source, includer)
+        if known is not None and (found is None or _is_own(found, includer)):
+            return known.uri
+        if found is not None or is_path(source):
+            return found
+        return source
+
+    @property
+    def _all(self) -> Mapping[str, BundleState]:
+        return ChainMap(self.states, self._known)
+
+
+def _is_own(path: str, bundle: BundleData) -> bool:
+    return bundle.source_file is not None and Path(path).resolve() == bundle.source_file.resolve()

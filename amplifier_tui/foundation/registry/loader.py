@@ -1,20 +1,18 @@
 """Loading one bundle with everything it includes (foundation reference b.2 and b.3)."""
 
 import asyncio
+import contextlib
 import logging
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.bundle.compose import origins_of, tag_origins
 from amplifier_tui.foundation.bundle.loading import load_bundle_path, read_bundle_text
-from amplifier_tui.foundation.bundle.model import Bundle
-from amplifier_tui.foundation.bundle.provenance import (
-    SkipKind,
-    SkippedInclude,
-    origins_of,
-    tag_origins,
-)
+from amplifier_tui.foundation.bundle.model import SkipKind, SkippedInclude
 from amplifier_tui.foundation.exceptions import (
     BundleDependencyError,
     BundleError,
@@ -22,15 +20,15 @@ from amplifier_tui.foundation.exceptions import (
     SourceNotFetchedError,
     TrustRefusedError,
 )
-from amplifier_tui.foundation.paths.resolution import (
+from amplifier_tui.foundation.paths import (
     ResolvedSource,
     is_subdirectory_uri,
     parse_uri,
     redact_uri,
     without_fragment,
 )
-from amplifier_tui.foundation.registry.in_progress import LoadGraph
 from amplifier_tui.foundation.registry.includes import (
+    BundleNames,
     Include,
     check_confined,
     namespace_of,
@@ -38,12 +36,46 @@ from amplifier_tui.foundation.registry.includes import (
 )
 from amplifier_tui.foundation.registry.roots import Root, RootFinder, confine, place
 from amplifier_tui.foundation.registry.state import BundleState
-from amplifier_tui.foundation.sources.context import requested_by
-
-if TYPE_CHECKING:
-    from amplifier_tui.foundation.registry.registry import BundleRegistry
+from amplifier_tui.foundation.sources.context import FetchContext, requested_by
+from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 
 _log = logging.getLogger(__name__)
+
+
+class LoadGraph:
+    """The loads that go on, as edges from a bundle to the includes it waits for."""
+
+    def __init__(self) -> None:
+        self._waits: dict[str, Counter[str]] = {}
+
+    def leads_to(self, start: str, goal: str) -> bool:
+        """Whether `start` waits for `goal`, directly or through others, or is it."""
+        pending, seen = [start], set[str]()
+        while pending:
+            uri = pending.pop()
+            if uri == goal:
+                return True
+            if uri not in seen:
+                seen.add(uri)
+                pending.extend(self._waits.get(uri, ()))
+        return False
+
+    @contextlib.contextmanager
+    def waiting(self, includer: str | None, include: str) -> Iterator[None]:
+        """Note that `includer` waits for `include` while the block runs."""
+        if includer is None:
+            yield
+            return
+        waits = self._waits.setdefault(includer, Counter())
+        waits[include] += 1
+        try:
+            yield
+        finally:
+            waits[include] -= 1
+            if not waits[include]:
+                del waits[include]
+            if not waits:
+                self._waits.pop(includer, None)
 
 
 class _UnusableInclude(BundleDependencyError):
@@ -74,10 +106,30 @@ class Chain:
 
 
 class BundleLoader:
-    """Loads bundles for a registry; what was loaded with its includes is kept in memory."""
+    """Loads bundles; what was loaded with its includes is kept in memory.
 
-    def __init__(self, registry: "BundleRegistry") -> None:
-        self._registry = registry
+    Args:
+        names: What names and includes mean; gets an entry for every bundle that was loaded.
+        fetch: How sources are fetched.
+        sources: Resolves URIs with `fetch`.
+        cache_dir: Where fetched sources are.
+        strict: An include that cannot be had is an error.
+    """
+
+    def __init__(
+        self,
+        names: BundleNames,
+        fetch: FetchContext,
+        sources: SimpleSourceResolver,
+        cache_dir: Path,
+        *,
+        strict: bool,
+    ) -> None:
+        self._names = names
+        self._fetch = fetch
+        self._sources = sources
+        self._cache_dir = cache_dir
+        self._strict = strict
         self._loaded: dict[str, Bundle] = {}
         self._running: dict[tuple[str, bool], asyncio.Future[Bundle]] = {}
         self._graph = LoadGraph()
@@ -138,20 +190,19 @@ class BundleLoader:
             raise CircularIncludeError(f"Circular dependency detected: {path}")
 
     async def _load(self, uri: str, auto_include: bool, chain: Chain) -> Bundle:
-        registry = self._registry
-        registry.fetch.report("loading", uri)
+        self._fetch.report("loading", uri)
         with requested_by(redact_uri(uri), chain.names):
-            source = await registry.source_resolver.resolve(uri)
+            source = await self._sources.resolve(uri)
         bundle = await asyncio.to_thread(load_bundle_path, source.active_path)
         bundle._source_uri = uri
-        confine(bundle, source, registry.cache_dir)
+        confine(bundle, source, self._cache_dir)
         root = self._roots.find(bundle, source)
         nested = place(bundle, root)
         self._remember(bundle, uri, source, root, nested, requested=chain.parent is None)
         if not auto_include:
             return bundle
         if bundle.includes:
-            registry.fetch.report("composing", bundle.name or uri)
+            self._fetch.report("composing", bundle.name or uri)
             composed = await self._with_includes(bundle, chain.then(uri, bundle.name))
             composed._source_uri = uri
             bundle = composed
@@ -170,8 +221,8 @@ class BundleLoader:
         *,
         requested: bool,
     ) -> None:
-        states = self._registry.states
-        if not self._registry.lists(source.active_path):
+        states = self._names.states
+        if not self._names.lists(source.active_path):
             return
         if root is not None and root.bundle.name and root.bundle.name not in states:
             # In a clone the root is what the URI names without its subdirectory.
@@ -250,20 +301,20 @@ class BundleLoader:
     async def _resolve(self, include: Include, bundle: Bundle) -> str | None:
         source = include.source
         try:
-            target = self._registry._resolve_include_source(source, bundle)
+            target = self._names.resolve_include(source, bundle)
             if target is not None and source.startswith("file://"):
                 check_confined(Path(parse_uri(target).path), bundle)
         except BundleError as error:
             raise _UnusableInclude(error.message) from error
         namespace = namespace_of(source)
-        if target is None and namespace is not None and self._registry.knows(namespace):
+        if target is None and namespace is not None and self._names.knows(namespace):
             message = f"the bundle {namespace!r} has no {source.partition(':')[2]!r}"
             raise await self._fatal(bundle, include, BundleDependencyError(message))
         return target
 
     async def _preload_namespaces(self, bundle: Bundle, includes: list[Include]) -> None:
         """Load, without its includes, what is registered for a namespace and was never loaded."""
-        states = self._registry.states
+        states = self._names.states
         missing = {
             name: include
             for include in includes
@@ -283,7 +334,7 @@ class BundleLoader:
                 raise result
 
     async def _skip(self, bundle: Bundle, include: Include, error: Exception) -> None:
-        if self._registry.strict and not isinstance(error, CircularIncludeError):
+        if self._strict and not isinstance(error, CircularIncludeError):
             raise await self._fatal(bundle, include, error)
         skipped = SkippedInclude(
             source=redact_uri(include.source),
@@ -308,7 +359,7 @@ class BundleLoader:
         return failure
 
     def _relate(self, bundle: Bundle, included: list[Bundle]) -> None:
-        states = self._registry.states
+        states = self._names.states
         state = states.get(bundle.name)
         if state is None:
             return

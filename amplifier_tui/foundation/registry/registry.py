@@ -2,40 +2,32 @@
 
 import asyncio
 import logging
-import os
-from collections import ChainMap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import overload
 
-from amplifier_tui.foundation.bundle.model import Bundle
-from amplifier_tui.foundation.paths.resolution import (
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.paths import (
     get_amplifier_home,
     is_subdirectory_uri,
     is_there,
-    is_within,
-    normalize_path,
+    without_fragment,
 )
-from amplifier_tui.foundation.protocols import ProgressCallback
-from amplifier_tui.foundation.registry.includes import (
-    is_path,
-    namespace_of,
-    resolve_namespace,
-    resolve_path,
-)
+from amplifier_tui.foundation.protocols import ProgressCallback, SourceStatus
+from amplifier_tui.foundation.registry.includes import BundleNames, IncludeSourceResolver
 from amplifier_tui.foundation.registry.loader import BundleLoader, Chain
-from amplifier_tui.foundation.registry.state import BundleState, UpdateInfo
-from amplifier_tui.foundation.registry.store import read_states, write_states
-from amplifier_tui.foundation.registry.updating import newer_sources, sources_below
+from amplifier_tui.foundation.registry.state import (
+    BundleState,
+    UpdateInfo,
+    read_states,
+    write_states,
+)
 from amplifier_tui.foundation.sources.context import FetchContext
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
-from amplifier_tui.foundation.trust import TrustCallback, TrustGate
+from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate
 
 _log = logging.getLogger(__name__)
-
-IncludeSourceResolver = Callable[[str], str | None]
-"""Gets an include as written; returns the source to use, or None for no opinion."""
 
 
 class BundleRegistry:
@@ -72,16 +64,13 @@ class BundleRegistry:
         self.fetch = fetch or FetchContext(TrustGate(trust), progress)
         self.source_resolver = SimpleSourceResolver(self.cache_dir, context=self.fetch)
         self.failures: dict[str, Exception] = {}
-        self._include_source_resolver = include_source_resolver
         self._persist = persist
-        self._known = {
-            name: BundleState(uri=source, name=name, local_path=source)
-            for name, source in (known or {}).items()
-        }
-        self._unlisted = tuple(unlisted)
         self._file = self._home / "registry.json"
         self._registry = read_states(self._file)
-        self._loader = BundleLoader(self)
+        self._names = BundleNames(self._registry, known or {}, unlisted, include_source_resolver)
+        self._loader = BundleLoader(
+            self._names, self.fetch, self.source_resolver, self.cache_dir, strict=strict
+        )
         if self._forget_vanished():
             self.save()
 
@@ -95,17 +84,9 @@ class BundleRegistry:
         """Every entry by name; the registry's own dict."""
         return self._registry
 
-    def knows(self, name: str) -> bool:
-        """Whether a name is registered, or means something without being."""
-        return name in self._registry or name in self._known
-
-    def lists(self, path: Path) -> bool:
-        """Whether a bundle in this place is entered into the registry."""
-        return not any(is_within(path, folder) for folder in self._unlisted)
-
     def set_include_source_resolver(self, resolver: IncludeSourceResolver | None) -> None:
         """Have includes redirected, or no longer."""
-        self._include_source_resolver = resolver
+        self._names.redirect = resolver
 
     def register(self, bundles: Mapping[str, str]) -> None:
         """Add names or change their URIs; what else is known about a name is kept. Not saved."""
@@ -168,7 +149,7 @@ class BundleRegistry:
         if name_or_uri is None:
             return await self._load_all()
         bundle = await self._load_single(name_or_uri, auto_register=auto_register)
-        uri, state = self.uri_of(name_or_uri), self._registry.get(bundle.name)
+        uri, state = self._names.uri_of(name_or_uri), self._registry.get(bundle.name)
         if state is not None and state.uri != uri and not is_subdirectory_uri(uri):
             # It was loaded as somebody's include before; asked for, it takes its name.
             bundle = await self._load_single(name_or_uri, refresh=True)
@@ -205,7 +186,10 @@ class BundleRegistry:
         refresh: bool = False,
     ) -> Bundle:
         return await self._loader.load(
-            self.uri_of(name_or_uri), auto_include=auto_include, refresh=refresh, chain=Chain()
+            self._names.uri_of(name_or_uri),
+            auto_include=auto_include,
+            refresh=refresh,
+            chain=Chain(),
         )
 
     async def check_update(self, name: str | None = None) -> UpdateInfo | list[UpdateInfo] | None:
@@ -280,43 +264,10 @@ class BundleRegistry:
 
     def uri_of(self, name_or_uri: str) -> str:
         """Return where a name, path or URI points; relative paths start at the working folder."""
-        state = self._registry.get(name_or_uri)
-        if state is not None:
-            return state.uri
-        if name_or_uri.startswith("~"):
-            return str(normalize_path(name_or_uri))
-        if is_path(name_or_uri):
-            return os.path.abspath(name_or_uri)
-        if namespace_of(name_or_uri) is not None:
-            return resolve_namespace(name_or_uri, Bundle(name=""), self._names) or name_or_uri
-        return self._known[name_or_uri].uri if name_or_uri in self._known else name_or_uri
+        return self._names.uri_of(name_or_uri)
 
     def _resolve_include_source(self, source: str, includer: Bundle | None = None) -> str | None:
-        """Return the absolute source of an include, or None when there is none."""
-        includer = includer or Bundle(name="")
-        redirected = None
-        if self._include_source_resolver is not None:
-            redirected = self._include_source_resolver(source)
-        if redirected is not None:
-            return self.uri_of(redirected)
-        if "://" in source or source.startswith("git+"):
-            return source
-        if namespace_of(source) is not None:
-            return resolve_namespace(source, includer, self._names)
-        state, known = self._registry.get(source), self._known.get(source)
-        # A bundle may extend the one whose name it takes.
-        if state is not None and (known is None or state.uri != includer._source_uri):
-            return state.uri
-        found = resolve_path(source, includer)
-        if known is not None and (found is None or _is_own(found, includer)):
-            return known.uri
-        if found is not None or is_path(source):
-            return found
-        return source
-
-    @property
-    def _names(self) -> Mapping[str, BundleState]:
-        return ChainMap(self._registry, self._known)
+        return self._names.resolve_include(source, includer)
 
     def _forget_vanished(self) -> bool:
         vanished = [
@@ -327,10 +278,6 @@ class BundleRegistry:
         for state in vanished:
             state.local_path = None
         return bool(vanished)
-
-
-def _is_own(path: str, bundle: Bundle) -> bool:
-    return bundle.source_file is not None and Path(path).resolve() == bundle.source_file.resolve()
 
 
 async def load_bundle(
@@ -363,3 +310,31 @@ async def load_bundle(
     bundle = await registry._load_single(str(source), auto_include=auto_include)
     registry.save()
     return bundle
+
+
+def sources_below(states: Mapping[str, BundleState], name: str) -> list[str]:
+    """Return the sources of a bundle and of everything it includes, each once, its own first."""
+    sources: dict[str, None] = {}
+    pending, seen = [name], set[str]()
+    while pending:
+        entry = pending.pop()
+        state = states.get(entry)
+        if state is None or entry in seen:
+            continue
+        seen.add(entry)
+        sources[without_fragment(state.uri)] = None
+        pending.extend(reversed(state.includes))
+    return list(sources)
+
+
+async def newer_sources(
+    resolver: SimpleSourceResolver, uris: Iterable[str]
+) -> dict[str, SourceStatus]:
+    """Return the status of those sources that are cached and have something newer."""
+    listed = list(uris)
+    found = await asyncio.gather(*(resolver.get_status(uri) for uri in listed))
+    return {
+        uri: status
+        for uri, status in zip(listed, found, strict=True)
+        if status.has_update and status.is_cached
+    }

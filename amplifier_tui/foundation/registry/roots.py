@@ -4,11 +4,10 @@ import logging
 from dataclasses import dataclass
 from pathlib import Path
 
+from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.loading import load_bundle_path
-from amplifier_tui.foundation.bundle.model import Bundle
 from amplifier_tui.foundation.exceptions import BundleError
-from amplifier_tui.foundation.paths.discovery import bundle_file_in
-from amplifier_tui.foundation.paths.resolution import ResolvedSource, is_within
+from amplifier_tui.foundation.paths import ResolvedSource, bundle_file_in, is_within
 
 _log = logging.getLogger(__name__)
 

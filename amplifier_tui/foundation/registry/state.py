@@ -1,8 +1,15 @@
-"""What the registry knows about a bundle (spec 003, "Bundle State Tracking")."""
+"""What the registry knows about each bundle, and `registry.json` (spec 003)."""
 
+import json
+import logging
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any
+
+from amplifier_tui.foundation.io import write_atomically
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -108,3 +115,36 @@ def _names(value: Any) -> list[str]:
 
 def _date(text: Any) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
+
+
+VERSION = 1
+
+
+def read_states(path: Path) -> dict[str, BundleState]:
+    """Read the registry; a broken file or entry is logged and left out."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        bundles = data["bundles"].items()
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        _log.warning("%s cannot be read and is treated as empty: %s", path, error)
+        return {}
+    states: dict[str, BundleState] = {}
+    for name, entry in bundles:
+        try:
+            states[name] = BundleState.from_dict(name, entry)
+        except (ValueError, TypeError, AttributeError) as error:
+            _log.warning("%s: entry %r is ignored: %s", path, name, error)
+    return states
+
+
+def write_states(path: Path, states: dict[str, BundleState]) -> None:
+    """Write the registry atomically.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    bundles = {name: state.to_dict() for name, state in states.items()}
+    text = json.dumps({"version": VERSION, "bundles": bundles}, indent=2, default=str)
+    write_atomically(path, text)

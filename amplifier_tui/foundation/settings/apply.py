@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.foundation.bundle.model import Bundle
-from amplifier_tui.foundation.bundle.provenance import SETTINGS_ORIGIN, Origin
-from amplifier_tui.foundation.dicts.merge import module_entries, module_key
-from amplifier_tui.foundation.settings.merging import merge_entries, merge_settings
-from amplifier_tui.foundation.settings.scopes import Scope
-from amplifier_tui.foundation.settings.settings import Settings
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.bundle.model import SETTINGS_ORIGIN, Origin
+from amplifier_tui.foundation.dicts import module_entries, module_key
+from amplifier_tui.foundation.settings.settings import (
+    Scope,
+    Settings,
+    merge_entries,
+    merge_settings,
+)
 
 _SECTIONS = {"providers": "provider", "tools": "tool", "hooks": "hook"}
 _WRITE_PATHS = "allowed_write_paths"

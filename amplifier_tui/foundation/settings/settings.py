@@ -1,19 +1,120 @@
-"""Loading the settings of all scopes; what is broken is reported, never fatal."""
+"""The settings of all scopes; what is broken is reported, never fatal."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from amplifier_tui.foundation.dicts.nested import get_nested
-from amplifier_tui.foundation.io.yaml import line_of, load_yaml, problem_line, problem_text
-from amplifier_tui.foundation.paths.resolution import without_fragment
+from amplifier_tui.foundation.dicts import copy_plain, get_nested, module_key
+from amplifier_tui.foundation.io import line_of, load_yaml, problem_line, problem_text
+from amplifier_tui.foundation.paths import get_amplifier_home, without_fragment
 from amplifier_tui.foundation.registry.includes import namespace_of
-from amplifier_tui.foundation.settings.merging import merge_settings
 from amplifier_tui.foundation.settings.schema import without_wrong
-from amplifier_tui.foundation.settings.scopes import Scope, SettingsFiles
+
+
+class Scope(StrEnum):
+    """Where a setting is made; later ones win."""
+
+    GLOBAL = "global"
+    """`<home>/settings.yaml`: every project of this user."""
+    PROJECT = "project"
+    """`<project>/.amplifier/settings.yaml`: everybody who works on the project."""
+    LOCAL = "local"
+    """`<project>/.amplifier/settings.local.yaml`: this user in this project."""
+    SESSION = "session"
+    """`settings.yaml` in the folder of one session."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFiles:
+    """Where the scopes' files are.
+
+    Attributes:
+        home: The Amplifier home.
+        project: The project's folder; None for none.
+        session: The session's folder; None for none.
+    """
+
+    home: Path
+    project: Path | None = None
+    session: Path | None = None
+
+    @classmethod
+    def for_project(
+        cls, project: Path, *, home: Path | None = None, session: Path | None = None
+    ) -> "SettingsFiles":
+        """Return the files of a project in the user's Amplifier home."""
+        return cls(home or get_amplifier_home(), project, session)
+
+    def path(self, scope: Scope) -> Path | None:
+        """Return a scope's file, which may not exist; None when the scope is not available.
+
+        The project scopes are not available in the user's home folder, where their file would be
+        the global one, or would make the whole home a project.
+        """
+        if scope is Scope.GLOBAL:
+            return self.home / "settings.yaml"
+        if scope is Scope.SESSION:
+            return None if self.session is None else self.session / "settings.yaml"
+        if self.project is None:
+            return None
+        folder = self.project / ".amplifier"
+        if self.project.resolve() == Path.home().resolve() and not folder.is_dir():
+            return None
+        if scope is Scope.LOCAL:
+            return folder / "settings.local.yaml"
+        return None if folder.resolve() == self.home.resolve() else folder / "settings.yaml"
+
+
+UNITED = ("allowed_read_paths", "allowed_write_paths", "denied_write_paths")
+"""Lists of which every scope's entries count, whatever tool has them."""
+_MODULE_LISTS = {("config", "providers")}
+
+
+def merge_settings(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay the settings of a higher scope over those of a lower one; neither is changed.
+
+    Mappings merge deeply and lists are replaced, except for `config.providers` and the lists of
+    `modules`, which merge by id or module, and the lists named in `UNITED`. Null is absent.
+    """
+    return _merge(low, high, ())
+
+
+def merge_entries(low: list[Any], high: list[Any]) -> list[dict[str, Any]]:
+    """Merge two lists of module entries by id or module, with the rules of settings."""
+    merged = {module_key(entry): copy_plain(entry) for entry in low}
+    for entry in high:
+        key = module_key(entry)
+        merged[key] = merge_settings(merged.get(key, {}), entry)
+    merged.pop("", None)
+    return list(merged.values())
+
+
+def _merge(
+    low: Mapping[str, Any], high: Mapping[str, Any], path: tuple[str, ...]
+) -> dict[str, Any]:
+    result = {key: copy_plain(value) for key, value in low.items() if value is not None}
+    for key, value in high.items():
+        if value is None:
+            continue
+        here = (*path, str(key))
+        old = result.get(key)
+        if isinstance(old, dict) and isinstance(value, dict):
+            result[key] = _merge(old, value, here)
+        elif isinstance(old, list) and isinstance(value, list) and key in UNITED:
+            result[key] = list(dict.fromkeys((*old, *value)))
+        elif isinstance(old, list) and isinstance(value, list) and _is_module_list(here):
+            result[key] = merge_entries(old, value)
+        else:
+            result[key] = copy_plain(value)
+    return result
+
+
+def _is_module_list(path: tuple[str, ...]) -> bool:
+    return path in _MODULE_LISTS or (len(path) == 2 and path[0] == "modules")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from pathlib import Path
 from time import monotonic
 
 from amplifier_tui.foundation.exceptions import BundleNotFoundError, SourceNotFetchedError
-from amplifier_tui.foundation.lockfile import LockEntry, LockFile
-from amplifier_tui.foundation.paths.resolution import is_there, is_within, redact_uri
+from amplifier_tui.foundation.paths import is_there, is_within, redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
-from amplifier_tui.foundation.trust import TrustAction, TrustGate, TrustRequest
+from amplifier_tui.foundation.sources.lockfile import LockEntry, LockFile
+from amplifier_tui.foundation.trust.gate import TrustAction, TrustGate, TrustRequest
 
 _HOST_MEMORY_SECONDS = 10.0
 

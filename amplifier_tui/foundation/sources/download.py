@@ -15,7 +15,7 @@ from typing import IO
 from urllib.parse import urlsplit
 
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
-from amplifier_tui.foundation.paths.resolution import redact_uri
+from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.sources.context import FetchLimits
 
 _CHUNK = 65_536

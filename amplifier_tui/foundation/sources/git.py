@@ -10,17 +10,17 @@ from datetime import datetime
 from pathlib import Path
 
 from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError
-from amplifier_tui.foundation.io.files import write_atomically
-from amplifier_tui.foundation.lockfile import LockEntry
-from amplifier_tui.foundation.paths.resolution import (
+from amplifier_tui.foundation.io import write_atomically
+from amplifier_tui.foundation.paths import (
     ParsedURI,
     ResolvedSource,
     is_full_commit,
     strip_uri_drive_prefix,
 )
+from amplifier_tui.foundation.protocols import SourceStatus
 from amplifier_tui.foundation.sources import git_commands
 from amplifier_tui.foundation.sources.context import FetchContext, join_subpath
-from amplifier_tui.foundation.sources.status import SourceStatus
+from amplifier_tui.foundation.sources.lockfile import LockEntry
 
 META_FILE = ".amplifier_cache_meta.json"
 """Written into a clone when it is complete."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from amplifier_tui.foundation.exceptions import BundleNotFoundError, GitCloneTimeoutError
-from amplifier_tui.foundation.paths.resolution import is_full_commit, redact_uri
+from amplifier_tui.foundation.paths import is_full_commit, redact_uri
 from amplifier_tui.foundation.sources.process import ProcessResult, run_process
 
 _log = logging.getLogger(__name__)

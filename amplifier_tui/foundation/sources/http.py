@@ -1,5 +1,6 @@
 """`http://` and `https://` sources: single files (foundation reference c.3)."""
 
+import asyncio
 import hashlib
 import os
 import re
@@ -7,10 +8,19 @@ import uuid
 from pathlib import Path, PurePosixPath
 
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
-from amplifier_tui.foundation.lockfile import LockEntry
-from amplifier_tui.foundation.paths.resolution import ParsedURI, ResolvedSource
+from amplifier_tui.foundation.paths import ParsedURI, ResolvedSource
 from amplifier_tui.foundation.sources.context import FetchContext, join_subpath
-from amplifier_tui.foundation.sources.file_hash import file_hash
+from amplifier_tui.foundation.sources.lockfile import LockEntry
+
+
+async def file_hash(path: Path) -> str:
+    """Return a file's SHA-256, hexadecimal, computed off the loop."""
+
+    def compute() -> str:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+
+    return await asyncio.to_thread(compute)
 
 
 class HttpSourceHandler:

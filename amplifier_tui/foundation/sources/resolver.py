@@ -3,19 +3,12 @@
 from pathlib import Path
 
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
-from amplifier_tui.foundation.paths.resolution import (
-    ResolvedSource,
-    get_amplifier_home,
-    parse_uri,
-    redact_uri,
-)
-from amplifier_tui.foundation.protocols import SourceHandlerProtocol
+from amplifier_tui.foundation.paths import ResolvedSource, get_amplifier_home, parse_uri, redact_uri
+from amplifier_tui.foundation.protocols import SourceHandlerProtocol, SourceStatus
 from amplifier_tui.foundation.sources.context import FetchContext
-from amplifier_tui.foundation.sources.file import FileSourceHandler
 from amplifier_tui.foundation.sources.git import GitSourceHandler
 from amplifier_tui.foundation.sources.http import HttpSourceHandler
-from amplifier_tui.foundation.sources.package import PackageSourceHandler
-from amplifier_tui.foundation.sources.status import SourceStatus
+from amplifier_tui.foundation.sources.local import FileSourceHandler, PackageSourceHandler
 from amplifier_tui.foundation.sources.zip import ZipSourceHandler
 
 

@@ -1,25 +1,101 @@
-"""`zip+https://` and `zip+file://` sources (foundation reference c.3)."""
+"""`zip+https://` and `zip+file://` sources, unpacked within limits."""
 
 import asyncio
 import hashlib
 import os
 import re
+import shutil
+import stat
 import threading
 import uuid
+import zipfile
 from pathlib import Path, PurePosixPath
 
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
-from amplifier_tui.foundation.io.files import write_atomically
-from amplifier_tui.foundation.lockfile import LockEntry, LockFile
-from amplifier_tui.foundation.paths.resolution import (
-    ParsedURI,
-    ResolvedSource,
-    strip_uri_drive_prefix,
-)
-from amplifier_tui.foundation.sources.context import FetchContext, join_subpath
-from amplifier_tui.foundation.sources.file_hash import file_hash
+from amplifier_tui.foundation.io import write_atomically
+from amplifier_tui.foundation.paths import ParsedURI, ResolvedSource, strip_uri_drive_prefix
+from amplifier_tui.foundation.sources.context import FetchContext, FetchLimits, join_subpath
 from amplifier_tui.foundation.sources.git_commands import remove_tree
-from amplifier_tui.foundation.sources.http import check_lock, fetch_file
+from amplifier_tui.foundation.sources.http import check_lock, fetch_file, file_hash
+from amplifier_tui.foundation.sources.lockfile import LockEntry, LockFile
+
+_CHUNK = 262_144
+
+
+def unpack_zip(
+    archive: Path, target: Path, limits: FetchLimits, stop: threading.Event | None = None
+) -> None:
+    """Unpack a zip archive into a folder that does not exist; a failure leaves no folder.
+
+    Sizes are counted as bytes come out, whatever the archive's directory claims.
+
+    Args:
+        archive: The file.
+        target: The folder to make.
+        limits: Entries and bytes that may come out.
+        stop: Set by a caller who no longer wants it.
+
+    Raises:
+        BundleNotFoundError: It is no archive, is damaged or encrypted, exceeds the limits, or has
+            an entry that is a link or would land outside `target`.
+    """
+    try:
+        with zipfile.ZipFile(archive) as content:
+            entries = content.infolist()
+            if len(entries) > limits.archive_entries:
+                raise BundleNotFoundError(
+                    f"{archive.name} has more than {limits.archive_entries:,} entries"
+                )
+            left = limits.archive_bytes
+            target.mkdir(parents=True)
+            for entry in entries:
+                left -= _unpack_entry(content, entry, target, left, stop)
+                if left < 0:
+                    raise BundleNotFoundError(
+                        f"{archive.name} unpacks to more than {limits.archive_bytes:,} bytes"
+                    )
+    except BaseException as error:
+        shutil.rmtree(target, ignore_errors=True)
+        if isinstance(error, BundleNotFoundError) or not isinstance(error, Exception):
+            raise
+        raise BundleNotFoundError(f"Cannot unpack {archive.name}: {error}") from error
+
+
+def _unpack_entry(
+    content: zipfile.ZipFile,
+    entry: zipfile.ZipInfo,
+    target: Path,
+    left: int,
+    stop: threading.Event | None,
+) -> int:
+    path = target.joinpath(*_safe_parts(entry))
+    if entry.is_dir():
+        path.mkdir(parents=True, exist_ok=True)
+        return 0
+    path.parent.mkdir(parents=True, exist_ok=True)
+    size = 0
+    with content.open(entry) as source, path.open("xb") as stream:
+        while chunk := source.read(_CHUNK):
+            if stop is not None and stop.is_set():
+                raise BundleNotFoundError("Cancelled")
+            size += len(chunk)
+            if size > left:
+                break
+            stream.write(chunk)
+    if (entry.external_attr >> 16) & 0o111 and os.name != "nt":
+        path.chmod(path.stat().st_mode | 0o111)
+    return size
+
+
+def _safe_parts(entry: zipfile.ZipInfo) -> tuple[str, ...]:
+    if stat.S_ISLNK(entry.external_attr >> 16):
+        raise BundleNotFoundError(f"Refused: the archive has a symbolic link {entry.filename!r}")
+    name = entry.filename.replace("\\", "/")
+    parts = PurePosixPath(name).parts
+    if not parts or name.startswith("/") or ".." in parts or ":" in parts[0] or "\0" in name:
+        raise BundleNotFoundError(f"Refused: the archive has an unsafe path {entry.filename!r}")
+    return parts
+
 
 _HASH_FILE = ".amplifier_archive_sha256"
 _SCHEMES = ("zip+https", "zip+http", "zip+file")
@@ -85,7 +161,6 @@ class ZipSourceHandler:
         return ResolvedSource(join_subpath(folder, parsed.subpath), folder)
 
     async def _unpack(self, archive: Path, folder: Path, digest: str) -> str:
-        from amplifier_tui.foundation.sources.archive import unpack_zip
 
         fresh = folder.with_name(f"{folder.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")
         stop = threading.Event()

@@ -1,14 +1,11 @@
 """Agents: child sessions with a policy of what they inherit (foundation reference e.5)."""
 
-from amplifier_tui.foundation.spawn.capability import ChildInfo, SessionSpawner
-from amplifier_tui.foundation.spawn.inheritance import child_plan
-from amplifier_tui.foundation.spawn.records import ChildRecord, MemoryRecords, RecordStore
+from amplifier_tui.base.lazy import lazy_names
 
-__all__ = [
-    "ChildInfo",
-    "ChildRecord",
-    "MemoryRecords",
-    "RecordStore",
-    "SessionSpawner",
-    "child_plan",
-]
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "capability": "ChildInfo ChildRecord MemoryRecords RecordStore SessionSpawner",
+        "inheritance": "child_plan",
+    },
+)

@@ -1,30 +1,92 @@
 """The capabilities `session.spawn` and `session.resume`, which delegating tools call."""
 
 import logging
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from amplifier_tui.foundation.bundle.opening import maybe_await
-from amplifier_tui.foundation.bundle.session import give_prompt
-from amplifier_tui.foundation.bundle.spawning import (
+from amplifier_tui.foundation.bundle.session import give_prompt, maybe_await
+from amplifier_tui.foundation.dicts import copy_plain
+from amplifier_tui.foundation.spawn.child import (
     ChildRun,
     child_folder,
+    generate_sub_session_id,
     with_orchestrator_config,
     with_preferences,
 )
-from amplifier_tui.foundation.dicts.merge import copy_plain
 from amplifier_tui.foundation.spawn.inheritance import child_plan
-from amplifier_tui.foundation.spawn.records import ChildRecord, MemoryRecords, RecordStore
-from amplifier_tui.foundation.spawn_utils import ProviderPreference
-from amplifier_tui.foundation.tracing import generate_sub_session_id
+from amplifier_tui.foundation.spawn.preferences import ProviderPreference
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.bundle.prepared import PreparedBundle
     from amplifier_tui.kernel import AmplifierSession
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ChildRecord:
+    """A child session that has run.
+
+    Attributes:
+        session_id: Of the child.
+        parent_id: Of the session that spawned it.
+        agent_name: Which agent it is; `self` for none.
+        plan: Its mount plan; empty to have it made anew from the parent's.
+        instruction: Its system prompt; None for the bundle's.
+        messages: Its conversation.
+        working_dir: Its folder.
+        self_delegation_depth: How often an agent had delegated to itself.
+        metadata: What its `session.metadata` got from whoever called it.
+    """
+
+    session_id: str
+    parent_id: str
+    agent_name: str
+    plan: dict[str, Any]
+    instruction: str | None
+    messages: list[dict[str, Any]]
+    working_dir: str
+    self_delegation_depth: int = 0
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+class RecordStore(Protocol):
+    """Keeps child records, in memory or on disk."""
+
+    async def save(self, record: ChildRecord) -> None:
+        """Keep a record, replacing an earlier one of the same session."""
+        ...
+
+    async def load(self, session_id: str) -> ChildRecord | None:
+        """Return a record, or None."""
+        ...
+
+
+@dataclass
+class MemoryRecords:
+    """Keeps the newest records for as long as the program runs.
+
+    Attributes:
+        limit: How many are kept.
+    """
+
+    limit: int = 64
+    _records: "OrderedDict[str, ChildRecord]" = field(default_factory=OrderedDict)
+
+    async def save(self, record: ChildRecord) -> None:
+        """Keep a record; beyond the limit the oldest is forgotten."""
+        self._records[record.session_id] = record
+        self._records.move_to_end(record.session_id)
+        while len(self._records) > self.limit:
+            self._records.popitem(last=False)
+
+    async def load(self, session_id: str) -> ChildRecord | None:
+        """Return a record, or None."""
+        return self._records.get(session_id)
+
 
 _INHERITED = (
     "mention_resolver",
@@ -207,7 +269,8 @@ class SessionSpawner:
             await self._records.save(replace(record, messages=copy_plain(list(messages))))
 
         run = ChildRun(
-            prepared=self._prepared,
+            resolver=self._prepared.resolver,
+            package_paths=self._prepared.bundle_package_paths,
             plan=copy_plain(record.plan),
             working_dir=Path(record.working_dir),
             give_prompt=prompt,

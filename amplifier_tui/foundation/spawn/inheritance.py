@@ -3,12 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from amplifier_tui.foundation.dicts.merge import (
-    copy_plain,
-    deep_merge,
-    module_entries,
-    module_key,
-)
+from amplifier_tui.foundation.dicts import copy_plain, deep_merge, module_entries, module_key
 
 _SECTIONS = ("providers", "tools", "hooks")
 _OWN = ("session", *_SECTIONS)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from amplifier_tui.foundation.preview import BundlePreview as Described
-from amplifier_tui.foundation.preview_modules import PreviewModule
+from amplifier_tui.foundation.checks.preview import BundlePreview as Described
+from amplifier_tui.foundation.checks.preview_modules import PreviewModule
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.client import BundleCard, BundlePreview, PlannedModule
 from amplifier_tui.paths import shipped_bundles_dir

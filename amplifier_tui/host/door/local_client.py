@@ -19,7 +19,7 @@ from amplifier_tui.host.door.stacks import described, innermost
 from amplifier_tui.host.events import Failed, HostEvent
 
 if TYPE_CHECKING:
-    from amplifier_tui.foundation.trust import TrustCallback
+    from amplifier_tui.foundation.trust.gate import TrustCallback
     from amplifier_tui.host.door.service import Service
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import time
 from typing import Final
 
-from amplifier_tui.foundation.trust import TrustCallback
+from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.host.approvals.desk import ApprovalDesk
 from amplifier_tui.host.client import (
     BundleCard,

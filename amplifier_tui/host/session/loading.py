@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from amplifier_tui import __version__
-from amplifier_tui.foundation.paths.resolution import redact_uri
+from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.host.events import (
     HostEvent,
     ModuleFailed,

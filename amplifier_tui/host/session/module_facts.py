@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from amplifier_tui.foundation.provider_keys import missing_keys
+from amplifier_tui.foundation.trust.addresses import missing_keys
 from amplifier_tui.host.events import ModuleKind
 
 _SECTIONS: Final[dict[str, ModuleKind]] = {

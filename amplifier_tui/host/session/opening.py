@@ -8,12 +8,12 @@ from time import time
 from typing import Final
 from uuid import uuid4
 
-from amplifier_tui.foundation.bundle.model import Bundle
+from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.catalog import Choice
 from amplifier_tui.foundation.spawn.capability import ChildInfo, SessionSpawner
-from amplifier_tui.foundation.trust import TrustCallback
+from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.approvals.desk import ApprovalDesk
 from amplifier_tui.host.approvals.surfaces import KernelApprovals, ProviderApprovals
@@ -411,11 +411,11 @@ _NAMED: Final = frozenset({"shipped", "user", "project", "added"})
 """Origins whose bundles are found by name."""
 
 
-def _origins(bundle: Bundle) -> Mapping[str, str]:
+def _origins(bundle: BundleData) -> Mapping[str, str]:
     return {key: entries[-1].bundle for key, entries in bundle.origins.items() if entries}
 
 
-def _prompt_parts(bundle: Bundle, working_dir: Path) -> Parts | None:
+def _prompt_parts(bundle: BundleData, working_dir: Path) -> Parts | None:
     if not (bundle.instruction or bundle.context or bundle._pending_context):
         return None
 

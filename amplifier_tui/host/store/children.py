@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.foundation.spawn.records import ChildRecord, MemoryRecords
+from amplifier_tui.foundation.spawn.capability import ChildRecord, MemoryRecords
 from amplifier_tui.host.plain import plain
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.metadata import FILE_NAME, now

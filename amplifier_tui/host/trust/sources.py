@@ -12,8 +12,8 @@ import os
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.foundation.paths.resolution import redact_uri
-from amplifier_tui.foundation.trust import TrustCallback, TrustRequest, shipped_only
+from amplifier_tui.foundation.paths import redact_uri
+from amplifier_tui.foundation.trust.gate import TrustCallback, TrustRequest, shipped_only
 from amplifier_tui.host.approvals.desk import ApprovalDesk, Question
 from amplifier_tui.paths import shipped_bundles_dir, user_state_dir
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.foundation.mentions import expand_mentions_in_instruction
+from amplifier_tui.foundation.mentions.context_block import expand_mentions_in_instruction
 
 logger = logging.getLogger(__name__)
 

@@ -1,0 +1,30 @@
+"""Packages whose names are imported when they are first used."""
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+
+
+def lazy_names(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return `__getattr__`, `__dir__` and `__all__` for a package.
+
+    Args:
+        package: The package's `__name__`.
+        homes: Names, separated by blanks, by the submodule that defines them; a leading dot goes
+            up to the package around this one.
+    """
+    home_of = {name: module for module, names in homes.items() for name in names.split()}
+
+    def getattribute(name: str) -> object:
+        if name not in home_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f".{home_of[name]}", package), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def directory() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *home_of})
+
+    return getattribute, directory, list(home_of)

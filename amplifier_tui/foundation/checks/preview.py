@@ -1,0 +1,273 @@
+"""What a bundle is and would do, before any of its code has run."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.bundle.model import SkippedInclude
+from amplifier_tui.foundation.bundle.preparing import modules_with_source
+from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
+from amplifier_tui.foundation.checks.bundle_file import Problem, bundle_files, check_bundle_file
+from amplifier_tui.foundation.checks.preview_modules import PreviewModule, preview_modules
+from amplifier_tui.foundation.checks.validator import NAMELESS, BundleValidator
+from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedError
+from amplifier_tui.foundation.paths import redact_uri
+from amplifier_tui.foundation.settings.expand import missing_variables
+from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
+from amplifier_tui.foundation.trust.key_guard import KeyDestination
+
+State = Literal["ready", "needs_key", "not_fetched", "invalid"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFetch:
+    """A source that would be fetched.
+
+    Attributes:
+        uri: The source, credentials taken out.
+        subject: The bundle or module it is for.
+        kind: Which of the two.
+        included_by: The bundles that ask for it.
+    """
+
+    uri: str
+    subject: str
+    kind: Literal["bundle", "module"]
+    included_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewAgent:
+    """An agent of a bundle."""
+
+    name: str
+    description: str = ""
+    has_instruction: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPart:
+    """A part of the system prompt, with an estimate of its tokens."""
+
+    source_id: str
+    tokens: int
+
+
+@dataclass(frozen=True)
+class BundlePreview:
+    """What a bundle is and would do.
+
+    Attributes:
+        name: The name the user knows it by.
+        source: Path or URI.
+        origin: See `catalog.BundleEntry`.
+        state: `ready`; `needs_key` when no provider has what it needs; `not_fetched` when a part
+            is not on this machine; `invalid` when it cannot be loaded.
+        error: Why it is not ready; with file and line where there is one.
+        error_path: The file of `error`.
+        error_line: The line in it.
+        remedy: What to do about `error`, which ends with it.
+        version: As written.
+        description: As written.
+        plan: The effective mount plan; variables are not expanded, so it has no secrets of the
+            environment.
+        modules: Everything that would be mounted.
+        agents: Agents by name.
+        context_files: What goes into the prompt, as mentions.
+        prompt: The parts of the system prompt.
+        base_tokens: Their sum; tool schemas are not known before mounting.
+        missing_keys: Variables that the providers need; empty as soon as one provider has its own.
+        missing_variables: Variables that other configuration refers to and does not find.
+        skipped: Includes that are not part of it.
+        unresolved_context: Context references whose namespace is unknown.
+        to_fetch: What would be fetched before a session.
+        destinations: Servers that would get a key, and that would be asked about first.
+        bundle: The effective bundle; None when it cannot be loaded.
+    """
+
+    name: str
+    source: str
+    origin: str = ""
+    state: State = "ready"
+    error: str = ""
+    error_path: Path | None = None
+    error_line: int | None = None
+    remedy: str = ""
+    version: str = ""
+    description: str = ""
+    plan: dict[str, Any] = field(default_factory=dict)
+    modules: tuple[PreviewModule, ...] = ()
+    agents: tuple[PreviewAgent, ...] = ()
+    context_files: tuple[str, ...] = ()
+    prompt: tuple[PromptPart, ...] = ()
+    base_tokens: int = 0
+    missing_keys: tuple[str, ...] = ()
+    missing_variables: tuple[str, ...] = ()
+    skipped: tuple[SkippedInclude, ...] = ()
+    unresolved_context: tuple[str, ...] = ()
+    to_fetch: tuple[PlannedFetch, ...] = ()
+    destinations: tuple[KeyDestination, ...] = ()
+    bundle: Bundle | None = None
+
+
+def failed_preview(name: str, source: str, origin: str, error: BundleError) -> BundlePreview:
+    """Describe a bundle that cannot be loaded."""
+    missing = _not_fetched(error)
+    return BundlePreview(
+        name=name,
+        source=redact_uri(source),
+        origin=origin,
+        state="invalid" if missing is None else "not_fetched",
+        error=str(error),
+        error_path=error.path,
+        error_line=error.line,
+        remedy=error.remedy,
+        to_fetch=() if missing is None else (PlannedFetch(missing.uri, name, "bundle"),),
+    )
+
+
+def _not_fetched(error: BaseException | None) -> SourceNotFetchedError | None:
+    while error is not None and not isinstance(error, SourceNotFetchedError):
+        error = error.__cause__
+    return error
+
+
+async def preview_bundle(
+    bundle: Bundle,
+    *,
+    name: str,
+    source: str,
+    origin: str,
+    sources: SimpleSourceResolver,
+    environ: Mapping[str, str],
+    working_dir: Path,
+    destinations: Iterable[KeyDestination] = (),
+) -> BundlePreview:
+    """Describe a bundle.
+
+    Args:
+        bundle: Composed, settings applied, agents filled; not changed.
+        name: The name the user knows it by.
+        source: Path or URI.
+        origin: See `catalog.BundleEntry`.
+        sources: Used to look what is on this machine, so it should be offline.
+        environ: The environment, with the keys of `keys.env` in it.
+        working_dir: Where plain mentions start.
+        destinations: See `BundlePreview.destinations`.
+    """
+    bundle = replace(
+        bundle, context=dict(bundle.context), _pending_context=dict(bundle._pending_context)
+    )
+    await asyncio.to_thread(bundle.resolve_pending_context)
+    modules = await preview_modules(bundle, sources, environ)
+    factory = SystemPromptFactory(bundle, mention_resolver(bundle, working_dir))
+    parts = await factory.parts()
+    prompt = [PromptPart(source_id, estimate_tokens(text)) for source_id, text in parts]
+    preview = BundlePreview(
+        name=name,
+        source=redact_uri(source),
+        origin=origin,
+        version=str(bundle.version),
+        description=bundle.description,
+        plan=bundle.to_mount_plan(),
+        modules=tuple(modules),
+        agents=tuple(_agent(key, value) for key, value in bundle.agents.items()),
+        context_files=tuple(
+            part.source_id.removeprefix("file:")
+            for part in prompt
+            if part.source_id.startswith("file:")
+        ),
+        prompt=tuple(prompt),
+        base_tokens=sum(part.tokens for part in prompt),
+        missing_keys=_missing_keys(modules),
+        missing_variables=_missing_variables(bundle, environ),
+        skipped=tuple(bundle.skipped),
+        unresolved_context=tuple(bundle._pending_context.values()),
+        to_fetch=_to_fetch(bundle, modules),
+        destinations=tuple(destinations),
+        bundle=bundle,
+    )
+    problem = await asyncio.to_thread(_first_error, bundle)
+    if problem is not None:
+        return replace(
+            preview,
+            state="invalid",
+            error=str(problem),
+            error_path=problem.path,
+            error_line=problem.line,
+        )
+    state, error = _state(preview)
+    return replace(preview, state=state, error=error)
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate the tokens of a text: four ASCII characters each, or one and a half others."""
+    ascii_count = sum(character.isascii() for character in text)
+    return round(ascii_count / 4 + (len(text) - ascii_count) / 1.5)
+
+
+def _first_error(bundle: Bundle) -> Problem | None:
+    errors = BundleValidator().validate(bundle).errors
+    if not errors:
+        return None
+    # The file that has the mistake knows the line of it.
+    for path in bundle_files(bundle):
+        for problem in check_bundle_file(path):
+            # A part that is only included needs no name.
+            counts = path == bundle.source_file or problem.message != NAMELESS
+            if problem.severity == "error" and counts:
+                return problem
+    return Problem(errors[0], path=bundle.source_file)
+
+
+def _state(preview: BundlePreview) -> tuple[State, str]:
+    absent = [entry for entry in preview.skipped if entry.kind == "not_fetched"]
+    lost = [
+        module
+        for module in preview.modules
+        if module.state == "not_fetched" and not module.replaced
+    ]
+    if absent or lost:
+        names = [entry.source for entry in absent] + [module.module_id for module in lost]
+        return "not_fetched", f"Not fetched yet: {', '.join(dict.fromkeys(names))}"
+    providers = [module for module in preview.modules if module.kind == "provider"]
+    if not providers:
+        return "needs_key", "No provider is configured: add one to config.providers"
+    if all(module.missing_keys for module in providers):
+        return "needs_key", f"Not set: {', '.join(preview.missing_keys)}"
+    return "ready", ""
+
+
+def _missing_keys(modules: list[PreviewModule]) -> tuple[str, ...]:
+    providers = [module for module in modules if module.kind == "provider"]
+    if any(not module.missing_keys for module in providers):
+        return ()
+    return tuple(dict.fromkeys(name for module in providers for name in module.missing_keys))
+
+
+def _missing_variables(bundle: Bundle, environ: Mapping[str, str]) -> tuple[str, ...]:
+    rest = [bundle.session, bundle.tools, bundle.hooks]
+    return tuple(dict.fromkeys(name for part in rest for name in missing_variables(part, environ)))
+
+
+def _to_fetch(bundle: Bundle, modules: list[PreviewModule]) -> tuple[PlannedFetch, ...]:
+    planned = [
+        PlannedFetch(entry.source, entry.source, "bundle", (entry.included_by,))
+        for entry in bundle.skipped
+        if entry.kind == "not_fetched"
+    ]
+    absent = {module.source for module in modules if module.state == "not_fetched"}
+    for entry in modules_with_source(bundle):
+        uri = redact_uri(entry["source"])
+        if uri in absent:
+            planned.append(PlannedFetch(uri, entry["module"], "module", entry["included_by"]))
+    return tuple(dict.fromkeys(planned))
+
+
+def _agent(name: str, definition: Mapping[str, Any]) -> PreviewAgent:
+    description = definition.get("description")
+    text = description if isinstance(description, str) else ""
+    return PreviewAgent(name, " ".join(text.split()), bool(definition.get("instruction")))

@@ -1,0 +1,134 @@
+"""What a bundle would mount and where each module comes from; no module is imported."""
+
+import importlib.metadata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.bundle.model import Origin
+from amplifier_tui.foundation.dicts import module_key
+from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedError
+from amplifier_tui.foundation.paths import redact_uri
+from amplifier_tui.foundation.settings.expand import expand_variables
+from amplifier_tui.foundation.sources.local import package_folder
+from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
+from amplifier_tui.foundation.trust.addresses import missing_keys
+
+ModuleKind = Literal["orchestrator", "context", "provider", "tool", "hook"]
+ModuleState = Literal["ready", "not_fetched", "missing"]
+
+_SECTIONS: dict[str, ModuleKind] = {"providers": "provider", "tools": "tool", "hooks": "hook"}
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewModule:
+    """One module a bundle would mount.
+
+    Attributes:
+        module_id: Its id.
+        kind: What it is mounted as.
+        instance: The entry's own `id`, if it has one.
+        source: As written, credentials taken out; empty for what is installed.
+        origins: Who contributed the entry, the last one with the last word.
+        state: Whether it is on this machine.
+        replaced: Its source cannot be had now, and what is installed under its id would be used.
+        detail: What distinguishes the entry, e.g. a provider's model.
+        problem: Why it is not ready.
+        missing_keys: Variables a provider needs and does not find.
+    """
+
+    module_id: str
+    kind: ModuleKind
+    instance: str = ""
+    source: str = ""
+    origins: tuple[Origin, ...] = ()
+    state: ModuleState = "ready"
+    replaced: bool = False
+    detail: str = ""
+    problem: str = ""
+    missing_keys: tuple[str, ...] = ()
+
+
+async def preview_modules(
+    bundle: Bundle, sources: SimpleSourceResolver, environ: Mapping[str, str]
+) -> list[PreviewModule]:
+    """Describe every module of a bundle, in mount order.
+
+    Args:
+        bundle: Composed, settings applied.
+        sources: Used to look, so it should be offline.
+        environ: The environment, with the keys of `keys.env` in it.
+    """
+    installed = installed_modules()
+    return [
+        await _describe(kind, entry, bundle, sources, environ, installed)
+        for kind, entry in _entries(bundle)
+    ]
+
+
+def installed_modules() -> set[str]:
+    """Return the ids of all installed modules, the built-in ones among them; imports none."""
+    return {point.name for point in importlib.metadata.entry_points(group="amplifier.modules")}
+
+
+async def _describe(
+    kind: ModuleKind,
+    entry: Mapping[str, Any],
+    bundle: Bundle,
+    sources: SimpleSourceResolver,
+    environ: Mapping[str, str],
+    installed: set[str],
+) -> PreviewModule:
+    module, source = str(entry.get("module") or ""), entry.get("source")
+    fallback = module in installed or package_folder(f"amplifier_module_{module}") is not None
+    state: ModuleState = "ready"
+    problem = ""
+    if isinstance(source, str) and source:
+        try:
+            await sources.resolve(source)
+        except SourceNotFetchedError as error:
+            state, problem = "not_fetched", error.message
+        except BundleError as error:
+            state, problem = "missing", error.message
+    elif not fallback:
+        state, problem = "missing", f"No module '{module}' is installed"
+    key = (
+        f"session:{kind}" if kind in ("orchestrator", "context") else f"{kind}:{module_key(entry)}"
+    )
+    missing = missing_keys(entry, environ) if kind == "provider" else []
+    return PreviewModule(
+        module_id=module,
+        kind=kind,
+        instance=str(entry.get("id") or ""),
+        source=redact_uri(str(source or "")),
+        origins=tuple(bundle.origins.get(key, ())),
+        state=state,
+        replaced=state != "ready" and fallback,
+        detail=_detail(entry, environ),
+        problem=problem,
+        missing_keys=tuple(missing),
+    )
+
+
+def _entries(bundle: Bundle) -> Iterator[tuple[ModuleKind, Mapping[str, Any]]]:
+    parts: tuple[ModuleKind, ...] = ("orchestrator", "context")
+    for part in parts:
+        value = bundle.session.get(part)
+        if isinstance(value, str) and value:
+            source = bundle.session.get(f"{part}_source")
+            yield part, {"module": value, "source": source}
+        elif isinstance(value, dict):
+            yield part, value
+    for section, kind in _SECTIONS.items():
+        for entry in getattr(bundle, section):
+            if isinstance(entry, dict):
+                yield kind, entry
+
+
+def _detail(entry: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    config = entry.get("config")
+    if not isinstance(config, Mapping):
+        return ""
+    value = config.get("default_model") or config.get("model") or ""
+    return str(expand_variables(value, environ)) if isinstance(value, str) else ""

@@ -1,0 +1,139 @@
+"""Merging, addressing and copying nested plain data (spec 003, "Merge Rules")."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def deep_merge(parent: Mapping[str, Any] | None, child: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Merge two mappings; neither is changed.
+
+    Mappings merge recursively. Lists are concatenated, parent first, each value once; `1`, `True`
+    and `"1"` are different values, and the order of keys in a mapping does not matter. Anything
+    else, a type mismatch and an explicit null included, is replaced by the child's.
+
+    Args:
+        parent: The base; None is empty.
+        child: What overrides it; None is empty.
+
+    Returns:
+        A new dict that shares no dict or list with the arguments.
+    """
+    result = {key: copy_plain(value) for key, value in (parent or {}).items()}
+    for key, value in (child or {}).items():
+        result[key] = _merged(result[key], value) if key in result else copy_plain(value)
+    return result
+
+
+def merge_module_lists(
+    parent: Sequence[Any] | None, child: Sequence[Any] | None
+) -> list[dict[str, Any]]:
+    """Merge two lists of module entries by `id`, else `module`; neither is changed.
+
+    Same key: `deep_merge` of the whole entry. New key: appended. The order is that of first
+    appearance. An entry with neither key is dropped.
+
+    Raises:
+        TypeError: An entry is not a mapping.
+    """
+    merged: dict[str, dict[str, Any]] = {}
+    for entry in _entries(parent):
+        merged[module_key(entry)] = copy_plain(entry)
+    for entry in _entries(child):
+        key = module_key(entry)
+        merged[key] = deep_merge(merged.get(key), entry)
+    merged.pop("", None)
+    return list(merged.values())
+
+
+def module_key(entry: Mapping[str, Any]) -> str:
+    """Return what identifies an entry of a module list: `id`, else `module`, else empty."""
+    return str(entry.get("id") or entry.get("module") or "")
+
+
+def module_entries(value: Any) -> list[dict[str, Any]]:
+    """Return module entries as mappings; agents may write a tool as its bare name."""
+    entries: list[dict[str, Any]] = []
+    for entry in value if isinstance(value, list) else ():
+        if isinstance(entry, str):
+            entries.append({"module": entry})
+        elif isinstance(entry, dict):
+            entries.append(entry)
+    return entries
+
+
+def copy_plain(value: Any) -> Any:
+    """Copy the dicts and lists of plain data; everything else is shared."""
+    if isinstance(value, dict):
+        return {key: copy_plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copy_plain(item) for item in value]
+    return value
+
+
+def _merged(old: Any, new: Any) -> Any:
+    if isinstance(old, dict) and isinstance(new, dict):
+        return deep_merge(old, new)
+    if isinstance(old, list) and isinstance(new, list):
+        unique: dict[tuple[type, Any], Any] = {}
+        for item in (*old, *new):
+            unique.setdefault(_identity(item), item)
+        return [copy_plain(item) for item in unique.values()]
+    return copy_plain(new)
+
+
+def _identity(value: Any) -> tuple[type, Any]:
+    if value is None or isinstance(value, str | int | float | bool):
+        return type(value), value
+    try:
+        return type(value), json.dumps(value, sort_keys=True, default=str)
+    except (TypeError, ValueError, RecursionError):
+        # Keys of mixed types cannot be sorted; such values are equal when they look equal.
+        return type(value), repr(value)
+
+
+def _entries(modules: Sequence[Any] | None) -> list[dict[str, Any]]:
+    for index, entry in enumerate(modules or ()):
+        if not isinstance(entry, dict):
+            raise TypeError(
+                f"Malformed module config at index {index}: "
+                f"expected dict with 'module' key, got {type(entry).__name__} {entry!r:.60}"
+            )
+    return list(modules or ())
+
+
+def get_nested(data: dict[str, Any], path: Sequence[str] | str, default: Any = None) -> Any:
+    """Return the value at a path.
+
+    Args:
+        data: The outer mapping.
+        path: Keys from the outside in; a string is split at its dots.
+        default: Returned when a key is missing or a value on the way is no mapping.
+    """
+    value: Any = data
+    for key in _keys(path):
+        if not isinstance(value, dict) or key not in value:
+            return default
+        value = value[key]
+    return value
+
+
+def set_nested(data: dict[str, Any], path: Sequence[str] | str, value: Any) -> None:
+    """Set the value at a path in place; what stands in the way and is no mapping is replaced.
+
+    Raises:
+        ValueError: The path is empty.
+    """
+    keys = _keys(path)
+    if not keys:
+        raise ValueError("The path is empty: give at least one key")
+    for key in keys[:-1]:
+        inner = data.get(key)
+        if not isinstance(inner, dict):
+            inner = data[key] = {}
+        data = inner
+    data[keys[-1]] = value
+
+
+def _keys(path: Sequence[str] | str) -> list[str]:
+    return [key for key in path.split(".") if key] if isinstance(path, str) else list(path)

@@ -1,0 +1,359 @@
+"""Reading and writing files: text with retries, bounded YAML, frontmatter."""
+
+import asyncio
+import errno
+import logging
+import os
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+_log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+
+
+async def read_with_retry(path: Path, max_retries: int = 3, initial_delay: float = 0.1) -> str:
+    """Read a UTF-8 text file, trying again on I/O errors of a drive that is waking up.
+
+    Args:
+        path: The file.
+        max_retries: Attempts in all.
+        initial_delay: Seconds before the second attempt; doubled each time.
+
+    Raises:
+        OSError: Any other error at once, `EIO` after the last attempt.
+    """
+    return await _retrying(
+        lambda: path.read_text(encoding="utf-8"), path, max_retries, initial_delay
+    )
+
+
+async def write_with_retry(
+    path: Path, content: str, max_retries: int = 3, initial_delay: float = 0.1
+) -> None:
+    """Write a UTF-8 text file, creating its folder; retries as `read_with_retry` does."""
+
+    def write() -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+
+    await _retrying(write, path, max_retries, initial_delay)
+
+
+def write_with_backup(path: Path, content: str) -> None:
+    """Write a text file atomically; the former content is kept as `<file>.backup`."""
+    if path.exists():
+        write_atomically(path.with_name(path.name + ".backup"), path.read_bytes())
+    write_atomically(path, content)
+
+
+def write_atomically(path: Path, content: str | bytes, *, mode: int | None = None) -> None:
+    """Write a file so that a reader sees the old content or the new, never half of it.
+
+    Args:
+        path: The file; a symbolic link is written through, not replaced. Its folder is created.
+        content: Text (UTF-8) or bytes.
+        mode: Permissions; None keeps those of an existing file, else the umask decides.
+    """
+    path = path.resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    if mode is None:
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(name, mode)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    """Return the process's umask without touching it where the platform can tell."""
+    try:
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("Umask:"):
+                return int(line.split()[1], 8)
+    except (OSError, ValueError):
+        return 0o022
+    return 0o022
+
+
+async def _retrying(action: Callable[[], _T], path: Path, attempts: int, delay: float) -> _T:
+    attempt = 1
+    while True:
+        try:
+            return await asyncio.to_thread(action)
+        except OSError as error:
+            if error.errno != errno.EIO or attempt >= attempts:
+                raise
+            _log.warning("I/O error on %s, attempt %d of %d", path, attempt, attempts)
+        await asyncio.sleep(delay)
+        attempt += 1
+        delay *= 2
+
+
+MAX_CHARACTERS = 2_000_000
+"""Longest YAML text that is parsed."""
+MAX_DEPTH = 100
+"""Deepest nesting; libyaml's composer recurses in C and would crash the process far below."""
+MAX_EXPANDED_NODES = 200_000
+"""Most nodes a document may have once its aliases are written out (billion laughs)."""
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DEEP_INDENT = re.compile(rf"^[ \t\-?:]{{{MAX_DEPTH // 2},}}", re.MULTILINE)
+
+
+class YamlLimitError(yaml.YAMLError):
+    """The text exceeds a limit that keeps hostile YAML harmless."""
+
+
+def load_yaml(text: str) -> Any:
+    """Parse one YAML document into plain data.
+
+    Args:
+        text: The document; empty means None.
+
+    Returns:
+        Mappings, lists and scalars; None for an empty document.
+
+    Raises:
+        yaml.YAMLError: Not YAML, or beyond the limits of this module. Bad dates and numbers,
+            which PyYAML reports as `ValueError`, are raised as this too.
+    """
+    loader = None
+    try:
+        node = None
+        loader, node = _compose(text)
+        return None if node is None else loader.construct_document(node)
+    except (ValueError, OverflowError, RecursionError, TypeError) as error:
+        mark = None if node is None else node.start_mark
+        raise yaml.MarkedYAMLError(problem=str(error), problem_mark=mark) from error
+    finally:
+        if loader is not None:
+            loader.dispose()
+
+
+def line_of(text: str, keys: tuple[str | int, ...], first_line: int = 1) -> int | None:
+    """Find the line on which a value stands; for error messages.
+
+    Args:
+        text: The YAML document.
+        keys: Path to the value: mapping keys and list indexes. As much of it as exists is walked.
+        first_line: Line number of the document's first line in its file.
+
+    Returns:
+        The line, or None when the text cannot be parsed.
+    """
+    try:
+        loader, node = _compose(text)
+    except (yaml.YAMLError, ValueError):
+        return None
+    loader.dispose()
+    if node is None:
+        return None
+    line = node.start_mark.line
+    for key in keys:
+        if isinstance(key, str) and isinstance(node, yaml.MappingNode):
+            # Of a key that is there twice, YAML takes the last.
+            pair = next((pair for pair in reversed(node.value) if pair[0].value == key), None)
+            if pair is None:
+                break
+            line, node = pair[0].start_mark.line, pair[1]
+        elif isinstance(key, int) and isinstance(node, yaml.SequenceNode) and key < len(node.value):
+            node = node.value[key]
+            line = node.start_mark.line
+        else:
+            break
+    return int(line) + first_line
+
+
+def duplicate_keys(text: str) -> list[tuple[str, int]]:
+    """Return every key a mapping has twice (YAML keeps the last silently), with its line from 0."""
+    try:
+        loader, node = _compose(text)
+    except (yaml.YAMLError, ValueError):
+        return []
+    loader.dispose()
+    found: list[tuple[str, int]] = []
+    pending, seen_nodes = [node], set[int]()
+    while pending:
+        node = pending.pop()
+        if node is None or id(node) in seen_nodes:
+            continue
+        seen_nodes.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            pending.extend(node.value)
+        elif isinstance(node, yaml.MappingNode):
+            keys = set[str]()
+            for key, value in node.value:
+                if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                    if key.value in keys:
+                        found.append((key.value, key.start_mark.line))
+                    keys.add(key.value)
+                pending.append(value)
+    return sorted(found, key=lambda item: item[1])
+
+
+def problem_line(error: yaml.YAMLError, text: str) -> int | None:
+    """Return the line (from 0) of a text that a YAML error points at, if it points at one."""
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    # What is missing at the end is reported on the line after the last.
+    return None if mark is None else min(int(mark.line), max(len(text.splitlines()) - 1, 0))
+
+
+def problem_text(error: yaml.YAMLError) -> str:
+    """Return a YAML error's sentence without its multi-line position report."""
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None)
+    context = getattr(error, "context", None)
+    if not problem:
+        return str(error).partition("\n")[0]
+    return f"{context}: {problem}" if context else str(problem)
+
+
+async def read_yaml(path: Path) -> Any:
+    """Read a YAML file off the loop.
+
+    Returns:
+        The data; None if the file is missing, `{}` if it is empty.
+
+    Raises:
+        yaml.YAMLError: The file is not YAML.
+        OSError: The file cannot be read.
+    """
+
+    def read() -> Any:
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            return None
+        data = load_yaml(text)
+        return {} if data is None else data
+
+    return await asyncio.to_thread(read)
+
+
+async def write_yaml(path: Path, data: dict[str, Any]) -> None:
+    """Write a YAML file atomically, keys in the order given, creating its folder."""
+    await asyncio.to_thread(write_atomically, path, dump_yaml(data))
+
+
+def dump_yaml(data: dict[str, Any]) -> str:
+    """Return plain data as YAML text in the order given."""
+    text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, default_flow_style=False)
+    return text
+
+
+def _compose(text: str) -> tuple[Any, Any]:
+    if len(text) > MAX_CHARACTERS:
+        raise YamlLimitError(f"YAML is longer than {MAX_CHARACTERS:,} characters")
+    try:
+        if text.count("[") + text.count("{") > MAX_DEPTH or _DEEP_INDENT.search(text):
+            _check_depth(text)
+        loader = _Loader(text)
+        node = loader.get_single_node()
+    except UnicodeError as error:
+        raise YamlLimitError("the text is not valid Unicode") from error
+    if node is not None and "*" in text:
+        try:
+            _expanded_size(node, {}, set())
+        except YamlLimitError:
+            loader.dispose()
+            raise
+    return loader, node
+
+
+def _check_depth(text: str) -> None:
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise YamlLimitError(f"YAML is nested deeper than {MAX_DEPTH} levels")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+def _expanded_size(node: Any, sizes: dict[int, int], open_nodes: set[int]) -> int:
+    key = id(node)
+    if key in open_nodes:
+        raise YamlLimitError("an alias refers to the value that contains it")
+    if key in sizes:
+        return sizes[key]
+    size = 1
+    if isinstance(node, yaml.CollectionNode):
+        open_nodes.add(key)
+        for child in node.value:
+            for part in child if isinstance(child, tuple) else (child,):
+                size += _expanded_size(part, sizes, open_nodes)
+        open_nodes.discard(key)
+    if size > MAX_EXPANDED_NODES:
+        raise YamlLimitError(f"aliases expand to more than {MAX_EXPANDED_NODES:,} values")
+    sizes[key] = size
+    return size
+
+
+@dataclass(frozen=True, slots=True)
+class SplitText:
+    """A text taken apart, nothing parsed.
+
+    Attributes:
+        yaml: The text between the fences; None without a frontmatter.
+        body: What follows.
+        yaml_line: Line of the file on which `yaml` starts, counted from 1.
+    """
+
+    yaml: str | None
+    body: str
+    yaml_line: int = 2
+
+
+def split_frontmatter(text: str) -> SplitText:
+    r"""Split a text at its frontmatter fences.
+
+    A frontmatter is `---` on the first line (a U+FEFF before it is ignored), at least one more
+    line, and a line `---`. Anything else has none, so `---\n---` is a text without frontmatter.
+    """
+    plain = text.removeprefix("\ufeff")
+    lines = plain.split("\n")
+    if _is_fence(lines[0]) and len(lines) > 2 and not _is_fence(lines[1]):
+        for number in range(2, len(lines)):
+            if _is_fence(lines[number]):
+                inner = "\n".join(line.removesuffix("\r") for line in lines[1:number])
+                return SplitText(inner, "\n".join(lines[number + 1 :]))
+    return SplitText(None, text)
+
+
+def parse_frontmatter(text: str) -> tuple[Any, str]:
+    """Parse the frontmatter of a Markdown text.
+
+    Args:
+        text: The file's content; CRLF and a byte order mark are accepted.
+
+    Returns:
+        The parsed frontmatter (`{}` when there is none or it is empty; whatever the YAML says
+        otherwise, which a bundle requires to be a mapping) and the text after it.
+
+    Raises:
+        yaml.YAMLError: The frontmatter is not YAML.
+    """
+    parts = split_frontmatter(text)
+    if parts.yaml is None:
+        return {}, parts.body
+    data = load_yaml(parts.yaml)
+    return ({} if data is None else data), parts.body
+
+
+def _is_fence(line: str) -> bool:
+    return line.startswith("---") and not line[3:].strip()

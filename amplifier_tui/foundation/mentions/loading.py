@@ -1,0 +1,220 @@
+"""Finding `@mentions` in a text and loading the files they name."""
+
+import asyncio
+import hashlib
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from amplifier_tui.foundation.protocols import MentionResolverProtocol
+
+FailureReason = Literal[
+    "not_found", "permission_error", "not_text", "too_large", "not_a_file", "read_error"
+]
+
+
+@dataclass(frozen=True)
+class MentionResult:
+    """What became of one mention.
+
+    Attributes:
+        mention: With its `@`.
+        resolved_path: The file or folder; None when there is none.
+        content: The file's text or the folder's listing; None when that content is known already.
+        error: What went wrong, readable.
+        is_directory: Whether it names a folder.
+        failure_reason: The kind of error.
+    """
+
+    mention: str
+    resolved_path: Path | None = None
+    content: str | None = None
+    error: str | None = None
+    is_directory: bool = False
+    failure_reason: FailureReason | None = None
+
+    @property
+    def found(self) -> bool:
+        """Whether there is such a file or folder, and it could be read."""
+        return self.resolved_path is not None and self.error is None
+
+
+@dataclass
+class ContextFile:
+    """One content, wherever it was found.
+
+    Attributes:
+        content: The text.
+        content_hash: Its SHA-256, hexadecimal.
+        paths: Every file with this content, in the order they came.
+    """
+
+    content: str
+    content_hash: str
+    paths: list[Path] = field(default_factory=list)
+
+
+_FENCED = re.compile(r"^```.*?^```[^\n]*$", re.MULTILINE | re.DOTALL)
+_INLINE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
+# Possessive, so that `@x@y.z` cannot match a part of `@x` by giving characters back.
+_MENTION = re.compile(r"@[A-Za-z0-9_:./~-]++(?!@)")
+
+
+def parse_mentions(text: str) -> list[str]:
+    """Return the mentions of a text, each once, in order, with their `@`.
+
+    Mentions in fenced code and in single-backtick code do not count. A full stop at the end of a
+    sentence belongs to the mention, so such a mention names no file.
+    """
+    if "@" not in text:
+        return []
+    # A space in place of the code, lest what stands around it join to a mention.
+    prose = _INLINE.sub(" ", _FENCED.sub(" ", text))
+    return list(dict.fromkeys(_MENTION.findall(prose)))
+
+
+class ContentDeduplicator:
+    """Collects files by the SHA-256 of their content, in the order they come."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, ContextFile] = {}
+
+    def add_file(self, path: Path, content: str) -> bool:
+        """Take a file; whether its content is new."""
+        key = content_hash(content)
+        known = self._files.get(key)
+        path = path.resolve()
+        if known is None:
+            self._files[key] = ContextFile(content, key, [path])
+            return True
+        if path not in known.paths:
+            known.paths.append(path)
+        return False
+
+    def is_seen(self, content: str) -> bool:
+        """Whether a content was taken before."""
+        return content_hash(content) in self._files
+
+    def get_unique_files(self) -> list[ContextFile]:
+        """Return every content once."""
+        return list(self._files.values())
+
+    def get_known_hashes(self) -> set[str]:
+        """Return the hashes of all contents."""
+        return set(self._files)
+
+
+def content_hash(content: str) -> str:
+    """Return a text's SHA-256, hexadecimal."""
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+MAX_BYTES = 2_000_000
+"""Largest file that is put into a context."""
+MAX_ENTRIES = 1_000
+"""Most entries of a folder that are listed."""
+
+
+async def load_mentions(
+    text: str,
+    resolver: MentionResolverProtocol,
+    deduplicator: ContentDeduplicator | None = None,
+    relative_to: Path | None = None,
+    max_depth: int = 3,
+    *,
+    confined: bool = False,
+    resolved: dict[str, Path] | None = None,
+) -> list[MentionResult]:
+    """Load the files a text mentions, and those they mention, `max_depth` levels down.
+
+    Mentions inside a loaded file are never the user's own words, so they are resolved confined
+    (see `BaseMentionResolver.resolve_confined`) where the resolver can do that.
+
+    Args:
+        text: The text.
+        resolver: Turns mentions into paths.
+        deduplicator: Collects the contents; a content it knows is not loaded deeper.
+        relative_to: Kept for callers of the published library; relative mentions belong to the
+            resolver's folder.
+        max_depth: Levels below the files that `text` itself mentions.
+        confined: `text` is a stranger's as well.
+        resolved: Filled with the path of every mention on every level.
+
+    Returns:
+        One result for each mention of `text` itself; errors are in there, never raised.
+    """
+    load = _Load(resolver, deduplicator or ContentDeduplicator(), max_depth, resolved)
+    return [await load.mention(mention, 0, confined=confined) for mention in parse_mentions(text)]
+
+
+class _Load:
+    def __init__(
+        self,
+        resolver: MentionResolverProtocol,
+        deduplicator: ContentDeduplicator,
+        max_depth: int,
+        resolved: dict[str, Path] | None,
+    ) -> None:
+        self._resolver = resolver
+        self._deduplicator = deduplicator
+        self._max_depth = max_depth
+        self._resolved = {} if resolved is None else resolved
+
+    async def mention(self, mention: str, depth: int, *, confined: bool) -> MentionResult:
+        resolve = self._resolver.resolve
+        if confined:
+            resolve = getattr(self._resolver, "resolve_confined", resolve)
+        path = resolve(mention)
+        if path is None:
+            return _failed(mention, None, "not_found", f"Nothing found for {mention}")
+        result = await asyncio.to_thread(read_mentioned, mention, path)
+        if result.error is not None or result.content is None:
+            return result
+        self._resolved.setdefault(mention, path)
+        if not self._deduplicator.add_file(path, result.content):
+            return MentionResult(mention, path, None, is_directory=result.is_directory)
+        if depth < self._max_depth and not result.is_directory:
+            for nested in parse_mentions(result.content):
+                await self.mention(nested, depth + 1, confined=True)
+        return result
+
+
+def read_mentioned(mention: str, path: Path) -> MentionResult:
+    """Read a file, or list a folder; what cannot be had is in the result, nothing is raised.
+
+    Args:
+        mention: What the result is for.
+        path: The file or folder.
+    """
+    try:
+        if path.is_dir():
+            return MentionResult(mention, path, _listing(path), is_directory=True)
+        if not path.exists():
+            return _failed(mention, path, "not_found", f"{path} does not exist")
+        if not path.is_file():
+            return _failed(mention, path, "not_a_file", f"{path} is no regular file")
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            reason = f"{path} has {size:,} bytes; at most {MAX_BYTES:,} are loaded"
+            return _failed(mention, path, "too_large", reason)
+        return MentionResult(mention, path, path.read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError:
+        return _failed(mention, path, "not_text", f"{path} is not UTF-8 text")
+    except PermissionError:
+        return _failed(mention, path, "permission_error", f"No permission to read {path}")
+    except OSError as error:
+        return _failed(mention, path, "read_error", f"Cannot read {path}: {error.strerror}")
+
+
+def _listing(folder: Path) -> str:
+    entries = [(entry.is_dir(), entry.name) for entry in folder.iterdir()]
+    entries.sort(key=lambda entry: (not entry[0], entry[1].lower(), entry[1]))
+    lines = [f"  {'DIR ' if is_dir else 'FILE'} {name}" for is_dir, name in entries[:MAX_ENTRIES]]
+    if len(entries) > MAX_ENTRIES:
+        lines.append(f"  … and {len(entries) - MAX_ENTRIES} more")
+    return "\n".join((f"Directory: {folder}", "", *lines))
+
+
+def _failed(mention: str, path: Path | None, reason: FailureReason, error: str) -> MentionResult:
+    return MentionResult(mention, path, error=error, failure_reason=reason)

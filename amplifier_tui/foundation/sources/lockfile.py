@@ -1,0 +1,114 @@
+"""What a project's sources resolved to: `<project>/.amplifier/bundle.lock`.
+
+With a lock, a branch means the commit it meant when the lock was written, and a download must
+have the content it had. The file is JSON, sorted, meant to be committed.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from amplifier_tui.foundation.exceptions import BundleLoadError
+from amplifier_tui.foundation.io import write_atomically
+from amplifier_tui.foundation.paths import is_full_commit, redact_uri, without_fragment
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LockEntry:
+    """What one source resolved to; one of the two is set.
+
+    Attributes:
+        commit: All 40 digits, of a git source.
+        sha256: Hexadecimal digest of the content, of a download or archive.
+    """
+
+    commit: str = ""
+    sha256: str = ""
+
+
+@dataclass
+class LockFile:
+    """The lock of one project.
+
+    Attributes:
+        path: The file.
+        sources: Entries by URI without fragment and credentials.
+    """
+
+    path: Path
+    sources: dict[str, LockEntry] = field(default_factory=dict)
+
+    @classmethod
+    def for_project(cls, project: Path) -> "LockFile":
+        """Read the lock of the project in a folder; empty when it has none.
+
+        Raises:
+            BundleLoadError: The file is there and is no lock file.
+        """
+        lock = cls(project / ".amplifier" / "bundle.lock")
+        try:
+            text = lock.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return lock
+        except (OSError, UnicodeDecodeError) as error:
+            raise BundleLoadError(f"Cannot be read: {error}", path=lock.path) from error
+        try:
+            lock.sources = _entries(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise _broken(lock.path, f"Not JSON: {error.msg}", error.lineno) from error
+        except (ValueError, RecursionError) as error:
+            raise _broken(lock.path, str(error)) from error
+        return lock
+
+    def entry(self, uri: str) -> LockEntry | None:
+        """Return what a URI is locked to, or None."""
+        return self.sources.get(_key(uri))
+
+    def replace(self, resolved: Mapping[str, LockEntry]) -> None:
+        """Take what sources resolved to as the whole new content; `save` writes it."""
+        self.sources = {_key(uri): entry for uri, entry in resolved.items()}
+
+    def save(self) -> None:
+        """Write the file atomically.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        sources = {
+            uri: {"commit": entry.commit} if entry.commit else {"sha256": entry.sha256}
+            for uri, entry in sorted(self.sources.items())
+        }
+        text = json.dumps({"version": VERSION, "sources": sources}, indent=2, ensure_ascii=False)
+        write_atomically(self.path, text + "\n")
+
+
+def _key(uri: str) -> str:
+    return redact_uri(without_fragment(uri))
+
+
+def _entries(data: Any) -> dict[str, LockEntry]:
+    if not isinstance(data, dict) or data.get("version") != VERSION:
+        raise ValueError(f"Expected a lock file of version {VERSION}")
+    sources = data.get("sources")
+    if not isinstance(sources, dict):
+        raise ValueError("'sources' must be a mapping")
+    entries: dict[str, LockEntry] = {}
+    for uri, value in sources.items():
+        commit = value.get("commit", "") if isinstance(value, dict) else None
+        sha256 = value.get("sha256", "") if isinstance(value, dict) else None
+        if not (isinstance(commit, str) and isinstance(sha256, str) and (commit or sha256)):
+            raise ValueError(f"{uri!r} needs a 'commit' or a 'sha256'")
+        if commit and not is_full_commit(commit):
+            raise ValueError(f"{uri!r} is locked to {commit!r}, which is not a full commit")
+        entries[uri] = LockEntry(commit, sha256)
+    return entries
+
+
+def _broken(path: Path, message: str, line: int | None = None) -> BundleLoadError:
+    return BundleLoadError(
+        message, path=path, line=line, remedy="Restore the file, or delete it and lock again."
+    )

@@ -1,0 +1,255 @@
+"""Running an instruction in a child session (foundation reference e.4)."""
+
+import contextlib
+import logging
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from amplifier_tui.foundation.bundle.session import (
+    BeforeInitialize,
+    equip,
+    get_working_dir,
+    inject_additional_events,
+    maybe_await,
+    register_hook_metadata,
+)
+from amplifier_tui.foundation.dicts import copy_plain, deep_merge
+from amplifier_tui.foundation.mentions.context_block import expand_mentions_in_instruction
+from amplifier_tui.foundation.spawn.preferences import (
+    ProviderPreference,
+    apply_provider_preferences,
+    apply_provider_preferences_with_resolution,
+)
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel import AmplifierSession
+
+_log = logging.getLogger(__name__)
+
+_SPANS = re.compile(r"^([0-9a-f]{16})-([0-9a-f]{16})_")
+_TRACE = re.compile(r"^[0-9a-f]{32}$")
+_NO_SPAN = "0" * 16
+
+
+def generate_sub_session_id(
+    agent_name: str | None = None,
+    parent_session_id: str | None = None,
+    parent_trace_id: str | None = None,
+) -> str:
+    """Return a new id `<parent span>-<own span>_<agent>`, both spans 16 hexadecimal digits.
+
+    Args:
+        agent_name: Reduced to lower-case letters, digits and hyphens.
+        parent_session_id: Its own span is the parent span, if it has one.
+        parent_trace_id: 32 hexadecimal digits; digits 8 to 24 are the parent span otherwise.
+    """
+    match = _SPANS.match(parent_session_id or "")
+    if match:
+        parent = match[2]
+    elif _TRACE.match(parent_trace_id or ""):
+        parent = (parent_trace_id or "")[8:24]
+    else:
+        parent = _NO_SPAN
+    agent = re.sub(r"[^a-z0-9]+", "-", (agent_name or "").lower()).strip("-") or "agent"
+    return f"{parent}-{secrets.token_hex(8)}_{agent}"
+
+
+COST_CHANNEL = "session.cost"
+"""Contribution channel: each contribution is an amount in US dollars, or a mapping with
+`cost_usd`."""
+
+
+def sum_cost_usd(contributions: Iterable[Any]) -> Decimal | None:
+    """Add amounts up.
+
+    Args:
+        contributions: Numbers, texts, or mappings with `cost_usd`; what is none of these, or not
+            finite, is unknown and left out.
+
+    Returns:
+        US dollars; None when no amount is known.
+    """
+    known = [amount for amount in map(_amount, contributions) if amount is not None]
+    return sum(known, Decimal(0)) if known else None
+
+
+async def bridge_child_cost(parent_coordinator: Any, child_coordinator: Any, child_id: str) -> None:
+    """Have a parent count what a finished child cost, as contributor `delegate:<child_id>`.
+
+    Nothing is contributed when the child's cost is unknown.
+    """
+    cost = sum_cost_usd(await child_coordinator.collect_contributions(COST_CHANNEL))
+    if cost is not None:
+        parent_coordinator.register_contributor(
+            COST_CHANNEL, f"delegate:{child_id}", lambda: {"cost_usd": str(cost)}
+        )
+
+
+def _amount(value: Any) -> Decimal | None:
+    if isinstance(value, Mapping):
+        value = value.get("cost_usd")
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
+        return None
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() else None
+
+
+Step = Callable[["AmplifierSession"], Awaitable[None]]
+
+
+@dataclass
+class ChildRun:
+    """One run of a child session.
+
+    Attributes:
+        resolver: Tells the kernel where the modules are.
+        package_paths: Folders of the bundle's own packages.
+        plan: The child's own mount plan.
+        working_dir: The child's folder.
+        give_prompt: Gives the initialized child its system prompt.
+        parent: Whose child it is.
+        session_id: Of the child; None for a new one.
+        messages: Conversation it starts with.
+        is_resumed: It existed before.
+        self_delegation_depth: How often an agent has delegated to itself by now.
+        before_initialize: Called with the child before its modules are mounted.
+        finished: Called with the child before it is cleaned up, however the run ended.
+    """
+
+    resolver: Any
+    package_paths: Sequence[str]
+    plan: dict[str, Any]
+    working_dir: Path
+    give_prompt: Step
+    parent: "AmplifierSession | None" = None
+    session_id: str | None = None
+    messages: list[dict[str, Any]] | None = None
+    is_resumed: bool = False
+    self_delegation_depth: int = 0
+    before_initialize: BeforeInitialize | None = None
+    finished: Step | None = None
+    _completed: dict[str, Any] = field(default_factory=dict)
+
+    async def execute(self, instruction: str) -> dict[str, Any]:
+        """Create the child, run the instruction, clean up.
+
+        Returns:
+            `output`, `session_id`, `status`, `turn_count` and `metadata`.
+        """
+        child = self._construct()
+        async with contextlib.AsyncExitStack() as ending:
+            ending.push_async_callback(child.cleanup)
+            ending.callback(self._follow_parent(child))
+            await self._set_up(child)
+            ending.push_async_callback(self._finish, child)
+            ending.callback(
+                child.coordinator.hooks.register(
+                    "orchestrator:complete", self._note, priority=999, name="foundation:spawn"
+                )
+            )
+            resolver = child.coordinator.get_capability("mention_resolver")
+            if resolver is not None:
+                instruction = await expand_mentions_in_instruction(instruction, resolver=resolver)
+            output = await child.execute(instruction)
+        return {
+            "output": output,
+            "session_id": child.session_id,
+            "status": self._completed.get("status") or "success",
+            "turn_count": self._completed.get("turn_count") or 1,
+            "metadata": self._completed.get("metadata") or {},
+        }
+
+    def _construct(self) -> "AmplifierSession":
+        from amplifier_tui import kernel
+
+        inject_additional_events(self.plan)
+        parent = None if self.parent is None else self.parent.coordinator
+        return kernel.AmplifierSession(
+            self.plan,
+            session_id=self.session_id,
+            parent_id=None if self.parent is None else self.parent.session_id,
+            approval_system=getattr(parent, "approval_system", None),
+            display_system=getattr(parent, "display_system", None),
+            is_resumed=self.is_resumed,
+        )
+
+    async def _set_up(self, child: "AmplifierSession") -> None:
+        await equip(
+            child, self.resolver, self.package_paths, self.working_dir, self.before_initialize
+        )
+        await child.initialize()
+        register_hook_metadata(child)
+        coordinator = child.coordinator
+        if self.self_delegation_depth > 0:
+            coordinator.register_capability("self_delegation_depth", self.self_delegation_depth)
+        context = coordinator.get("context")
+        if self.messages and hasattr(context, "set_messages"):
+            await maybe_await(context.set_messages(copy_plain(self.messages)))
+        await self.give_prompt(child)
+
+    def _follow_parent(self, child: "AmplifierSession") -> Callable[[], None]:
+        """Have a stop of the parent stop the child as well; returns how to end that."""
+        if self.parent is None:
+            return lambda: None
+        token, own = self.parent.coordinator.cancellation, child.coordinator.cancellation
+        token.register_child(own)
+        return lambda: token.unregister_child(own)
+
+    async def _finish(self, child: "AmplifierSession") -> None:
+        try:
+            if self.finished is not None:
+                await self.finished(child)
+            if self.parent is not None:
+                parent = self.parent.coordinator
+                await bridge_child_cost(parent, child.coordinator, child.session_id)
+        except Exception:  # bookkeeping must not replace the run's own result or error
+            _log.exception("Bookkeeping of child session %s failed", child.session_id)
+
+    def _note(self, event: str, data: dict[str, Any]) -> None:
+        self._completed = data
+
+
+def with_orchestrator_config(plan: dict[str, Any], config: dict[str, Any] | None) -> dict[str, Any]:
+    """Merge a configuration over the orchestrator's, wherever the kernel reads it from.
+
+    The kernel reads the plan's top-level `orchestrator` when `session.orchestrator` is a name, and
+    `session.orchestrator.config` when it is a mapping; both are written.
+    """
+    if not config:
+        return plan
+    top = plan.get("orchestrator")
+    top = dict(top) if isinstance(top, dict) else {}
+    top["config"] = deep_merge(top.get("config"), config)
+    session = dict(plan.get("session") or {})
+    orchestrator = session.get("orchestrator")
+    if isinstance(orchestrator, dict):
+        merged = deep_merge(orchestrator.get("config"), config)
+        session["orchestrator"] = {**orchestrator, "config": merged}
+    return {**plan, "orchestrator": top, "session": session}
+
+
+async def with_preferences(
+    plan: dict[str, Any],
+    preferences: list[ProviderPreference] | None,
+    parent: "AmplifierSession | None",
+) -> dict[str, Any]:
+    """Apply provider preferences; patterns are looked up in the parent's mounted providers."""
+    if not preferences:
+        return plan
+    if parent is None:
+        return apply_provider_preferences(plan, preferences)
+    return await apply_provider_preferences_with_resolution(plan, preferences, parent.coordinator)
+
+
+def child_folder(parent: "AmplifierSession | None", base_path: Path | None) -> Path:
+    """Return the folder of a child: the parent's, else the bundle's, else the process's."""
+    fallback = base_path or Path.cwd()
+    return fallback if parent is None else get_working_dir(parent.coordinator, fallback)

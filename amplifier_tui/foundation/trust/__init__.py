@@ -1,0 +1,12 @@
+"""Nothing of a stranger is fetched, installed, run or sent a key unless somebody allows it."""
+
+from amplifier_tui.base.lazy import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "gate": """
+            TrustAction TrustCallback TrustGate TrustRequest shipped_only trust_everything
+        """,
+    },
+)

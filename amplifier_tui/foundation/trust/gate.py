@@ -1,0 +1,106 @@
+"""Nothing is fetched, installed or executed unless somebody allows it (architecture section 8).
+
+Every place that would run a stranger's code, or reach for it, asks a `TrustGate`, which asks a
+callback. The default callback allows what ships with the program and nothing else, so that a
+caller who forgets to decide has decided for no.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from amplifier_tui.foundation.exceptions import TrustRefusedError
+from amplifier_tui.foundation.paths import is_within, redact_uri
+
+TrustAction = Literal["fetch", "install", "execute", "connect"]
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRequest:
+    """One question.
+
+    Attributes:
+        action: `fetch` reaches for the network (or a repository), `install` runs a package
+            installer, `execute` imports code into this process, `connect` sends a key there.
+        uri: The source as written, credentials taken out.
+        subject: What it is for: a bundle's or a module's name.
+        included_by: Who asked for it: names from the outermost bundle inwards.
+        commit: The commit, when it is known (always after a fetch from git); else empty.
+        path: Where it is on this machine, once it is.
+        detail: What exactly would be done, e.g. the packages an install brings, or the keys that
+            would be sent.
+    """
+
+    action: TrustAction
+    uri: str
+    subject: str = ""
+    included_by: tuple[str, ...] = ()
+    commit: str = ""
+    path: Path | None = None
+    detail: str = ""
+
+
+TrustCallback = Callable[[TrustRequest], bool | Awaitable[bool]]
+"""Answers a `TrustRequest`; sync or async. What it raises passes through."""
+
+
+def shipped_only(shipped: Iterable[Path] = ()) -> TrustCallback:
+    """Return the default answer: what is inside the program's own folders, and nothing else.
+
+    Args:
+        shipped: Folders that come with the program beside its package.
+    """
+    roots = (_PACKAGE, *shipped)
+
+    def decide(request: TrustRequest) -> bool:
+        path = request.path
+        return path is not None and any(is_within(path, root) for root in roots)
+
+    return decide
+
+
+def trust_everything(request: TrustRequest) -> bool:
+    """Allow whatever is asked: for a user who said so (`--trust`)."""
+    return True
+
+
+class TrustGate:
+    """Asks the callback, one question at a time and none of them twice.
+
+    Args:
+        callback: The decision; None is `shipped_only()`.
+    """
+
+    def __init__(self, callback: TrustCallback | None = None) -> None:
+        self._callback = callback or shipped_only()
+        self._answers: dict[tuple[TrustAction, str, str, Path | None, str], bool] = {}
+        self._lock = asyncio.Lock()
+
+    async def allows(self, request: TrustRequest) -> bool:
+        """Whether the request is granted."""
+        key = (request.action, request.uri, request.commit, request.path, request.detail)
+        # Loads run concurrently, and the person who answers reads one question at a time.
+        async with self._lock:
+            if key not in self._answers:
+                answer = self._callback(request)
+                self._answers[key] = bool(await answer if inspect.isawaitable(answer) else answer)
+        return self._answers[key]
+
+    async def require(self, request: TrustRequest) -> None:
+        """Return when the request is granted.
+
+        Raises:
+            TrustRefusedError: It is not.
+        """
+        if not await self.allows(request):
+            uri = redact_uri(request.uri)
+            what = uri if request.subject in ("", uri) else f"{request.subject} from {uri}"
+            raise TrustRefusedError(
+                f"Not allowed to {request.action} {what}",
+                remedy="Allow the source when asked, or start with --trust.",
+            )

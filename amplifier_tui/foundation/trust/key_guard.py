@@ -1,0 +1,283 @@
+"""No API key of the user goes to a server that only a bundle names.
+
+Providers look for their key in the environment themselves, and a bundle may refer to any variable
+as `${VAR}`. So a bundle that nobody trusts could have a key sent wherever its `base_url` points. A
+key goes without a question to
+
+* the vendor of the provider, over https,
+* this machine,
+* an address from the user's own settings (global or of the session) or environment,
+* whatever an entry says to which only the program's own bundles, those in the user's Amplifier home
+  and the user's own settings have contributed.
+
+For any other address the trust callback is asked (`connect`); without its consent the module is
+left out of the mount plan. Settings in a project are not the user's own: they come with it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.dicts import module_entries, module_key
+from amplifier_tui.foundation.paths import is_within
+from amplifier_tui.foundation.settings.expand import expand_variables, only_variable, variables
+from amplifier_tui.foundation.settings.settings import Scope, Settings
+from amplifier_tui.foundation.trust.addresses import (
+    KNOWN_KEYS,
+    addresses_in,
+    is_this_machine,
+    is_vendor,
+    origin_of,
+)
+from amplifier_tui.foundation.trust.gate import TrustGate, TrustRequest
+
+Kind = Literal["provider", "tool", "hook", "orchestrator", "context"]
+
+_SECTIONS: dict[str, Kind] = {"providers": "provider", "tools": "tool", "hooks": "hook"}
+_OWN_SCOPES = (Scope.GLOBAL, Scope.SESSION)
+_SECRET = re.compile(r"(?i)key|token|secret|passw|credential|auth")
+_ADDRESS_VARIABLE = re.compile(r"(?i)(?:^|_)(?:URL|URI|HOST|ENDPOINT|BASE)$")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDestination:
+    """A server that would get a key, and that nobody has trusted yet.
+
+    Attributes:
+        module_id: The module that would send it.
+        kind: What it is mounted as.
+        instance: The entry's own `id`, if it has one.
+        agent: The agent whose module it is; empty for the session's own.
+        url: Scheme and host of the server.
+        keys: Variables with the keys.
+        included_by: The bundles that contributed to the entry.
+    """
+
+    module_id: str
+    kind: Kind
+    instance: str
+    agent: str
+    url: str
+    keys: tuple[str, ...]
+    included_by: tuple[str, ...]
+
+    def request(self) -> TrustRequest:
+        """Return the question about it."""
+        return TrustRequest(
+            "connect",
+            self.url,
+            subject=self.module_id,
+            included_by=self.included_by,
+            detail=f"{' and '.join(self.keys)} would be sent to {self.url}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedModule:
+    """A module that is not in the mount plan because its key must not go where it would.
+
+    Attributes:
+        destination: Where it would have gone.
+        reason: Why it is missing.
+        remedy: What to do.
+    """
+
+    destination: KeyDestination
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    section: str
+    kind: Kind
+    agent: str
+    entry: dict[str, Any]
+    origin: str
+
+
+class KeyGuard:
+    """Looks where the keys of a bundle's modules would go.
+
+    Args:
+        bundle: The effective one: settings applied, variables not expanded.
+        settings: The user's.
+        environ: The environment, with the keys in it.
+        trusted: Files and folders whose bundles the user or the program wrote.
+    """
+
+    def __init__(
+        self,
+        bundle: BundleData,
+        settings: Settings,
+        environ: Mapping[str, str],
+        trusted: Iterable[Path],
+    ) -> None:
+        self._bundle = bundle
+        self._settings = settings
+        self._environ = environ
+        self._masked = {
+            name: "redacted" if _SECRET.search(name) else value for name, value in environ.items()
+        }
+        own_files = (settings.files.path(scope) for scope in _OWN_SCOPES)
+        self._trusted = (*trusted, *(path for path in own_files if path is not None))
+
+    def destinations(self) -> list[KeyDestination]:
+        """Return every server that would get a key and must be asked about."""
+        found = [self._destination(entry) for entry in self._entries()]
+        return [each for each in found if each is not None]
+
+    async def apply(self, plan: dict[str, Any], gate: TrustGate) -> list[RefusedModule]:
+        """Ask about every server, and take out of the plan what may not have its key.
+
+        Args:
+            plan: The bundle's mount plan; changed in place, its entries are the bundle's own.
+            gate: Answers.
+        """
+        refused: list[RefusedModule] = []
+        for entry in list(self._entries()):
+            destination = self._destination(entry)
+            if destination is None or await gate.allows(destination.request()):
+                continue
+            _remove(plan, entry)
+            refused.append(_refusal(destination))
+        return refused
+
+    def _entries(self) -> Iterator[_Entry]:
+        bundle = self._bundle
+        for part in ("orchestrator", "context"):
+            value = bundle.session.get(part)
+            if isinstance(value, dict):
+                kind: Kind = "orchestrator" if part == "orchestrator" else "context"
+                yield _Entry("session", kind, "", value, f"session:{part}")
+        for section, kind in _SECTIONS.items():
+            for entry in module_entries(getattr(bundle, section)):
+                yield _Entry(section, kind, "", entry, f"{kind}:{module_key(entry)}")
+        for agent, definition in bundle.agents.items():
+            for section, kind in _SECTIONS.items():
+                for entry in module_entries(definition.get(section)):
+                    yield _Entry(section, kind, agent, entry, f"agent:{agent}")
+
+    def _destination(self, found: _Entry) -> KeyDestination | None:
+        entry = found.entry
+        config = entry.get("config")
+        module = str(entry.get("module") or "")
+        if not isinstance(config, Mapping):
+            return None
+        keys = self._keys(found, module, config)
+        if not keys or self._is_trusted(found):
+            return None
+        own = self._own_addresses(module, module_key(entry))
+        for raw in addresses_in(config):
+            address = str(expand_variables(raw, self._environ)).strip()
+            if not address or self._is_own_variable(raw) or origin_of(address) in own:
+                continue
+            if not is_vendor(module, address) and not is_this_machine(address):
+                return KeyDestination(
+                    module_id=module,
+                    kind=found.kind,
+                    instance=str(entry.get("id") or ""),
+                    agent=found.agent,
+                    # Not a key itself, should the address contain one.
+                    url=origin_of(str(expand_variables(raw, self._masked)).strip()),
+                    keys=keys,
+                    included_by=self._contributors(found.origin),
+                )
+        return None
+
+    def _keys(self, found: _Entry, module: str, config: Mapping[str, Any]) -> tuple[str, ...]:
+        """The user's keys that the module would have: those it refers to, and its usual one."""
+        names = [name for name in variables(config) if _SECRET.search(name)]
+        if found.kind == "provider" and not self._has_own_key(found, config):
+            names += KNOWN_KEYS.get(module, ())
+        present = dict.fromkeys(name for name in names if self._environ.get(name))
+        if found.kind == "provider" and not present and self._sets_key(module):
+            return (f"the key in your settings for {module}",)
+        return tuple(present)
+
+    def _has_own_key(self, found: _Entry, config: Mapping[str, Any]) -> bool:
+        """Whether the bundle brings a key itself, so that the user's is not used."""
+        key = config.get("api_key")
+        written = isinstance(key, str) and bool(key.strip()) and not variables(key)
+        module = str(found.entry.get("module"))
+        # An agent's entry is laid over the session's, which may have more than this one shows.
+        return written and not found.agent and not self._sets_key(module)
+
+    def _sets_key(self, module: str) -> bool:
+        return any(
+            isinstance(config, Mapping) and any(_SECRET.search(str(name)) for name in config)
+            for scope in self._settings.by_scope
+            for config in self._configs(scope, module, module)
+        )
+
+    def _own_addresses(self, module: str, key: str) -> set[str]:
+        found: set[str] = set()
+        for scope in _OWN_SCOPES:
+            for config in self._configs(scope, module, key):
+                for raw in addresses_in(config):
+                    found.add(origin_of(str(expand_variables(raw, self._environ)).strip()))
+        return found - {""}
+
+    def _configs(self, scope: Scope, module: str, key: str) -> Iterator[Mapping[str, Any]]:
+        settings = self._settings
+        for path in ("config.providers", *(f"modules.{section}" for section in _SECTIONS)):
+            for entry in settings.entries(scope, path):
+                config = entry.get("config")
+                if module_key(entry) in (module, key) and isinstance(config, Mapping):
+                    yield config
+        override = (settings.by_scope.get(scope, {}).get("overrides") or {}).get(module) or {}
+        if isinstance(override.get("config"), Mapping):
+            yield override["config"]
+
+    def _is_own_variable(self, raw: str) -> bool:
+        name = only_variable(raw)
+        return (
+            name is not None
+            and bool(self._environ.get(name))
+            and _ADDRESS_VARIABLE.search(name) is not None
+        )
+
+    def _is_trusted(self, found: _Entry) -> bool:
+        files = [each.path for each in self._bundle.origins.get(found.origin, [])]
+        if found.agent:
+            # Another bundle's file may have taken the place of the one that was meant.
+            own = self._bundle.resolve_agent_path(found.agent)
+            files += [own] if own is not None else []
+        return bool(files) and all(
+            file is not None and any(is_within(file, place) for place in self._trusted)
+            for file in files
+        )
+
+    def _contributors(self, origin: str) -> tuple[str, ...]:
+        listed = self._bundle.origins.get(origin, [])
+        names = dict.fromkeys(each.bundle for each in listed)
+        return tuple(names) or (self._bundle.name,)
+
+
+def _remove(plan: dict[str, Any], found: _Entry) -> None:
+    if found.section == "session":
+        plan["session"] = {
+            key: value for key, value in plan["session"].items() if value is not found.entry
+        }
+        return
+    holder = plan
+    if found.agent:
+        holder = dict(plan["agents"][found.agent])
+        plan["agents"] = {**plan["agents"], found.agent: holder}
+    holder[found.section] = [each for each in holder[found.section] if each is not found.entry]
+
+
+def _refusal(destination: KeyDestination) -> RefusedModule:
+    by = " and ".join(destination.included_by)
+    reason = (
+        f"{' and '.join(destination.keys)} would be sent to {destination.url}, which {by} names "
+        "and you have not allowed"
+    )
+    remedy = (
+        "Allow it when asked, or make the address your own: put it under `overrides."
+        f"{destination.module_id}.config` in your global settings.yaml."
+    )
+    return RefusedModule(destination, reason, remedy)
