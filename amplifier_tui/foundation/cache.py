@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from amplifier_tui.base.files import write_atomic
 from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.io import write_atomically
 
 _log = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ class DiskCache:
         Raises:
             OSError: It cannot be written.
         """
-        write_atomically(self._path(key), json.dumps(_to_plain(bundle), default=str))
+        write_atomic(self._path(key), json.dumps(_to_plain(bundle), default=str))
 
     def clear(self) -> None:
         """Delete every entry."""

@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from amplifier_tui.base.plain import copy_plain
+
 
 def deep_merge(parent: Mapping[str, Any] | None, child: Mapping[str, Any] | None) -> dict[str, Any]:
     """Merge two mappings; neither is changed.
@@ -60,15 +62,6 @@ def module_entries(value: Any) -> list[dict[str, Any]]:
         elif isinstance(entry, dict):
             entries.append(entry)
     return entries
-
-
-def copy_plain(value: Any) -> Any:
-    """Copy the dicts and lists of plain data; everything else is shared."""
-    if isinstance(value, dict):
-        return {key: copy_plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [copy_plain(item) for item in value]
-    return value
 
 
 def _merged(old: Any, new: Any) -> Any:

@@ -3,15 +3,15 @@
 import asyncio
 import errno
 import logging
-import os
 import re
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
+
+from amplifier_tui.base.files import write_atomic
 
 _log = logging.getLogger(__name__)
 
@@ -49,45 +49,8 @@ async def write_with_retry(
 def write_with_backup(path: Path, content: str) -> None:
     """Write a text file atomically; the former content is kept as `<file>.backup`."""
     if path.exists():
-        write_atomically(path.with_name(path.name + ".backup"), path.read_bytes())
-    write_atomically(path, content)
-
-
-def write_atomically(path: Path, content: str | bytes, *, mode: int | None = None) -> None:
-    """Write a file so that a reader sees the old content or the new, never half of it.
-
-    Args:
-        path: The file; a symbolic link is written through, not replaced. Its folder is created.
-        content: Text (UTF-8) or bytes.
-        mode: Permissions; None keeps those of an existing file, else the umask decides.
-    """
-    path = path.resolve()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    data = content.encode("utf-8") if isinstance(content, str) else content
-    if mode is None:
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(name, mode)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    """Return the process's umask without touching it where the platform can tell."""
-    try:
-        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-            if line.startswith("Umask:"):
-                return int(line.split()[1], 8)
-    except (OSError, ValueError):
-        return 0o022
-    return 0o022
+        write_atomic(path.with_name(path.name + ".backup"), path.read_bytes(), durable=True)
+    write_atomic(path, content, durable=True, links="follow")
 
 
 async def _retrying(action: Callable[[], _T], path: Path, attempts: int, delay: float) -> _T:
@@ -246,7 +209,7 @@ async def read_yaml(path: Path) -> Any:
 
 async def write_yaml(path: Path, data: dict[str, Any]) -> None:
     """Write a YAML file atomically, keys in the order given, creating its folder."""
-    await asyncio.to_thread(write_atomically, path, dump_yaml(data))
+    await asyncio.to_thread(write_atomic, path, dump_yaml(data), durable=True, links="follow")
 
 
 def dump_yaml(data: dict[str, Any]) -> str:

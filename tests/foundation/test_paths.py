@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.foundation import io
+from amplifier_tui.base import files
 from amplifier_tui.foundation.io import read_with_retry, write_with_backup, write_with_retry
 from amplifier_tui.foundation.paths import (
     construct_agent_path,
@@ -103,7 +103,7 @@ def test_an_atomic_write_keeps_permissions_and_follows_links(tmp_path: Path) -> 
     real.chmod(0o640)
     link = tmp_path / "link"
     link.symlink_to(real)
-    io.write_atomically(link, "2")
+    write_with_backup(link, "2")
     assert link.is_symlink() and real.read_text() == "2"
     assert real.stat().st_mode & 0o777 == 0o640
 
@@ -116,8 +116,8 @@ def test_a_failed_atomic_write_leaves_the_old_file_and_no_litter(
     def broken(*args: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(io.os, "replace", broken)
+    monkeypatch.setattr(files.os, "replace", broken)
     with pytest.raises(OSError, match="full"):
-        io.write_atomically(path, "new")
+        write_with_backup(path, "new")
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["f"]

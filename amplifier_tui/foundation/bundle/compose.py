@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.bundle.model import BundleData, Origin, Origins
-from amplifier_tui.foundation.dicts import copy_plain, deep_merge, merge_module_lists, module_key
+from amplifier_tui.foundation.dicts import deep_merge, merge_module_lists, module_key
 
 B = TypeVar("B", bound=BundleData)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.foundation.dicts import copy_plain
+from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.exceptions import BundleValidationError
 from amplifier_tui.foundation.paths import construct_context_path
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.bundle.compose import compose as layered
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.session import (
@@ -17,7 +18,6 @@ from amplifier_tui.foundation.bundle.session import (
     inject_additional_events,
     register_hook_metadata,
 )
-from amplifier_tui.foundation.dicts import copy_plain
 from amplifier_tui.foundation.modules.activator import ModuleActivationError, ModuleActivator
 from amplifier_tui.foundation.spawn.child import (
     ChildRun,

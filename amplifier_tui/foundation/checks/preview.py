@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.model import SkippedInclude
 from amplifier_tui.foundation.bundle.preparing import modules_with_source
@@ -165,7 +166,7 @@ async def preview_bundle(
     modules = await preview_modules(bundle, sources, environ)
     factory = SystemPromptFactory(bundle, mention_resolver(bundle, working_dir))
     parts = await factory.parts()
-    prompt = [PromptPart(source_id, estimate_tokens(text)) for source_id, text in parts]
+    prompt = [PromptPart(source_id, text_tokens(text)) for source_id, text in parts]
     preview = BundlePreview(
         name=name,
         source=redact_uri(source),
@@ -201,12 +202,6 @@ async def preview_bundle(
         )
     state, error = _state(preview)
     return replace(preview, state=state, error=error)
-
-
-def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of a text: four ASCII characters each, or one and a half others."""
-    ascii_count = sum(character.isascii() for character in text)
-    return round(ascii_count / 4 + (len(text) - ascii_count) / 1.5)
 
 
 def _first_error(bundle: Bundle) -> Problem | None:

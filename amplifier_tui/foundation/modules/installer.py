@@ -14,8 +14,8 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
+from amplifier_tui.base.files import write_atomic
 from amplifier_tui.foundation.exceptions import BundleError
-from amplifier_tui.foundation.io import write_atomically
 from amplifier_tui.foundation.modules.project import Project
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.sources.process import run_process
@@ -70,7 +70,7 @@ class InstallStateManager:
             "modules": {path: {"pyproject_hash": value} for path, value in self._modules.items()},
         }
         try:
-            write_atomically(self._file, json.dumps(data, indent=2))
+            write_atomic(self._file, json.dumps(data, indent=2))
             self._changed = False
         except OSError as error:
             _log.warning("%s cannot be written: %s", self._file, error)

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.foundation.io import write_atomically
+from amplifier_tui.base.files import write_atomic
 
 _log = logging.getLogger(__name__)
 
@@ -147,4 +147,4 @@ def write_states(path: Path, states: dict[str, BundleState]) -> None:
     """
     bundles = {name: state.to_dict() for name, state in states.items()}
     text = json.dumps({"version": VERSION, "bundles": bundles}, indent=2, default=str)
-    write_atomically(path, text)
+    write_atomic(path, text, links="follow")

@@ -1,14 +1,13 @@
 """`keys.env`: API keys, readable by their owner only; the environment wins over the file."""
 
-import contextlib
 import os
 import re
-from collections.abc import Iterator, MutableMapping
+from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.foundation.io import write_atomically
+from amplifier_tui.base.files import locked, write_atomic
 from amplifier_tui.foundation.settings.settings import SettingsProblem
 
 _SECRET = re.compile(r"(^|_)(api_?key|key|token|secret|password)$", re.IGNORECASE)
@@ -124,7 +123,7 @@ def remove_key(home: Path, name: str) -> bool:
 def _rewrite(home: Path, name: str, line: str | None) -> bool:
     path = home / "keys.env"
     home.mkdir(parents=True, exist_ok=True)
-    with _locked(home / "keys.env.lock"):
+    with locked(path):
         try:
             text = path.read_text(encoding="utf-8-sig").rstrip("\n")
         except FileNotFoundError:
@@ -135,7 +134,8 @@ def _rewrite(home: Path, name: str, line: str | None) -> bool:
         if line is not None:
             kept.append(line)
         if line is not None or found:
-            write_atomically(path, "\n".join((*kept, "")), mode=_MODE)
+            text = "\n".join((*kept, ""))
+            write_atomic(path, text, mode=_MODE, durable=True, links="follow")
     return found
 
 
@@ -158,14 +158,3 @@ def _make_private(path: Path, report: KeysReport) -> None:
     except OSError as error:
         message = f"Other users can read it, and that cannot be changed: {error}"
     report.problems.append(SettingsProblem(path, message))
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock file while another program may write the same keys."""
-    with path.open("a") as stream:
-        if os.name != "nt":
-            import fcntl
-
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        yield

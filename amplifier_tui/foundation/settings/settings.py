@@ -8,7 +8,8 @@ from typing import Any
 
 import yaml
 
-from amplifier_tui.foundation.dicts import copy_plain, get_nested, module_key
+from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.foundation.dicts import get_nested, module_key
 from amplifier_tui.foundation.io import line_of, load_yaml, problem_line, problem_text
 from amplifier_tui.foundation.paths import get_amplifier_home, without_fragment
 from amplifier_tui.foundation.registry.includes import namespace_of

@@ -5,14 +5,15 @@ from typing import Any
 
 import yaml
 
-from amplifier_tui.foundation.dicts import copy_plain, set_nested
+from amplifier_tui.base.files import write_atomic
+from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.foundation.dicts import set_nested
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.io import (
     dump_yaml,
     load_yaml,
     problem_line,
     problem_text,
-    write_atomically,
 )
 from amplifier_tui.foundation.settings.keys import set_key, without_secrets
 from amplifier_tui.foundation.settings.settings import Scope, SettingsFiles, merge_entries
@@ -119,7 +120,8 @@ def write_setting(files: SettingsFiles, scope: Scope, path: str, value: Any) -> 
         set_nested(wanted, keys, copy_plain(value))
     if wanted == data:
         return file
-    write_atomically(file, edited(text, keys, value, wanted) or dump_yaml(wanted))
+    text = edited(text, keys, value, wanted) or dump_yaml(wanted)
+    write_atomic(file, text, durable=True, links="follow")
     return file
 
 

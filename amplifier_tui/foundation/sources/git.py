@@ -9,8 +9,8 @@ import uuid
 from datetime import datetime
 from pathlib import Path
 
+from amplifier_tui.base.files import write_atomic
 from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError
-from amplifier_tui.foundation.io import write_atomically
 from amplifier_tui.foundation.paths import (
     ParsedURI,
     ResolvedSource,
@@ -232,7 +232,7 @@ def _write_meta(folder: Path, url: str, ref: str, commit: str) -> None:
         "commit": commit or None,
         "git_url": url,
     }
-    write_atomically(folder / META_FILE, json.dumps(meta, indent=2))
+    write_atomic(folder / META_FILE, json.dumps(meta, indent=2))
 
 
 async def _put_in_place(fresh: Path, folder: Path, *, replace: bool) -> None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from amplifier_tui.base.git import git_output
 from amplifier_tui.foundation.exceptions import BundleNotFoundError, GitCloneTimeoutError
 from amplifier_tui.foundation.paths import is_full_commit, redact_uri
 from amplifier_tui.foundation.sources.process import ProcessResult, run_process
@@ -93,11 +94,7 @@ async def clone(url: str, ref: str, target: Path, report: Report) -> None:
 
 async def head_commit(folder: Path) -> str:
     """Return the commit a clone is at; empty when git cannot tell."""
-    try:
-        result = await _run(["rev-parse", "HEAD"], cwd=folder, timeout=_QUERY_TIMEOUT)
-    except (TimeoutError, OSError):
-        return ""
-    return result.stdout.strip() if result.returncode == 0 else ""
+    return (await git_output(folder, "rev-parse", "HEAD") or "").strip()
 
 
 async def remote_commit(url: str, ref: str) -> str:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from amplifier_tui.base.files import write_atomic
 from amplifier_tui.foundation.exceptions import BundleLoadError
-from amplifier_tui.foundation.io import write_atomically
 from amplifier_tui.foundation.paths import is_full_commit, redact_uri, without_fragment
 
 VERSION = 1
@@ -83,7 +83,7 @@ class LockFile:
             for uri, entry in sorted(self.sources.items())
         }
         text = json.dumps({"version": VERSION, "sources": sources}, indent=2, ensure_ascii=False)
-        write_atomically(self.path, text + "\n")
+        write_atomic(self.path, text + "\n", durable=True, links="follow")
 
 
 def _key(uri: str) -> str:

@@ -11,8 +11,8 @@ import uuid
 import zipfile
 from pathlib import Path, PurePosixPath
 
+from amplifier_tui.base.files import write_atomic
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
-from amplifier_tui.foundation.io import write_atomically
 from amplifier_tui.foundation.paths import ParsedURI, ResolvedSource, strip_uri_drive_prefix
 from amplifier_tui.foundation.sources.context import FetchContext, FetchLimits, join_subpath
 from amplifier_tui.foundation.sources.git_commands import remove_tree
@@ -174,7 +174,7 @@ class ZipSourceHandler:
             await asyncio.wait([work])
             await remove_tree(fresh)
             raise
-        write_atomically(fresh / _HASH_FILE, digest)
+        write_atomic(fresh / _HASH_FILE, digest)
         await remove_tree(folder)
         fresh.rename(folder)
         return digest

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.bundle.session import give_prompt, maybe_await
-from amplifier_tui.foundation.dicts import copy_plain
 from amplifier_tui.foundation.spawn.child import (
     ChildRun,
     child_folder,

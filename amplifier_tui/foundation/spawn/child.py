@@ -10,6 +10,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.bundle.session import (
     BeforeInitialize,
     equip,
@@ -18,7 +19,7 @@ from amplifier_tui.foundation.bundle.session import (
     maybe_await,
     register_hook_metadata,
 )
-from amplifier_tui.foundation.dicts import copy_plain, deep_merge
+from amplifier_tui.foundation.dicts import deep_merge
 from amplifier_tui.foundation.mentions.context_block import expand_mentions_in_instruction
 from amplifier_tui.foundation.spawn.preferences import (
     ProviderPreference,

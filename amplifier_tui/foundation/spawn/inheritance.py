@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from amplifier_tui.foundation.dicts import copy_plain, deep_merge, module_entries, module_key
+from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.foundation.dicts import deep_merge, module_entries, module_key
 
 _SECTIONS = ("providers", "tools", "hooks")
 _OWN = ("session", *_SECTIONS)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from amplifier_tui.foundation.dicts import copy_plain
+from amplifier_tui.base.plain import copy_plain
 
 _log = logging.getLogger(__name__)
 

@@ -6,12 +6,12 @@ commit in the user's own state directory.
 
 import asyncio
 import hashlib
-import json
 import logging
-import os
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.files import locked
+from amplifier_tui.base.jsonl import read_object, write_object
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.trust.gate import TrustCallback, TrustRequest, shipped_only
 from amplifier_tui.host.approvals.desk import ApprovalDesk, Question
@@ -28,7 +28,7 @@ _WORDS: Final = {
 
 
 class TrustBook:
-    """What was trusted for good.
+    """What was trusted for good, by this program and by every other one that runs.
 
     Args:
         path: The file; None for the usual one.
@@ -36,7 +36,7 @@ class TrustBook:
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
-        self._known: set[str] | None = None
+        self._here: set[str] = set()
 
     @property
     def path(self) -> Path:
@@ -45,32 +45,26 @@ class TrustBook:
 
     def knows(self, request: TrustRequest) -> bool:
         """Whether this source, at this commit, was trusted before."""
-        return _key(request) in self._read()
+        key = _key(request)
+        return key in self._here or key in self._stored()
 
     def add(self, request: TrustRequest) -> None:
-        """Trust it from now on; a disk that does not take it costs the memory only."""
-        known = self._read()
-        known.add(_key(request))
-        text = json.dumps({"version": 1, "trusted": sorted(known)}, indent=2)
-        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        """Trust it from now on; where the file can't be written, until this program ends."""
+        self._here.add(_key(request))
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(text, encoding="utf-8")
-            os.replace(temporary, self.path)
+            # Another program may have added its own answers since this one read the file.
+            with locked(self.path):
+                known = sorted(self._stored() | self._here)
+                write_object(self.path, {"version": 1, "trusted": known}, mode=0o600)
         except OSError as error:
             logger.warning("The trust in a source could not be noted: %s", error)
 
-    def _read(self) -> set[str]:
-        if self._known is None:
-            try:
-                data = json.loads(self.path.read_bytes())
-                self._known = {str(key) for key in data["trusted"]}
-            except FileNotFoundError:
-                self._known = set()
-            except (OSError, ValueError, TypeError, KeyError) as error:
-                logger.warning("%s can't be read: %s", self.path, error)
-                self._known = set()
-        return self._known
+    def _stored(self) -> set[str]:
+        try:
+            return {str(key) for key in read_object(self.path).get("trusted", ())}
+        except (OSError, ValueError, TypeError) as error:
+            logger.warning("%s can't be read: %s", self.path, error)
+            return set()
 
 
 def asking(desk: ApprovalDesk, book: TrustBook, project: Path) -> TrustCallback:
