@@ -1,5 +1,6 @@
 """The one way up: every event is written where a crash could lose it, then put in the outbox."""
 
+import asyncio
 from collections.abc import Callable
 from time import time
 from typing import TypedDict
@@ -16,6 +17,9 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.rows import Row
 from amplifier_tui.host.store.session_store import SessionStore
 
+Key = tuple[str, str]
+"""Lane and block id."""
+
 
 class Stamp(TypedDict):
     """What every event carries."""
@@ -28,9 +32,9 @@ class Stamp(TypedDict):
 class Sender:
     """Sends the events of one session.
 
-    Streamed text goes up piece by piece, except for an end that may be the beginning of a secret:
-    that waits for the next piece or the end of its block. The outbox joins what a slow front end
-    has not taken yet.
+    Streamed text goes up as soon as the loop turns, except for an end that may be the beginning of
+    a secret: that waits for the next piece or the end of its block. The outbox joins what a slow
+    front end has not taken yet.
 
     Args:
         session_id: The session.
@@ -50,8 +54,10 @@ class Sender:
         self._put = put
         self._store = store
         self._redactor = redactor
-        self._held: dict[tuple[str, str], str] = {}
-        """Ends that wait, by lane and block id."""
+        self._waiting: dict[Key, list[str]] = {}
+        """Text that was not sent yet; of some blocks only the end that is held."""
+        self._fresh: dict[Key, None] = {}
+        """Blocks that got text since the loop turned."""
         self._streamed: dict[str, list[str]] = {}
         self._stored_calls: set[str] = set()
         self._closed = False
@@ -64,6 +70,7 @@ class Sender:
         """Send an event; what comes after `SessionClosed` is dropped."""
         if self._closed:
             return
+        self.flush()
         if isinstance(event, BlockEnded):
             self._end_block(event)
         if event.agent == MAIN_LANE:
@@ -75,12 +82,21 @@ class Sender:
     def delta(self, lane: str, block_id: str, text: str) -> None:
         """Send a piece of a block."""
         key = (lane, block_id)
-        text = self._held.pop(key, "") + text
-        held = self._redactor.unfinished(text)
-        if held:
-            self._held[key] = text[-held:]
-            text = text[:-held]
-        self._send_text(lane, block_id, text)
+        self._waiting.setdefault(key, []).append(text)
+        if not self._fresh:
+            asyncio.get_running_loop().call_soon(self.flush)
+        self._fresh[key] = None
+
+    def flush(self) -> None:
+        """Send the pieces that came since the loop turned."""
+        fresh, self._fresh = self._fresh, {}
+        for key in fresh:
+            text = "".join(self._waiting.pop(key))
+            held = self._redactor.unfinished(text)
+            if held:
+                self._waiting[key] = [text[-held:]]
+                text = text[:-held]
+            self._send_text(key, text)
 
     def row_added(self, row: Row) -> None:
         """A row is on disk: what it holds needs no note any more."""
@@ -91,6 +107,7 @@ class Sender:
 
     def turn_over(self) -> None:
         """The turn has ended: every row of it is written."""
+        self.flush()
         self._streamed.clear()
         self._stored_calls.clear()
         self._store.journal.rest()
@@ -101,11 +118,13 @@ class Sender:
 
     def _end_block(self, event: BlockEnded) -> None:
         # It is complete: what looked like the beginning of a secret is none.
-        text = self._held.pop((event.agent, event.block_id), "")
+        key = (event.agent, event.block_id)
+        text = "".join(self._waiting.pop(key, ()))
         if not event.discarded:
-            self._send_text(event.agent, event.block_id, text)
+            self._send_text(key, text)
 
-    def _send_text(self, lane: str, block_id: str, text: str) -> None:
+    def _send_text(self, key: Key, text: str) -> None:
+        lane, block_id = key
         text = self._redactor.text(text)
         if not text or self._closed:
             return
