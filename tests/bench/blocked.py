@@ -13,11 +13,11 @@ from contextlib import asynccontextmanager
 # As in the program; Textual reads it when it is imported.
 os.environ.setdefault("TEXTUAL_FPS", "200")
 
-from amplifier_tui.host.local_client import LocalClient
 from textual import events
 
 from amplifier_tui.foundation.trust.gate import trust_everything
 from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.ui.app.app import AmplifierApp
 from tests.bench.heart import Heart, stall_row
 from tests.bench.program import MeasurementFailedError, machine, percentile

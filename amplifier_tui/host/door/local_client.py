@@ -16,7 +16,7 @@ from amplifier_tui.host.client import SessionClient
 from amplifier_tui.host.door.engine import Engine
 from amplifier_tui.host.door.outbox import Outbox
 from amplifier_tui.host.door.stacks import described, innermost
-from amplifier_tui.host.events import Failed, HostEvent
+from amplifier_tui.host.events import Failed
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.trust.gate import TrustCallback
@@ -62,7 +62,7 @@ def _question(
     return forward
 
 
-class LocalClient(SessionClient):
+class LocalClient:
     """A `SessionClient`; see there for its methods.
 
     Args:
@@ -73,6 +73,9 @@ class LocalClient(SessionClient):
     def __init__(self, trust: "TrustCallback | None" = None) -> None:
         self._trust = trust
         self._outbox = Outbox()
+        # On the way of every token: no call of its own.
+        self.drain = self._outbox.drain
+        self.set_waker = self._outbox.set_waker
         self._engine = Engine(self._failed)
         self._service: Service | None = None
         self._closing: Future[None] | None = None
@@ -114,16 +117,6 @@ class LocalClient(SessionClient):
             )
             watch.daemon = True
             watch.start()
-
-    def drain(self, limit: int = 0) -> list[HostEvent]:
-        """Take the events that came since the last call."""
-        return self._outbox.drain(limit)
-
-    def set_waker(self, wake: Callable[[], None] | None) -> None:
-        """Have `wake` called from the engine thread when `drain` has something new."""
-        self._outbox.set_waker(wake)
-
-    # --- the end ---------------------------------------------------------------------------
 
     def close(self) -> "Future[None]":
         """End the session and the engine; every row is on disk when the future is done.

@@ -1,0 +1,176 @@
+"""How a token comes to the screen, file by file: `python -m tests.bench.hops`.
+
+Runs the headless app with the real host and the mock provider, watches every call in which the
+token is handed on (`sys.setprofile`), and counts the calls from a function of one file into a
+function of another file of ours. Buffers and timers cut the way into stretches:
+
+1. on the engine: from the provider's emit to the outbox
+2. on the screen: from the drain to what the widgets keep
+3. on the screen: from the repaint to the painted line
+"""
+
+import asyncio
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from amplifier_tui.foundation.trust import trust_everything
+from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.host.door.local_client import LocalClient
+from amplifier_tui.ui.app.app import AmplifierApp
+from tests.bench.program import machine
+from tests.host.driving import Project, saying
+
+TOKEN = "§"
+OURS = f"{Path(__file__).parents[2] / 'amplifier_tui'}/"
+HELPERS = ("base/", "host/store/", "host/redaction.py", "host/stream/traces.py")
+"""What looks at a token beside its way: cleaning, secrets, the log and the journal."""
+_STREAMED = ("Sender.delta", "DeltaGate.add")
+"""Where the piece waits for the loop to turn."""
+STRETCHES = ("engine", "outbox", "drain", "state", "widgets", "draw", "paint")
+
+Hop = tuple[str, str]
+"""File and function."""
+
+
+def _holds(value: Any, depth: int = 3) -> bool:
+    if isinstance(value, str):
+        return len(value) < 4_000 and TOKEN in value
+    if depth and isinstance(value, dict):
+        return any(_holds(item, depth - 1) for item in list(value.values())[:20])
+    if depth and isinstance(value, list | tuple | set):
+        return any(_holds(item, depth - 1) for item in list(value)[-20:])
+    if depth and (text := getattr(value, "text", None)) is not None:
+        return _holds(text, 0)
+    return bool(depth) and hasattr(value, "data") and _holds(value.data, depth - 1)
+
+
+def _stack(frame: FrameType | None) -> list[Hop]:
+    """Our functions that wait for this one, outermost first; one entry where a file stays."""
+    found: list[Hop] = []
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith(OURS):
+            hop = (name.removeprefix(OURS), frame.f_code.co_qualname)
+            if found and found[-1][0] == hop[0]:
+                found[-1] = hop
+            else:
+                found.append(hop)
+        frame = frame.f_back
+    return found[::-1]
+
+
+class Watch:
+    """Keeps the longest way of each stretch."""
+
+    def __init__(self) -> None:
+        self.ways: dict[str, list[Hop]] = {}
+        self.active = False
+
+    def start(self) -> None:
+        """Watch this thread and those that are started from now on, once `active` is set."""
+        threading.setprofile(self._profile)
+        sys.setprofile(self._profile)
+
+    def stop(self) -> None:
+        threading.setprofile(None)
+        sys.setprofile(None)
+
+    def _profile(self, frame: FrameType, event: str, argument: Any) -> None:
+        name = frame.f_code.co_filename
+        if not self.active or not name.startswith(OURS) or event not in ("call", "return"):
+            return
+        file = name.removeprefix(OURS)
+        if file.startswith(HELPERS):
+            return
+        if event == "call":
+            code = frame.f_code
+            given = [frame.f_locals.get(n) for n in code.co_varnames[: code.co_argcount]]
+            if any(_holds(value) for value in given if value is not None):
+                self._called(file, frame)
+        elif frame.f_code.co_name == "drain" and _holds(argument):
+            self._keep("drain", frame)
+        elif frame.f_code.co_name in ("render_line", "render_lines") and TOKEN in repr(argument):
+            self._keep("paint", frame)
+
+    def _called(self, file: str, frame: FrameType) -> None:
+        if file.startswith("ui/state/"):
+            self._keep("state", frame)
+        elif file.startswith("ui/"):
+            root = _stack(frame)[0][0]
+            self._keep("widgets" if root.endswith("feed.py") else "draw", frame)
+        elif frame.f_code.co_qualname in _STREAMED:
+            self._keep("engine", frame)
+        elif type(frame.f_locals.get("event")).__name__ == "BlockDelta":
+            self._keep("outbox", frame)
+
+    def _keep(self, stretch: str, frame: FrameType) -> None:
+        stack = _stack(frame)
+        if stretch == "engine":
+            # From the provider's emit on: what runs the turn is no part of the token's way.
+            first = [i for i, hop in enumerate(stack) if hop[0].startswith("kernel/hooks")]
+            stack = stack[max(0, first[-1] - 1) :] if first else stack
+        if len(stack) > len(self.ways.get(stretch, ())):
+            self.ways[stretch] = stack
+
+
+async def watch(home: Path) -> dict[str, list[Hop]]:
+    """Run one answer and return the ways of its token."""
+    text = " ".join(["words"] * 30 + [TOKEN] + ["words"] * 60)
+    bundle = Project(home).bundle(script=saying(text), speed=60)
+    client = LocalClient(trust=trust_everything)
+    request = OpenRequest(cwd=home, bundle=bundle)
+    app = AmplifierApp(lambda: (client, request), cwd=home)
+    seen = Watch()
+    seen.start()
+    async with app.run_test(size=(120, 36)):
+        async with asyncio.timeout(60):
+            await app.ready.wait()
+            while app.state is None or not app.state.facts.opened:
+                await asyncio.sleep(0.01)
+            seen.active = True
+            app.link.submit("go", queue=False)
+            while not app.state.activity.running:
+                await asyncio.sleep(0.01)
+            while app.state.activity.running:
+                await asyncio.sleep(0.01)
+            until = time.monotonic() + 1.0
+            while time.monotonic() < until:
+                await asyncio.sleep(0.01)
+            seen.stop()
+        await asyncio.to_thread(client.close().result, 30)
+    return seen.ways
+
+
+def lines(ways: dict[str, list[Hop]]) -> Iterator[str]:
+    """Yield the table; a call that two stretches share counts once."""
+    known: set[tuple[str, str]] = set()
+    for stretch in STRETCHES:
+        way = ways.get(stretch, [])
+        if way and way[0][0].endswith("door/engine.py"):
+            way = way[1:]  # The loop, which runs what waited.
+        calls = [(one[0], other[0]) for one, other in pairwise(way)]
+        fresh = [call for call in calls if call not in known]
+        known.update(fresh)
+        yield f"{stretch}: {len(fresh)} hops"
+        yield from (f"    {file}  {function}" for file, function in way)
+    yield f"all: {len(known)} hops"
+
+
+def main() -> int:
+    """Print the ways."""
+    with machine() as home:
+        os.environ.update(home.env)
+        ways = asyncio.run(watch(home.project))
+    print("\n".join(lines(ways)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
