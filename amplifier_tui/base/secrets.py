@@ -1,0 +1,457 @@
+"""What secrets look like: the one table of published key formats, names and assignments.
+
+Any text takes linear time. A shape is looked for by a literal part of it (`str.find`) and its
+pattern is tried there alone; patterns are possessive or bounded, so a try costs no more than what
+it reads, and other threads run between two tries.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+SECRETS: Final = "secrets"
+ASSIGNMENTS: Final = "assignments"
+PII: Final = "pii"
+RULES: Final = (SECRETS, ASSIGNMENTS, PII)
+
+SHORTEST_VALUE: Final = 8
+"""Shorter values of variables are not looked for: they would hit ordinary words."""
+
+
+Finding = tuple[int, int, str]
+"""Where a secret begins and ends in a text, and its kind: `api-key`, `token`, `password`,
+`private-key`, `value`, `e-mail` or `phone`. A plain tuple, which the garbage collector need not
+visit: a text may hold a hundred thousand."""
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """One published format.
+
+    Attributes:
+        kind: See `Finding`.
+        anchors: Literal texts, one of which is in every secret of this shape.
+        pattern: Tried where an anchor was found. Its first group, where it has one, is the secret.
+        back: How many characters before the anchor the pattern begins.
+        check: What the pattern can't say.
+    """
+
+    kind: str
+    anchors: tuple[str, ...]
+    pattern: re.Pattern[str]
+    back: int = 0
+    check: Callable[[re.Match[str]], bool] | None = None
+
+
+_DIGIT: Final = re.compile("[0-9]")
+
+
+def _has_digit(match: re.Match[str]) -> bool:
+    return _DIGIT.search(match.group()) is not None
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (ValueError, binascii.Error):
+        return b""
+
+
+def _is_login(match: re.Match[str]) -> bool:
+    """Whether Base64 text says `user:password`; otherwise it is a word after "Basic"."""
+    text = match.group(1).translate({ord("+"): "-", ord("/"): "_"})
+    name, colon, _ = _decoded(text.rstrip("=")[:4096]).partition(b":")
+    return bool(colon) and name.isascii() and name.decode("ascii").isprintable()
+
+
+def _follows_an_id(match: re.Match[str]) -> bool:
+    """Whether a Discord token's first part, a number in Base64, stands before the match."""
+    before = match.string[max(0, match.start() - 26) : match.start()]
+    return any(len(before) >= size and _decoded(before[-size:]).isdigit() for size in range(23, 27))
+
+
+# Not inside a word. In JSON text `\n` and its like stand before a word without being one of its
+# letters.
+_EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=\\u00[01][0-9a-f]))"
+
+
+def _key(*anchors: str, rest: str, check: Callable[[re.Match[str]], bool] | None = None) -> _Shape:
+    alternatives = "|".join(re.escape(anchor) for anchor in anchors)
+    pattern = re.compile(rf"{_EDGE}(?:{alternatives}){rest}", re.ASCII)
+    return _Shape("api-key", anchors, pattern, check=check)
+
+
+_URLSAFE = "[A-Za-z0-9_-]"
+_SHAPES: Final = (
+    _key("sk-", rest=rf"{_URLSAFE}{{20,}}+", check=_has_digit),
+    _key("gh", rest="[pousr]_[A-Za-z0-9]{30,}+"),
+    _key("github_pat_", rest="[A-Za-z0-9_]{30,}+"),
+    _key("AKIA", "ASIA", rest="[0-9A-Z]{16}"),
+    _key("AIza", rest=rf"{_URLSAFE}{{35}}"),
+    _key("xox", rest="[abeprs]-[A-Za-z0-9-]{10,}+"),
+    _key("xapp-", rest="[A-Za-z0-9-]{10,}+"),
+    _key("glpat-", rest=rf"{_URLSAFE}{{20,}}+"),
+    _key("npm_", rest="[A-Za-z0-9]{36}"),
+    _key("pypi-", rest=rf"{_URLSAFE}{{50,}}+"),
+    _key("hf_", rest="[A-Za-z0-9]{30,}+"),
+    _key("sk_live_", "rk_live_", rest="[A-Za-z0-9]{20,}+"),
+    _key("SK", rest="[0-9a-f]{32}(?![A-Za-z0-9])"),  # Twilio
+    _key("SG.", rest=rf"{_URLSAFE}{{16,32}}+\.{_URLSAFE}{{32,64}}+"),  # SendGrid
+    _key("do", rest="[opr]_v1_[a-f0-9]{64}"),  # DigitalOcean
+    _key("gsk_", rest="[A-Za-z0-9]{40,}+"),  # Groq
+    _key("xai-", rest="[A-Za-z0-9]{40,}+"),
+    _key("dapi", rest="[a-f0-9]{32}(?:-[0-9])?(?![A-Za-z0-9])"),  # Databricks
+    _key("hv", rest=rf"[sbr]\.{_URLSAFE}{{24,}}+"),  # Vault
+    _Shape(
+        "api-key",
+        ("ountKey=", "AccessKey="),
+        re.compile(r"(?:ountKey|AccessKey)=([A-Za-z0-9+/]{40,}+=*+)"),
+    ),
+    # A secret of an application in Entra ID, which used to be Azure AD.
+    _Shape("api-key", ("8Q~",), re.compile(r"8Q~[A-Za-z0-9_~.-]{31,34}")),
+    _Shape(
+        "api-key",
+        ("ecret_access_key", "ecretAccessKey", "ECRET_ACCESS_KEY"),
+        re.compile(
+            r"ecret_?access_?key[\"']?\s{0,9}+[:=]\s{0,9}+[\"']?([A-Za-z0-9+/]{40})(?![A-Za-z0-9+/])",
+            re.IGNORECASE,
+        ),
+    ),
+    _Shape(
+        "token",
+        ("eyJ",),
+        re.compile(
+            rf"(?:(?<!{_URLSAFE})|(?<=\\[bfnrt]))eyJ{_URLSAFE}{{10,}}+\.eyJ{_URLSAFE}{{10,}}+"
+            rf"\.{_URLSAFE}{{10,}}+"
+        ),
+    ),
+    _Shape(
+        "token",
+        (":AA",),
+        re.compile(rf"(?<=\d{{8}}):(AA{_URLSAFE}{{33}})(?!{_URLSAFE})", re.ASCII),  # Telegram
+    ),
+    _Shape(
+        "token",
+        (".",),
+        re.compile(rf"\.({_URLSAFE}{{6}}\.{_URLSAFE}{{27,38}}+)"),  # Discord
+        check=_follows_an_id,
+    ),
+    _Shape(
+        "token",
+        ("earer ", "EARER "),
+        re.compile(r"(?i)\bBearer {1,9}+([A-Za-z0-9._~+/-]{20,}+=*+)"),
+        1,
+    ),
+    _Shape(
+        "password",
+        ("asic ", "ASIC "),
+        re.compile(r"(?i)\bBasic {1,9}+([A-Za-z0-9+/_-]{8,}+=*+)"),
+        1,
+        _is_login,
+    ),
+    _Shape("password", ("://",), re.compile(r"://[^\s/:@'\"]{0,100}+:([^\s/:@'\"]{3,200}+)@")),
+)
+_ANCHORS: Final = tuple((anchor, shape) for shape in _SHAPES for anchor in shape.anchors)
+_EDGED: Final = sum(shape.pattern.pattern.startswith(_EDGE) for shape in _SHAPES)
+_KEY_BEGINS: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
+_KEY_ENDS: Final = re.compile(r"-----END (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
+_LONGEST_PRIVATE_KEY: Final = 20_000
+
+# No code and no placeholder: neither calls and variables nor <your key here>.
+_NO_PLACEHOLDER: Final = (
+    r"(?!(?i:your|change|example|xxx|placeholder|test\b|none\b|null\b|true\b|false\b))"
+)
+_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
+_UPPER: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+_NOT_BEFORE_NAME: Final = re.compile(r"[A-Za-z0-9_$.-]", re.ASCII)
+_EQUALS: Final = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)[0-9]*+( ?)=( ?)")
+_VALUE: Final = re.compile(rf"{_NO_PLACEHOLDER}[^\s'\"#$(){{}}<>\[\]]{{8}}")
+_VALUE_REST: Final = re.compile(r"[^\s'\"#$(){}<>\[\]]*+")
+_LINE_END: Final = re.compile(r"[^\S\n]*+(?:#|\r?$)", re.MULTILINE)
+
+# A password field of JSON or YAML. A word alone is a label and no password.
+_FIELD_ANCHORS: Final = (
+    *("assword", "ASSWORD", "asswd", "ASSWD", "assphrase", "ASSPHRASE", "ecret", "ECRET"),
+    *("api_key", "api-key", "apikey", "apiKey", "ApiKey", "API_KEY", "APIKEY"),
+)
+_QUOTED: Final = (
+    rf"{_NO_PLACEHOLDER}(?=[^\s'\"]{{0,200}}[\d@%^&*+=~])[^\s'\"\\$(){{}}<>\[\]]{{6,200}}+"
+)
+_BARE: Final = rf"{_NO_PLACEHOLDER}(?=\S{{0,200}}\d)[^\s'\"#$(){{}}<>\[\].,;:]{{6,200}}+"
+_FIELD: Final = re.compile(
+    r"(?i:assword|asswd|assphrase|ecret(?:[_-]?key)?|api[_-]?key)\\?[\"']?[^\S\n]{0,9}+:[^\S\n]{0,9}+"
+    rf"(?:\\?\"({_QUOTED})\\?\"|'({_QUOTED})'|({_BARE})[^\S\n]{{0,9}}+(?:#|\r?$))",
+    re.MULTILINE,
+)
+
+_EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}(?![\w-])")
+_PHONE: Final = re.compile(r"(?<![\w.+-])\+\d{1,3}(?:[ ./-]?\(?\d{2,5}\)?){2,5}(?![\w-])")
+_LONGEST_ADDRESS: Final = 512
+_WINDOW: Final = 8_192
+
+
+_NAMES: Final = (
+    *(
+        "api_key",
+        "apikey",
+        "secret",
+        "clientsecret",
+        "password",
+        "passwd",
+        "token",
+        "credential",
+        "credentials",
+    ),
+    *("private_key", "privatekey", "auth", "authorization", "access_key", "accesskey", "cookie"),
+)
+_FIELD_NAME: Final = re.compile(rf"(?:^|_)(?:{'|'.join(_NAMES)})$")
+_VARIABLE: Final = re.compile(
+    r"(?i)(?:_|^)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$|API_?KEY"
+)
+_HARMLESS: Final = frozenset({"none", "null", "true", "false", "unused", "not-needed"})
+
+
+def _begun(literal: str) -> str:
+    """A pattern for the first characters of a literal, or for all of it and what follows."""
+    pattern = r"[A-Za-z0-9_.+/=~-]*+"
+    for character in reversed(literal):
+        pattern = f"{re.escape(character)}(?:{pattern})?"
+    return pattern
+
+
+_LONGEST_HELD: Final = 2_000
+_LONGEST_NAMED: Final = 200
+_BEGUN_PRIVATE_KEY: Final = re.compile(
+    r"-----BEGIN (?:[A-Z0-9 ]*+-{0,4}\Z|[A-Z0-9 ]*PRIVATE KEY-----)"
+)
+# Bearer and Basic tokens, and what is a key by the name before it.
+_AFTER_SPACE: Final = re.compile(
+    r"(?i)(?:\b(?:bearer|basic)\s{1,9}\S*+"
+    r"|secret_?access_?key[\"']?\s{0,9}(?:[:=]\s{0,9}[\"']?[^\s\"']*+)?)\Z"
+)
+_BEGUN: Final = re.compile(
+    f"{_EDGE}(?:"
+    + "|".join(
+        _begun(literal)
+        for literal in (
+            *(anchor for shape in _SHAPES[:_EDGED] for anchor in shape.anchors),
+            *("AccountKey", "SharedAccessKey", "eyJ", "Bearer", "bearer", "Basic", "basic"),
+            *("aws_secret_access_key", "SecretAccessKey", "AWS_SECRET_ACCESS_KEY"),
+        )
+    )
+    + r"|\d{1,10}(?::(?:A(?:A[\w-]*+)?)?)?"  # Telegram
+    r"|[MNO](?:[DTjz][\w-]{0,25}(?:\.[\w-]{0,6}(?:\.[\w-]{0,38})?)?)?"  # Discord
+    r")\Z"
+    r"|(?<![\w-])-{1,4}(?:-(?:B(?:E(?:G(?:IN?)?)?)?)?)?\Z"
+    r"|(?<!\d)\d{1,10}(?::(?:A(?:A[\w-]*+)?)?)?\Z"  # Telegram
+    r"|8(?:Q(?:~[\w~.-]*+)?)?\Z"
+    r"|:(?:/(?:/[^\s/:@'\"]{0,100}(?::[^\s/:@'\"]{0,200})?)?)?\Z"
+)
+
+
+def find_secrets(text: str, rules: Iterable[str] = (SECRETS,)) -> list[Finding]:
+    """Return what looks like a secret, in the text's order and without overlaps.
+
+    Args:
+        text: Any text, also one of JSON.
+        rules: Which of `RULES` to look for: `secrets` are published formats, `assignments` values
+            in lines like `DB_PASSWORD=…` and password fields, `pii` e-mail addresses and phone
+            numbers.
+    """
+    found: list[Finding] = []
+    if SECRETS in rules:
+        found += _private_keys(text)
+        for anchor, shape in _ANCHORS:
+            if anchor in text:
+                found += _of_shape(anchor, shape, text)
+    if ASSIGNMENTS in rules:
+        found += _assignments(text)
+        found += _fields(text)
+    if PII in rules:
+        found += _addresses(text)
+    return _merged(found) if len(found) > 1 else found
+
+
+def replace_secrets(
+    text: str,
+    marker: Callable[[str, str], str | None],
+    rules: Iterable[str] = (SECRETS,),
+) -> str:
+    """Return a text with its secrets replaced.
+
+    Args:
+        text: The text.
+        marker: Gets a secret and its kind, and returns what takes its place; None leaves it.
+        rules: See `find_secrets`.
+    """
+    parts: list[str] = []
+    done = 0
+    for start, end, kind in find_secrets(text, rules):
+        mark = marker(text[start:end], kind)
+        if mark is not None:
+            parts += (text[done:start], mark)
+            done = end
+    return "".join((*parts, text[done:])) if parts else text
+
+
+def _merged(found: list[Finding]) -> list[Finding]:
+    """Overlapping findings become one, of the kind that was found first."""
+    ranks: dict[str, int] = {}
+    for _, _, kind in found:
+        ranks.setdefault(kind, len(ranks))
+    merged: list[Finding] = []
+    for start, end, kind in sorted(found):
+        if merged and start < merged[-1][1]:
+            first, last, other = merged.pop()
+            merged.append((first, max(last, end), min(kind, other, key=ranks.__getitem__)))
+        else:
+            merged.append((start, end, kind))
+    return merged
+
+
+def _places(text: str, anchors: Iterable[str]) -> Iterator[int]:
+    for anchor in anchors:
+        at = text.find(anchor)
+        while at >= 0:
+            yield at
+            at = text.find(anchor, at + 1)
+
+
+def _of_shape(anchor: str, shape: _Shape, text: str) -> Iterator[Finding]:
+    at = text.find(anchor)
+    while at >= 0:
+        match = shape.pattern.match(text, at - shape.back) if at >= shape.back else None
+        if match is None:
+            at = text.find(anchor, at + 1)
+            continue
+        if shape.check is None or shape.check(match):
+            group = match.lastindex or 0
+            yield match.start(group), match.end(group), shape.kind
+        # What was read once is not read again, be it a secret or not.
+        at = text.find(anchor, max(at + 1, match.end()))
+
+
+def _private_keys(text: str) -> Iterator[Finding]:
+    begins = [
+        match for at in _places(text, ("-----BEGIN ",)) if (match := _KEY_BEGINS.match(text, at))
+    ]
+    if not begins:
+        return
+    ends = [match for at in _places(text, ("-----END ",)) if (match := _KEY_ENDS.match(text, at))]
+    starts = [match.start() for match in ends]
+    done = 0
+    for begin in begins:
+        if begin.start() < done:
+            continue
+        number = bisect_left(starts, begin.end() + 1)
+        if number < len(ends) and starts[number] - begin.end() <= _LONGEST_PRIVATE_KEY:
+            done = ends[number].end()
+        elif 0 < len(text) - begin.end() <= _LONGEST_PRIVATE_KEY:
+            done = len(text)  # Cut off by whoever shortened the text.
+        else:
+            continue
+        yield begin.start(), done, "private-key"
+
+
+def _assignments(text: str) -> Iterator[Finding]:
+    """Values in the lines of an environment file."""
+    done = run = end = 0
+    for at in sorted(_places(text, _WORDS)):
+        equals = _EQUALS.match(text, at)
+        if equals is None or not _is_name(text, at):
+            continue
+        quoted = text[equals.end() : equals.end() + 1] in ("'", '"')
+        start = equals.end() + quoted
+        if not _VALUE.match(text, start):
+            continue
+        if not run <= start < end:  # Values that begin inside one another end alike.
+            rest = _VALUE_REST.match(text, start)
+            run, end = start, start if rest is None else rest.end()
+        if quoted and text[end : end + 1] != text[start - 1]:
+            continue
+        # With spaces it may be code, so only a quoted value that looks made up counts.
+        if equals.group(1) and not (quoted and _DIGIT.search(text, start + 1, end)):
+            continue
+        if end > done and _LINE_END.match(text, end + quoted):
+            yield start, end, "value"
+            done = end
+
+
+def _is_name(text: str, at: int) -> bool:
+    """Whether the word at a place is the end of a variable's name in capitals."""
+    before = text[max(0, at - 200) : at]
+    head = before.rstrip(_UPPER)
+    first = (before + text[at])[len(head)]
+    return first.isalpha() and not _NOT_BEFORE_NAME.match(head[-1:])
+
+
+def _fields(text: str) -> Iterator[Finding]:
+    """Password fields of JSON and YAML."""
+    for at in sorted(_places(text, _FIELD_ANCHORS)):
+        match = _FIELD.match(text, at)
+        if match is not None and match.lastindex is not None:
+            yield *match.span(match.lastindex), "value"
+
+
+def _addresses(text: str) -> Iterator[Finding]:
+    for kind, pattern, anchor in (("e-mail", _EMAIL, "@"), ("phone", _PHONE, "+")):
+        if anchor not in text:
+            continue
+        at = 0
+        while at < len(text):
+            # A window at a time, so that other threads need not wait for the whole text.
+            done = stop = at + _WINDOW
+            for match in pattern.finditer(text, at, stop + _LONGEST_ADDRESS):
+                if match.start() >= stop:
+                    break
+                yield match.start(), match.end(), kind
+                done = max(done, match.end())
+            at = done
+
+
+def unfinished(text: str) -> int:
+    """Return how many characters at the end of a text may be the beginning of a secret.
+
+    For streams: what a text ends with is held back until it is clear what it is, so that no key
+    is shown in two halves.
+    """
+    begin = text.rfind("-----BEGIN ", -_LONGEST_PRIVATE_KEY)
+    if begin >= 0 and _BEGUN_PRIVATE_KEY.match(text, begin) and not _KEY_ENDS.search(text, begin):
+        return len(text) - begin
+    tail = text[-_LONGEST_HELD:]
+    match = _AFTER_SPACE.search(tail[-_LONGEST_NAMED:])
+    if match is not None:
+        return len(match.group())
+    match = _BEGUN.search(tail, max(tail.rfind(space) for space in " \n\t") + 1)
+    return 0 if match is None else len(match.group())
+
+
+def is_secret_name(name: object) -> bool:
+    """Whether a field of this name holds a secret, such as `api_key` or `x-auth-token`."""
+    return isinstance(name, str) and _FIELD_NAME.search(name.replace("-", "_").lower()) is not None
+
+
+def is_secret_variable(name: str) -> bool:
+    """Whether an environment variable of this name holds a secret, such as `GITHUB_TOKEN`."""
+    return _VARIABLE.search(name) is not None
+
+
+def secret_values(variables: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the values of secret variables, the longest first: one may contain another."""
+    return by_length(value for name, value in variables.items() if is_secret_variable(name))
+
+
+def by_length(values: Iterable[str]) -> tuple[str, ...]:
+    """Return those of some values that can be looked for in a text, the longest first."""
+    usable = {
+        value
+        for value in values
+        if len(value) >= SHORTEST_VALUE and value.casefold() not in _HARMLESS
+    }
+    return tuple(sorted(usable, key=len, reverse=True))
