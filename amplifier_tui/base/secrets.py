@@ -78,17 +78,17 @@ def _follows_an_id(match: re.Match[str]) -> bool:
 
 # Not inside a word. In JSON text `\n` and its like stand before a word without being one of its
 # letters.
-_EDGE = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=\\u00[01][0-9a-f]))"
+EDGE: Final = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=\\u00[01][0-9a-f]))"
 
 
 def _key(*anchors: str, rest: str, check: Callable[[re.Match[str]], bool] | None = None) -> _Shape:
     alternatives = "|".join(re.escape(anchor) for anchor in anchors)
-    pattern = re.compile(rf"{_EDGE}(?:{alternatives}){rest}", re.ASCII)
+    pattern = re.compile(rf"{EDGE}(?:{alternatives}){rest}", re.ASCII)
     return _Shape("api-key", anchors, pattern, check=check)
 
 
 _URLSAFE = "[A-Za-z0-9_-]"
-_SHAPES: Final = (
+SHAPES: Final = (
     _key("sk-", rest=rf"{_URLSAFE}{{20,}}+", check=_has_digit),
     _key("gh", rest="[pousr]_[A-Za-z0-9]{30,}+"),
     _key("github_pat_", rest="[A-Za-z0-9_]{30,}+"),
@@ -157,11 +157,10 @@ _SHAPES: Final = (
     ),
     _Shape("password", ("://",), re.compile(r"://[^\s/:@'\"]{0,100}+:([^\s/:@'\"]{3,200}+)@")),
 )
-_ANCHORS: Final = tuple((anchor, shape) for shape in _SHAPES for anchor in shape.anchors)
-_EDGED: Final = sum(shape.pattern.pattern.startswith(_EDGE) for shape in _SHAPES)
-_KEY_BEGINS: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
-_KEY_ENDS: Final = re.compile(r"-----END (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
-_LONGEST_PRIVATE_KEY: Final = 20_000
+_ANCHORS: Final = tuple((anchor, shape) for shape in SHAPES for anchor in shape.anchors)
+KEY_BEGINS: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
+KEY_ENDS: Final = re.compile(r"-----END (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
+LONGEST_PRIVATE_KEY: Final = 20_000
 
 # No code and no placeholder: neither calls and variables nor <your key here>.
 _NO_PLACEHOLDER: Final = (
@@ -175,18 +174,19 @@ _VALUE: Final = re.compile(rf"{_NO_PLACEHOLDER}[^\s'\"#$(){{}}<>\[\]]{{8}}")
 _VALUE_REST: Final = re.compile(r"[^\s'\"#$(){}<>\[\]]*+")
 _LINE_END: Final = re.compile(r"[^\S\n]*+(?:#|\r?$)", re.MULTILINE)
 
-# A password field of JSON or YAML. A word alone is a label and no password.
-_FIELD_ANCHORS: Final = (
-    *("assword", "ASSWORD", "asswd", "ASSWD", "assphrase", "ASSPHRASE", "ecret", "ECRET"),
-    *("api_key", "api-key", "apikey", "apiKey", "ApiKey", "API_KEY", "APIKEY"),
+# A field of JSON or YAML. A word alone is a label and no password.
+_PASSWORD_FIELDS: Final = (*("assword", "ASSWORD", "asswd", "ASSWD", "assphrase", "ASSPHRASE"),)
+_OTHER_FIELDS: Final = (
+    *("ecret", "ECRET", "api_key", "api-key", "apikey", "apiKey", "ApiKey", "API_KEY", "APIKEY"),
 )
 _QUOTED: Final = (
     rf"{_NO_PLACEHOLDER}(?=[^\s'\"]{{0,200}}[\d@%^&*+=~])[^\s'\"\\$(){{}}<>\[\]]{{6,200}}+"
 )
-_BARE: Final = rf"{_NO_PLACEHOLDER}(?=\S{{0,200}}\d)[^\s'\"#$(){{}}<>\[\].,;:]{{6,200}}+"
+_BARE: Final = rf"{_NO_PLACEHOLDER}(?=[^\s\\]{{0,200}}\d)[^\s'\"\\#$(){{}}<>\[\].,;:]{{6,200}}+"
 _FIELD: Final = re.compile(
-    r"(?i:assword|asswd|assphrase|ecret(?:[_-]?key)?|api[_-]?key)\\?[\"']?[^\S\n]{0,9}+:[^\S\n]{0,9}+"
-    rf"(?:\\?\"({_QUOTED})\\?\"|'({_QUOTED})'|({_BARE})[^\S\n]{{0,9}}+(?:#|\r?$))",
+    r"(?i:assword|asswd|assphrase|ecret(?:[_-]?key)?|api[_-]?key)\\?[\"']?[^\S\n]{0,9}+:"
+    rf"[^\S\n]{{0,9}}+(?:\\?\"({_QUOTED})\\?\"|'({_QUOTED})'"
+    rf"|({_BARE})(?=[^\S\n]{{0,9}}+(?:#|\r?$|\\[rn]|\")))",
     re.MULTILINE,
 )
 
@@ -217,52 +217,14 @@ _VARIABLE: Final = re.compile(
 _HARMLESS: Final = frozenset({"none", "null", "true", "false", "unused", "not-needed"})
 
 
-def _begun(literal: str) -> str:
-    """A pattern for the first characters of a literal, or for all of it and what follows."""
-    pattern = r"[A-Za-z0-9_.+/=~-]*+"
-    for character in reversed(literal):
-        pattern = f"{re.escape(character)}(?:{pattern})?"
-    return pattern
-
-
-_LONGEST_HELD: Final = 2_000
-_LONGEST_NAMED: Final = 200
-_BEGUN_PRIVATE_KEY: Final = re.compile(
-    r"-----BEGIN (?:[A-Z0-9 ]*+-{0,4}\Z|[A-Z0-9 ]*PRIVATE KEY-----)"
-)
-# Bearer and Basic tokens, and what is a key by the name before it.
-_AFTER_SPACE: Final = re.compile(
-    r"(?i)(?:\b(?:bearer|basic)\s{1,9}\S*+"
-    r"|secret_?access_?key[\"']?\s{0,9}(?:[:=]\s{0,9}[\"']?[^\s\"']*+)?)\Z"
-)
-_BEGUN: Final = re.compile(
-    f"{_EDGE}(?:"
-    + "|".join(
-        _begun(literal)
-        for literal in (
-            *(anchor for shape in _SHAPES[:_EDGED] for anchor in shape.anchors),
-            *("AccountKey", "SharedAccessKey", "eyJ", "Bearer", "bearer", "Basic", "basic"),
-            *("aws_secret_access_key", "SecretAccessKey", "AWS_SECRET_ACCESS_KEY"),
-        )
-    )
-    + r"|\d{1,10}(?::(?:A(?:A[\w-]*+)?)?)?"  # Telegram
-    r"|[MNO](?:[DTjz][\w-]{0,25}(?:\.[\w-]{0,6}(?:\.[\w-]{0,38})?)?)?"  # Discord
-    r")\Z"
-    r"|(?<![\w-])-{1,4}(?:-(?:B(?:E(?:G(?:IN?)?)?)?)?)?\Z"
-    r"|(?<!\d)\d{1,10}(?::(?:A(?:A[\w-]*+)?)?)?\Z"  # Telegram
-    r"|8(?:Q(?:~[\w~.-]*+)?)?\Z"
-    r"|:(?:/(?:/[^\s/:@'\"]{0,100}(?::[^\s/:@'\"]{0,200})?)?)?\Z"
-)
-
-
 def find_secrets(text: str, rules: Iterable[str] = (SECRETS,)) -> list[Finding]:
     """Return what looks like a secret, in the text's order and without overlaps.
 
     Args:
         text: Any text, also one of JSON.
-        rules: Which of `RULES` to look for: `secrets` are published formats, `assignments` values
-            in lines like `DB_PASSWORD=…` and password fields, `pii` e-mail addresses and phone
-            numbers.
+        rules: Which of `RULES` to look for: `secrets` are published formats and password fields,
+            `assignments` values in lines like `DB_PASSWORD=…` and other secret fields, `pii`
+            e-mail addresses and phone numbers.
     """
     found: list[Finding] = []
     if SECRETS in rules:
@@ -270,9 +232,10 @@ def find_secrets(text: str, rules: Iterable[str] = (SECRETS,)) -> list[Finding]:
         for anchor, shape in _ANCHORS:
             if anchor in text:
                 found += _of_shape(anchor, shape, text)
+        found += _fields(text, _PASSWORD_FIELDS, "password")
     if ASSIGNMENTS in rules:
         found += _assignments(text)
-        found += _fields(text)
+        found += _fields(text, _OTHER_FIELDS, "value")
     if PII in rules:
         found += _addresses(text)
     return _merged(found) if len(found) > 1 else found
@@ -339,20 +302,20 @@ def _of_shape(anchor: str, shape: _Shape, text: str) -> Iterator[Finding]:
 
 def _private_keys(text: str) -> Iterator[Finding]:
     begins = [
-        match for at in _places(text, ("-----BEGIN ",)) if (match := _KEY_BEGINS.match(text, at))
+        match for at in _places(text, ("-----BEGIN ",)) if (match := KEY_BEGINS.match(text, at))
     ]
     if not begins:
         return
-    ends = [match for at in _places(text, ("-----END ",)) if (match := _KEY_ENDS.match(text, at))]
+    ends = [match for at in _places(text, ("-----END ",)) if (match := KEY_ENDS.match(text, at))]
     starts = [match.start() for match in ends]
     done = 0
     for begin in begins:
         if begin.start() < done:
             continue
         number = bisect_left(starts, begin.end() + 1)
-        if number < len(ends) and starts[number] - begin.end() <= _LONGEST_PRIVATE_KEY:
+        if number < len(ends) and starts[number] - begin.end() <= LONGEST_PRIVATE_KEY:
             done = ends[number].end()
-        elif 0 < len(text) - begin.end() <= _LONGEST_PRIVATE_KEY:
+        elif 0 < len(text) - begin.end() <= LONGEST_PRIVATE_KEY:
             done = len(text)  # Cut off by whoever shortened the text.
         else:
             continue
@@ -391,12 +354,11 @@ def _is_name(text: str, at: int) -> bool:
     return first.isalpha() and not _NOT_BEFORE_NAME.match(head[-1:])
 
 
-def _fields(text: str) -> Iterator[Finding]:
-    """Password fields of JSON and YAML."""
-    for at in sorted(_places(text, _FIELD_ANCHORS)):
+def _fields(text: str, names: tuple[str, ...], kind: str) -> Iterator[Finding]:
+    for at in _places(text, names):
         match = _FIELD.match(text, at)
         if match is not None and match.lastindex is not None:
-            yield *match.span(match.lastindex), "value"
+            yield *match.span(match.lastindex), kind
 
 
 def _addresses(text: str) -> Iterator[Finding]:
@@ -415,26 +377,17 @@ def _addresses(text: str) -> Iterator[Finding]:
             at = done
 
 
-def unfinished(text: str) -> int:
-    """Return how many characters at the end of a text may be the beginning of a secret.
-
-    For streams: what a text ends with is held back until it is clear what it is, so that no key
-    is shown in two halves.
-    """
-    begin = text.rfind("-----BEGIN ", -_LONGEST_PRIVATE_KEY)
-    if begin >= 0 and _BEGUN_PRIVATE_KEY.match(text, begin) and not _KEY_ENDS.search(text, begin):
-        return len(text) - begin
-    tail = text[-_LONGEST_HELD:]
-    match = _AFTER_SPACE.search(tail[-_LONGEST_NAMED:])
-    if match is not None:
-        return len(match.group())
-    match = _BEGUN.search(tail, max(tail.rfind(space) for space in " \n\t") + 1)
-    return 0 if match is None else len(match.group())
-
-
 def is_secret_name(name: object) -> bool:
     """Whether a field of this name holds a secret, such as `api_key` or `x-auth-token`."""
     return isinstance(name, str) and _FIELD_NAME.search(name.replace("-", "_").lower()) is not None
+
+
+def may_name_secret(text: str) -> bool:
+    """Whether a JSON text (as `json.dumps` spaces it) may have a field with a secret's name."""
+    return any(
+        text[max(0, at - 16) : at].replace("-", "_").lower().endswith(_NAMES)
+        for at in _places(text, ('": ',))
+    )
 
 
 def is_secret_variable(name: str) -> bool:

@@ -2,43 +2,25 @@
 
 Two ways to know one: by the name of the field it is in, and by its value, when the environment or
 a provider's configuration holds it. Values with the shape of a well-known kind of key go as well,
-for those a user pastes.
+for those a user pastes. The table of shapes and names is `base.secrets`.
 """
 
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-REDACTED: Final = "[REDACTED]"
-MIN_SECRET: Final = 8
-"""Shorter values are not looked for: they would hit ordinary words."""
+from amplifier_tui.base.secret_streams import unfinished
+from amplifier_tui.base.secrets import (
+    by_length,
+    find_secrets,
+    is_secret_name,
+    may_name_secret,
+    replace_secrets,
+    secret_values,
+)
 
-_NAMES: Final = (
-    "api_?key|secret|password|passwd|token|credentials?|private_?key|auth|authorization|"
-    "access_?key|client_?secret|cookie|set_cookie"
-)
-_FIELD = re.compile(rf"(?i)(?:^|.*_)(?:{_NAMES})$")
-# The same names as JSON keys, to find out fast that a text has none.
-_JSON_KEY = re.compile(
-    rf'(?i)"[\w-]*(?:{_NAMES.replace("_", "[_-]")})"\s*:',
-)
-_VARIABLE = re.compile(r"(?i)(?:_|^)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$|API_?KEY")
-# Published formats of API keys.
-_SHAPES = re.compile(
-    r"(?<![A-Za-z0-9])(?:sk-(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|"
-    r"github_pat_[A-Za-z0-9_]{30,}|AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|"
-    r"xox[abprs]-[A-Za-z0-9-]{10,}|glpat-[A-Za-z0-9_-]{20,})"
-)
-_SHAPE_STARTS: Final = ("sk-", "gh", "AKIA", "AIza", "xox", "glpat-")
-_KEY_STARTS: Final = (
-    *("sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-    *("AKIA", "AIza", "xox", "glpat-"),
-)
-_LONGEST_KEY: Final = 200
-_LAST_WORD: Final = re.compile(r"[A-Za-z0-9_-]+\Z")
-_HARMLESS: Final = frozenset({"none", "null", "true", "false", "unused", "not-needed"})
+REDACTED: Final = "[REDACTED]"
 
 
 class Redactor:
@@ -50,22 +32,14 @@ class Redactor:
     """
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
-        self._values: list[str] = []
+        self._values: tuple[str, ...] = ()
         self._longest = 1
         self._escaped: list[str] = []
-        variables = os.environ if environ is None else environ
-        self.add(value for name, value in variables.items() if _VARIABLE.search(name))
+        self.add(secret_values(os.environ if environ is None else environ))
 
     def add(self, values: Iterable[str]) -> None:
         """Look for these values too."""
-        known = set(self._values)
-        known.update(
-            value
-            for value in values
-            if len(value) >= MIN_SECRET and value.casefold() not in _HARMLESS
-        )
-        # The longest first: one may contain another.
-        self._values = sorted(known, key=len, reverse=True)
+        self._values = by_length((*self._values, *values))
         self._longest = max(map(len, self._values), default=1)
         self._escaped = [json.dumps(value, ensure_ascii=False)[1:-1] for value in self._values]
 
@@ -78,7 +52,7 @@ class Redactor:
         for value in self._values:
             if value in text:
                 text = text.replace(value, REDACTED)
-        return _shapes_gone(text)
+        return replace_secrets(text, _marked)
 
     def unfinished(self, text: str) -> int:
         """Return how many characters at the end of a text may be the beginning of a secret.
@@ -87,7 +61,7 @@ class Redactor:
         halves.
         """
         tail = text[-self._longest :]
-        longest = _unfinished_key(text)
+        longest = unfinished(text)
         for value in self._values:
             at = tail.find(value[0])
             while at >= 0:
@@ -104,12 +78,22 @@ class Redactor:
             data: Anything; what JSON has no form for becomes its `str`.
         """
         text = _dump(data)
-        if _JSON_KEY.search(text):
+        if may_name_secret(text):
             text = _dump(self.fields(data))
         for value in self._escaped:
             if value in text:
                 text = text.replace(value, REDACTED)
-        return _shapes_gone(text)
+        if find_secrets(text):
+            # String by string, so that a secret that was cut off ends with its string.
+            text = _dump(self._strings(json.loads(text)))
+        return text
+
+    def _strings(self, data: Any) -> Any:
+        if isinstance(data, str):
+            return self.text(data)
+        if isinstance(data, dict):
+            return {self.text(key): self._strings(value) for key, value in data.items()}
+        return [self._strings(item) for item in data] if isinstance(data, list) else data
 
     def fields(self, data: Any) -> Any:
         """Return a copy of data with secret fields and values replaced, at any depth."""
@@ -142,11 +126,6 @@ class Redactor:
         return data
 
 
-def is_secret_name(name: Any) -> bool:
-    """Whether a field of this name holds a secret, such as `api_key` or `x-auth-token`."""
-    return isinstance(name, str) and _FIELD.match(name.replace("-", "_")) is not None
-
-
 def _is_value(value: Any) -> bool:
     return value is not None and not isinstance(value, bool | int | float) and value != ""
 
@@ -164,18 +143,8 @@ def _secret_values(config: Any) -> Iterable[str]:
             yield from _secret_values(item)
 
 
-def _unfinished_key(text: str) -> int:
-    match = _LAST_WORD.search(text[-_LONGEST_KEY:])
-    word = match.group() if match is not None else ""
-    if any(word.startswith(start) or start.startswith(word) for start in _KEY_STARTS if word):
-        return len(word)
-    return 0
-
-
-def _shapes_gone(text: str) -> str:
-    if any(start in text for start in _SHAPE_STARTS):
-        return _SHAPES.sub(REDACTED, text)
-    return text
+def _marked(secret: str, kind: str) -> str:
+    return REDACTED
 
 
 def _dump(data: Any) -> str:

@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_tui.base.secret_streams import unfinished
 from amplifier_tui.base.secrets import (
     RULES,
     by_length,
     find_secrets,
     is_secret_name,
     is_secret_variable,
+    may_name_secret,
     replace_secrets,
     secret_values,
-    unfinished,
 )
 
 HEX = "0123456789abcdef"
@@ -61,6 +62,11 @@ SECRETS = {
     "basic": ("password", "Authorization: Basic ", base64.b64encode(b"me:hunter2").decode(), ""),
     "database": ("password", "postgres://me:", "hunter2!", "@db.example/x"),
     "redis": ("password", "redis://:", "hunter2!", "@db.example/x"),
+    "password, JSON": ("password", '"password": "', "hunter2", '"'),
+    "password, close": ("password", '"db_password":"', "tr0ub4dor&3", '",'),
+    "password, escaped": ("password", '{\\"password\\": \\"', "hunter2", '\\"}'),
+    "password, YAML": ("password", "  password: ", "hunter2", "\nuser: me"),
+    "password, quoted": ("password", "  db_passwd: '", "hunter2", "'  # mine"),
     "private key": (
         "private-key",
         "",
@@ -76,12 +82,6 @@ ASSIGNED = [
     (".env:3:DB_PASSWORD=", "correct-horse-battery", "\r"),
     ('SECRET_KEY = "', "abcdefgh12345678", '"'),
     ("A_KEY=foofoofo,B_KEY='", "secretsecret", "'"),
-    ('"password": "', "hunter2", '"'),
-    ('"db_password":"', "tr0ub4dor&3", '",'),
-    ('{\\"password\\": \\"', "hunter2", '\\"}'),
-    ("  password: ", "hunter2", ""),
-    ("  password: '", "hunter2", "'  # mine"),
-    ("adminPassword: ", "s3cr3t-pass", ""),
     ('client_secret: "', "correct@horse", '"'),
     ("api_key: ", "abcdef0123456789", ""),
     ('"apiKey": "', "abcdef0123456789", '"'),
@@ -180,6 +180,11 @@ def test_names_of_secret_fields(name: str) -> None:
 @pytest.mark.parametrize("name", ["max_tokens", "author", "key", "tokenizer", "id", "", 3, None])
 def test_names_of_other_fields(name: object) -> None:
     assert not is_secret_name(name)
+
+
+def test_a_json_text_is_searched_for_names_of_secrets() -> None:
+    assert may_name_secret('{"a": 1, "x-Auth-Token": 2}')
+    assert not may_name_secret('{"a": "token", "max_tokens": 3}')
 
 
 def test_values_of_secret_variables_are_known_the_longest_first() -> None:

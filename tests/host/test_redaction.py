@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.host.redaction import REDACTED, Redactor, is_secret_name
+from amplifier_tui.base.secrets import is_secret_name
+from amplifier_tui.host.redaction import REDACTED, Redactor
 
 SECRET = "tr0ub4dor&3-horse"
 
@@ -92,6 +93,12 @@ def test_what_json_has_no_form_for_is_told_as_text(redactor: Redactor) -> None:
     circular["me"] = circular
     assert "unreadable" in json.loads(redactor.json(circular))
     assert json.loads(redactor.json({"a": {1, 2}}))["a"]
+
+
+def test_a_secret_that_was_cut_off_leaves_the_rest_of_the_json() -> None:
+    key = "-----BEGIN PRIVATE KEY-----\nMIIE"
+    text = Redactor({}).json({"a": f"x {key}", "b": 1, f"ghp_{'a1' * 18}": f"\nghp_{'b2' * 18}"})
+    assert json.loads(text) == {"a": f"x {REDACTED}", "b": 1, REDACTED: f"\n{REDACTED}"}
 
 
 _JSON = st.recursive(

@@ -23,8 +23,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.kernel import events
-from amplifier_tui.modules.hooks_redaction.redaction import NAME, RedactionHook
-from amplifier_tui.modules.hooks_redaction.settings import read_settings
+from amplifier_tui.modules.hooks_redaction.redaction import NAME, RedactionHook, RedactionSettings
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -58,7 +57,7 @@ async def mount(
     Raises:
         ValueError: A value makes no sense.
     """
-    settings = read_settings(config or {})
+    settings = RedactionSettings.read(config)
     hook = RedactionHook(settings, coordinator.hooks.emit)
     names = [name for name in events.ALL_EVENTS if name not in _LEFT_ALONE]
     if not settings.prompts:

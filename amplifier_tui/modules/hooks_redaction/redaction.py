@@ -6,24 +6,65 @@ import os
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
+from pydantic import BeforeValidator, field_validator
+
+from amplifier_tui.base.config import ModuleSettings, Texts
+from amplifier_tui.base.secrets import RULES, is_secret_name, replace_secrets, secret_values
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import HookResult
-from amplifier_tui.modules.hooks_redaction.secrets import (
-    ASSIGNMENTS,
-    PII,
-    SECRETS,
-    is_secret_field,
-    secret_values,
-)
-from amplifier_tui.modules.hooks_redaction.settings import Settings
 
 NAME: Final = "hooks-redaction"
 Emit = Callable[[str, dict[str, Any]], Awaitable[Any]]
 
 _CONTINUE: Final = HookResult(action="continue")
 _MARK: Final = re.compile(r"\[REDACTED(?::[\w-]*)?\]")
+
+
+def _compiled(value: Any) -> Any:
+    """Patterns with a name each, from a text, a list or a mapping of names to texts."""
+    if isinstance(value, Mapping):
+        listed = [(str(name), text) for name, text in value.items()]
+    elif isinstance(value, str | list | tuple):
+        listed = [("pattern", text) for text in ([value] if isinstance(value, str) else value)]
+    else:
+        raise ValueError("must be a list of regular expressions")
+    return tuple((name, _pattern(text)) for name, text in listed)
+
+
+def _pattern(text: Any) -> re.Pattern[str]:
+    try:
+        pattern = re.compile(text)
+    except (re.error, TypeError, OverflowError) as error:
+        raise ValueError(f"has {text!r}, which is no regular expression: {error}") from error
+    if pattern.match("") is not None:
+        raise ValueError(f"has {text!r}, which matches nothing at all")
+    return pattern
+
+
+Patterns = Annotated[tuple[tuple[str, re.Pattern[str]], ...], BeforeValidator(_compiled)]
+
+
+class RedactionSettings(ModuleSettings):
+    """What a bundle may say about redaction; see the package's docstring."""
+
+    module: ClassVar[str] = NAME
+
+    rules: Texts = ("secrets", "assignments", "fields")
+    patterns: Patterns = ()
+    allow: Patterns = ()
+    prompts: bool = False
+    tell: bool = True
+    priority: int = 10
+
+    @field_validator("rules")
+    @classmethod
+    def _known(cls, rules: tuple[str, ...]) -> tuple[str, ...]:
+        if any(rule not in (*RULES, "fields") for rule in rules):
+            raise ValueError("must be a list of secrets, assignments, fields, pii")
+        return rules
+
 
 _NEVER: Final = frozenset(
     {
@@ -49,18 +90,12 @@ class RedactionHook:
     """
 
     def __init__(
-        self, settings: Settings, emit: Emit, environ: Mapping[str, str] | None = None
+        self, settings: RedactionSettings, emit: Emit, environ: Mapping[str, str] | None = None
     ) -> None:
         self._settings = settings
         self._emit = emit
         self._environ = os.environ if environ is None else environ
-        rules = settings.rules
-        self._patterns = (
-            *(SECRETS if "secrets" in rules else ()),
-            *(ASSIGNMENTS if "assignments" in rules else ()),
-            *(PII if "pii" in rules else ()),
-            *settings.patterns,
-        )
+        self._rules = tuple(rule for rule in RULES if rule in settings.rules)
 
     async def __call__(self, event: str, data: dict[str, Any]) -> HookResult:
         """Replace what is secret.
@@ -101,22 +136,20 @@ class RedactionHook:
             if value in text:
                 kinds.append("api-key")
                 text = text.replace(value, "[REDACTED:api-key]")
-        for kind, pattern in self._patterns:
-            text = pattern.sub(partial(self._replaced, kind, kinds), text)
+
+        def marker(secret: str, kind: str) -> str | None:
+            if _MARK.search(secret) or self._is_allowed(secret):
+                return None
+            kinds.append(kind)
+            return f"[REDACTED:{kind}]"
+
+        text = replace_secrets(text, marker, self._rules)
+        for kind, pattern in self._settings.patterns:
+            text = _replaced(pattern, text, partial(marker, kind=kind))
         return text, kinds
 
-    def _replaced(self, kind: str, kinds: list[str], match: re.Match[str]) -> str:
-        whole = match.group()
-        group = next((number for number, text in enumerate(match.groups(), 1) if text), 0)
-        secret = match.group(group)
-        if _MARK.search(secret) or self._is_allowed(secret):
-            return whole
-        kinds.append(kind)
-        start, end = match.start(group) - match.start(), match.end(group) - match.start()
-        return f"{whole[:start]}[REDACTED:{kind}]{whole[end:]}"
-
     def _is_allowed(self, secret: str) -> bool:
-        return any(pattern.search(secret) for pattern in self._settings.allow)
+        return any(pattern.search(secret) for _, pattern in self._settings.allow)
 
 
 class _Work:
@@ -132,7 +165,7 @@ class _Work:
 
     def visit(self, value: Any, name: Any = None) -> Any:
         """Return a value without secrets; `name` is that of the field it is in."""
-        if self._fields and isinstance(value, str) and value and is_secret_field(name):
+        if self._fields and isinstance(value, str) and value and is_secret_name(name):
             self.count += 1
             return "[REDACTED]"
         if isinstance(value, str):
@@ -152,6 +185,19 @@ class _Work:
             self.count += len(kinds)
             self.kinds += kinds
         return clean
+
+
+def _replaced(pattern: re.Pattern[str], text: str, marker: Callable[[str], str | None]) -> str:
+    def replacement(match: re.Match[str]) -> str:
+        # Where the pattern has groups, the first that took part is the secret.
+        group = next((number for number, part in enumerate(match.groups(), 1) if part), 0)
+        mark = marker(match.group(group))
+        if mark is None:
+            return match.group()
+        before = match.string[match.start() : match.start(group)]
+        return f"{before}{mark}{match.string[match.end(group) : match.end()]}"
+
+    return pattern.sub(replacement, text)
 
 
 def _named(kinds: list[str]) -> str:

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.modules import hooks_redaction
-from amplifier_tui.modules.hooks_redaction.redaction import RedactionHook
-from amplifier_tui.modules.hooks_redaction.settings import read_settings
+from amplifier_tui.modules.hooks_redaction.redaction import RedactionHook, RedactionSettings
 
 # Put together here, so that no scanner takes this file for a leak.
 KEYS = {
@@ -203,7 +202,7 @@ async def test_the_user_is_told_what_was_kept_back_once_a_result():
     session = await Session().mount()
     told: list[dict[str, Any]] = []
     session.coordinator.hooks.register("user:notification", lambda event, data: told.append(data))
-    await session.result(f"{KEYS['openai']} {KEYS['github']} {PRIVATE}")
+    await session.result(f"{PRIVATE} {KEYS['openai']} {KEYS['github']}")
     (notice,) = told
     assert notice["message"] == (
         "Kept from the model: 1 private-key, 2 api-keys in what read_file said"
@@ -247,13 +246,15 @@ async def _nobody(event: str, data: dict[str, Any]) -> None:
 @given(st.text(), st.sampled_from(sorted(KEYS)), st.text())
 def test_no_surroundings_let_a_key_through(before: str, kind: str, after: str):
     # A letter or digit beside it makes another word of it, a hyphen a longer key.
-    hook = RedactionHook(read_settings({}), _nobody, {})
+    hook = RedactionHook(RedactionSettings.read({}), _nobody, {})
     text, kinds = hook.text(f"{before} {KEYS[kind]} {after}", [])
     assert KEYS[kind] not in text and kinds
 
 
 @given(st.text(max_size=2_000))
 def test_no_text_breaks_it_and_twice_is_as_good_as_once(text: str):
-    hook = RedactionHook(read_settings({"rules": ["secrets", "assignments", "pii"]}), _nobody, {})
+    hook = RedactionHook(
+        RedactionSettings.read({"rules": ["secrets", "assignments", "pii"]}), _nobody, {}
+    )
     once, _ = hook.text(text, [])
     assert hook.text(once, [])[0] == once

@@ -1,0 +1,69 @@
+"""Secrets in a text that comes in pieces."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from amplifier_tui.base.secrets import EDGE, KEY_ENDS, LONGEST_PRIVATE_KEY, SHAPES
+
+
+def _begun(literal: str) -> str:
+    """A pattern for the first characters of a literal, or for all of it and what follows."""
+    pattern = r"[A-Za-z0-9_.+/=~-]*+"
+    for character in reversed(literal):
+        pattern = f"{re.escape(character)}(?:{pattern})?"
+    return pattern
+
+
+_LONGEST_HELD: Final = 2_000
+_LONGEST_NAMED: Final = 200
+_BEGUN_PRIVATE_KEY: Final = re.compile(
+    r"-----BEGIN (?:[A-Z0-9 ]*+-{0,4}\Z|[A-Z0-9 ]*PRIVATE KEY-----)"
+)
+# Bearer and Basic tokens, and what is a key by the name before it.
+_AFTER_SPACE: Final = re.compile(
+    r"(?i)(?:\b(?:bearer|basic)\s{1,9}\S*+"
+    r"|ass(?:word|wd|phrase)\\?[\"']?\s{0,9}(?::\s{0,9}\\?[\"']?[^\s\"']{0,200}\\?)?"
+    r"|secret_?access_?key[\"']?\s{0,9}(?:[:=]\s{0,9}[\"']?[^\s\"']*+)?)\Z"
+)
+_BEGUN: Final = re.compile(
+    f"{EDGE}(?:"
+    + "|".join(
+        _begun(literal)
+        for literal in (
+            *(
+                anchor
+                for shape in SHAPES
+                for anchor in shape.anchors
+                if shape.pattern.pattern.startswith(EDGE)
+            ),
+            *("AccountKey", "SharedAccessKey", "eyJ", "Bearer", "bearer", "Basic", "basic"),
+            *("password", "Password", "PASSWORD", "passwd", "passphrase"),
+            *("aws_secret_access_key", "SecretAccessKey", "AWS_SECRET_ACCESS_KEY"),
+        )
+    )
+    + r"|[MNO](?:[DTjz][\w-]{0,25}(?:\.[\w-]{0,6}(?:\.[\w-]{0,38})?)?)?"  # Discord
+    r")\Z"
+    r"|(?<![\w-])-{1,4}(?:-(?:B(?:E(?:G(?:IN?)?)?)?)?)?\Z"
+    r"|(?<!\d)\d{1,10}(?::(?:A(?:A[\w-]*+)?)?)?\Z"  # Telegram
+    r"|8(?:Q(?:~[\w~.-]*+)?)?\Z"
+    r"|:(?:/(?:/[^\s/:@'\"]{0,100}(?::[^\s/:@'\"]{0,200})?)?)?\Z"
+)
+
+
+def unfinished(text: str) -> int:
+    """Return how many characters at the end of a text may be the beginning of a secret.
+
+    For streams: what a text ends with is held back until it is clear what it is, so that no key
+    is shown in two halves.
+    """
+    begin = text.rfind("-----BEGIN ", -LONGEST_PRIVATE_KEY)
+    if begin >= 0 and _BEGUN_PRIVATE_KEY.match(text, begin) and not KEY_ENDS.search(text, begin):
+        return len(text) - begin
+    tail = text[-_LONGEST_HELD:]
+    match = _AFTER_SPACE.search(tail[-_LONGEST_NAMED:])
+    if match is not None:
+        return len(match.group())
+    match = _BEGUN.search(tail, max(tail.rfind(space) for space in " \n\t") + 1)
+    return 0 if match is None else len(match.group())
