@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from amplifier_tui.base.secrets import EDGE, KEY_ENDS, LONGEST_PRIVATE_KEY, SHAPES
+from amplifier_tui.base.secrets import EDGE, KEY_ENDS, LONGEST_PRIVATE_KEY
 
 
 def _begun(literal: str) -> str:
@@ -32,12 +32,10 @@ _BEGUN: Final = re.compile(
     + "|".join(
         _begun(literal)
         for literal in (
-            *(
-                anchor
-                for shape in SHAPES
-                for anchor in shape.anchors
-                if shape.pattern.pattern.startswith(EDGE)
-            ),
+            *("sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "AKIA", "ASIA", "AIza"),
+            *("xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "glpat-", "npm_"),
+            *("pypi-", "hf_", "sk_live_", "rk_live_", "SK", "SG.", "dop_v1_", "doo_v1_", "dor_v1_"),
+            *("gsk_", "xai-", "dapi", "hvs.", "hvb.", "hvr."),
             *("AccountKey", "SharedAccessKey", "eyJ", "Bearer", "bearer", "Basic", "basic"),
             *("password", "Password", "PASSWORD", "passwd", "passphrase"),
             *("aws_secret_access_key", "SecretAccessKey", "AWS_SECRET_ACCESS_KEY"),

@@ -88,7 +88,7 @@ def _key(*anchors: str, rest: str, check: Callable[[re.Match[str]], bool] | None
 
 
 _URLSAFE = "[A-Za-z0-9_-]"
-SHAPES: Final = (
+_SHAPES: Final = (
     _key("sk-", rest=rf"{_URLSAFE}{{20,}}+", check=_has_digit),
     _key("gh", rest="[pousr]_[A-Za-z0-9]{30,}+"),
     _key("github_pat_", rest="[A-Za-z0-9_]{30,}+"),
@@ -157,7 +157,7 @@ SHAPES: Final = (
     ),
     _Shape("password", ("://",), re.compile(r"://[^\s/:@'\"]{0,100}+:([^\s/:@'\"]{3,200}+)@")),
 )
-_ANCHORS: Final = tuple((anchor, shape) for shape in SHAPES for anchor in shape.anchors)
+_ANCHORS: Final = tuple((anchor, shape) for shape in _SHAPES for anchor in shape.anchors)
 KEY_BEGINS: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
 KEY_ENDS: Final = re.compile(r"-----END (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
 LONGEST_PRIVATE_KEY: Final = 20_000
