@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from amplifier_tui.foundation.checks.preview import BundlePreview
+    from amplifier_tui.foundation.checks.preview import BundleDescription
 
 Mark = Literal["-", "+", "~"]
 
@@ -45,7 +45,7 @@ class Change:
         return asdict(self)
 
 
-def compare(first: "BundlePreview", second: "BundlePreview") -> list[Change]:
+def compare(first: "BundleDescription", second: "BundleDescription") -> list[Change]:
     """Return the differences, in the order of a mount plan."""
     from amplifier_tui.cli.bundle_description import plain_plan
     from amplifier_tui.ui.state.formats import plural

@@ -9,7 +9,7 @@ from amplifier_tui.cli.bundle_layout import paragraph, table, table_rows
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.bundle.model import Origin
-    from amplifier_tui.foundation.checks.preview import BundlePreview, PlannedFetch
+    from amplifier_tui.foundation.checks.preview import BundleDescription, PlannedFetch
     from amplifier_tui.foundation.checks.preview_modules import PreviewModule
 
 _KINDS = {
@@ -27,7 +27,7 @@ _STATES = {
 }
 
 
-def plain_plan(preview: "BundlePreview") -> dict[str, Any]:
+def plain_plan(preview: "BundleDescription") -> dict[str, Any]:
     """Return the mount plan without secrets and without the agents' instructions."""
     from amplifier_tui.host.redaction import Redactor
 
@@ -43,7 +43,7 @@ def plain_plan(preview: "BundlePreview") -> dict[str, Any]:
     return plan
 
 
-def as_data(preview: "BundlePreview") -> dict[str, Any]:
+def as_data(preview: "BundleDescription") -> dict[str, Any]:
     """Return everything there is to know about a bundle as plain data."""
     origins = preview.bundle.origins if preview.bundle is not None else {}
     return {
@@ -82,7 +82,7 @@ def as_data(preview: "BundlePreview") -> dict[str, Any]:
     }
 
 
-def as_lines(preview: "BundlePreview") -> Iterator[str]:
+def as_lines(preview: "BundleDescription") -> Iterator[str]:
     """Yield the description of a bundle in readable lines."""
     version = f" {preview.version}" if preview.version else ""
     # Of what was named by its URI, nothing else is known than that.
@@ -110,7 +110,7 @@ def as_lines(preview: "BundlePreview") -> Iterator[str]:
     yield from _wants(preview)
 
 
-def _modules(preview: "BundlePreview") -> Iterator[str]:
+def _modules(preview: "BundleDescription") -> Iterator[str]:
     plan = plain_plan(preview)
     for title in dict.fromkeys(_KINDS.values()):
         modules = [module for module in preview.modules if _KINDS[module.kind] == title]
@@ -125,7 +125,7 @@ def _modules(preview: "BundlePreview") -> Iterator[str]:
         yield from _section(title, lines)
 
 
-def _session_rest(preview: "BundlePreview", plan: Mapping[str, Any]) -> Iterator[str]:
+def _session_rest(preview: "BundleDescription", plan: Mapping[str, Any]) -> Iterator[str]:
     """What a session says beside its modules, and the policy for agents."""
     session = plan.get("session") or {}
     rest = {key: value for key, value in session.items() if key not in ("orchestrator", "context")}
@@ -140,7 +140,7 @@ def _session_rest(preview: "BundlePreview", plan: Mapping[str, Any]) -> Iterator
         yield from paragraph(_short(value), indent=6)
 
 
-def _agents(preview: "BundlePreview") -> Iterator[str]:
+def _agents(preview: "BundleDescription") -> Iterator[str]:
     heads = table_rows(
         [
             (agent.name, _contributors(_origins(preview, f"agent:{agent.name}")))
@@ -158,7 +158,7 @@ def _named(module: "PreviewModule") -> str:
     return f"{module.module_id} ({module.instance})" if module.instance else module.module_id
 
 
-def _origins(preview: "BundlePreview", key: str) -> "list[Origin]":
+def _origins(preview: "BundleDescription", key: str) -> "list[Origin]":
     return preview.bundle.origins.get(key, []) if preview.bundle is not None else []
 
 
@@ -174,7 +174,7 @@ def _details(module: "PreviewModule", config: Mapping[str, Any]) -> Iterator[str
         yield from paragraph(f"! {module.problem}{fallback}", indent=6)
 
 
-def _wants(preview: "BundlePreview") -> Iterator[str]:
+def _wants(preview: "BundleDescription") -> Iterator[str]:
     missing = (*preview.missing_keys, *preview.missing_variables)
     keys = [line for name in missing for line in paragraph(name, indent=2)]
     yield from _section("Not set", keys)

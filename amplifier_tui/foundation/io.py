@@ -78,111 +78,103 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DEEP_INDENT = re.compile(rf"^[ \t\-?:]{{{MAX_DEPTH // 2},}}", re.MULTILINE)
 
 
+Keys = tuple[str | int, ...]
+"""Path to a value: keys of mappings and indexes of lists."""
+
+
 class YamlLimitError(yaml.YAMLError):
     """The text exceeds a limit that keeps hostile YAML harmless."""
 
 
-def load_yaml(text: str) -> Any:
-    """Parse one YAML document into plain data.
+class YamlDocument:
+    """One YAML document: its data, and where in the file each value stands.
 
     Args:
-        text: The document; empty means None.
+        text: The document.
+        first_line: Line of the file on which it starts, counted from 1.
 
-    Returns:
-        Mappings, lists and scalars; None for an empty document.
+    Raises:
+        yaml.YAMLError: See `load_yaml`.
+    """
+
+    def __init__(self, text: str, first_line: int = 1) -> None:
+        self.data, self._root = _load(text)
+        self._text, self._first_line = text, first_line
+
+    def line_of(self, keys: Keys) -> int | None:
+        """Return the line of the value at a path of keys, as far as it exists; None if empty."""
+        node = self._root
+        if node is None:
+            return None
+        line = node.start_mark.line
+        for key in keys:
+            if isinstance(key, str) and isinstance(node, yaml.MappingNode):
+                # Of a key that is there twice, YAML takes the last.
+                pair = next((pair for pair in reversed(node.value) if pair[0].value == key), None)
+                if pair is None:
+                    break
+                line, node = pair[0].start_mark.line, pair[1]
+            elif isinstance(node, yaml.SequenceNode) and isinstance(key, int):
+                if key >= len(node.value):
+                    break
+                node = node.value[key]
+                line = node.start_mark.line
+            else:
+                break
+        return int(line) + self._first_line
+
+    def repeated_keys(self) -> list[tuple[str, int]]:
+        """Return every key that a mapping has twice, with the line; the last one counts."""
+        loader, node = _compose(self._text)  # anew: parsing changed the nodes of merged mappings
+        loader.dispose()
+        found: list[tuple[str, int]] = []
+        pending, seen = [node], set[int]()
+        while pending:
+            node = pending.pop()
+            if node is None or id(node) in seen:
+                continue
+            seen.add(id(node))
+            if isinstance(node, yaml.SequenceNode):
+                pending.extend(node.value)
+            elif isinstance(node, yaml.MappingNode):
+                keys = set[str]()
+                for key, value in node.value:
+                    if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                        if key.value in keys:
+                            found.append((key.value, key.start_mark.line + self._first_line))
+                        keys.add(key.value)
+                    pending.append(value)
+        return sorted(found, key=lambda item: item[1])
+
+
+def load_yaml(text: str) -> Any:
+    """Parse one YAML document into mappings, lists and scalars; None if it is empty.
 
     Raises:
         yaml.YAMLError: Not YAML, or beyond the limits of this module. Bad dates and numbers,
             which PyYAML reports as `ValueError`, are raised as this too.
     """
-    loader = None
-    try:
-        node = None
-        loader, node = _compose(text)
-        return None if node is None else loader.construct_document(node)
-    except (ValueError, OverflowError, RecursionError, TypeError) as error:
-        mark = None if node is None else node.start_mark
-        raise yaml.MarkedYAMLError(problem=str(error), problem_mark=mark) from error
-    finally:
-        if loader is not None:
-            loader.dispose()
+    return _load(text)[0]
 
 
-def line_of(text: str, keys: tuple[str | int, ...], first_line: int = 1) -> int | None:
-    """Find the line on which a value stands; for error messages.
+def yaml_problem(error: yaml.YAMLError, text: str, first_line: int = 1) -> tuple[str, int | None]:
+    """Return a YAML error's sentence and the line it points at, if it points at one.
 
     Args:
-        text: The YAML document.
-        keys: Path to the value: mapping keys and list indexes. As much of it as exists is walked.
-        first_line: Line number of the document's first line in its file.
-
-    Returns:
-        The line, or None when the text cannot be parsed.
+        error: Raised for `text`.
+        text: The document.
+        first_line: Line of the file on which it starts, counted from 1.
     """
-    try:
-        loader, node = _compose(text)
-    except (yaml.YAMLError, ValueError):
-        return None
-    loader.dispose()
-    if node is None:
-        return None
-    line = node.start_mark.line
-    for key in keys:
-        if isinstance(key, str) and isinstance(node, yaml.MappingNode):
-            # Of a key that is there twice, YAML takes the last.
-            pair = next((pair for pair in reversed(node.value) if pair[0].value == key), None)
-            if pair is None:
-                break
-            line, node = pair[0].start_mark.line, pair[1]
-        elif isinstance(key, int) and isinstance(node, yaml.SequenceNode) and key < len(node.value):
-            node = node.value[key]
-            line = node.start_mark.line
-        else:
-            break
-    return int(line) + first_line
-
-
-def duplicate_keys(text: str) -> list[tuple[str, int]]:
-    """Return every key a mapping has twice (YAML keeps the last silently), with its line from 0."""
-    try:
-        loader, node = _compose(text)
-    except (yaml.YAMLError, ValueError):
-        return []
-    loader.dispose()
-    found: list[tuple[str, int]] = []
-    pending, seen_nodes = [node], set[int]()
-    while pending:
-        node = pending.pop()
-        if node is None or id(node) in seen_nodes:
-            continue
-        seen_nodes.add(id(node))
-        if isinstance(node, yaml.SequenceNode):
-            pending.extend(node.value)
-        elif isinstance(node, yaml.MappingNode):
-            keys = set[str]()
-            for key, value in node.value:
-                if isinstance(key, yaml.ScalarNode) and key.value != "<<":
-                    if key.value in keys:
-                        found.append((key.value, key.start_mark.line))
-                    keys.add(key.value)
-                pending.append(value)
-    return sorted(found, key=lambda item: item[1])
-
-
-def problem_line(error: yaml.YAMLError, text: str) -> int | None:
-    """Return the line (from 0) of a text that a YAML error points at, if it points at one."""
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    # What is missing at the end is reported on the line after the last.
-    return None if mark is None else min(int(mark.line), max(len(text.splitlines()) - 1, 0))
-
-
-def problem_text(error: yaml.YAMLError) -> str:
-    """Return a YAML error's sentence without its multi-line position report."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None)
     context = getattr(error, "context", None)
+    sentence = f"{context}: {problem}" if context else str(problem)
     if not problem:
-        return str(error).partition("\n")[0]
-    return f"{context}: {problem}" if context else str(problem)
+        sentence = str(error).partition("\n")[0]
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    if mark is None:
+        return sentence, None
+    # What is missing at the end is reported on the line after the last.
+    return sentence, min(int(mark.line), max(len(text.splitlines()) - 1, 0)) + first_line
 
 
 async def read_yaml(path: Path) -> Any:
@@ -216,6 +208,19 @@ def dump_yaml(data: dict[str, Any]) -> str:
     """Return plain data as YAML text in the order given."""
     text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, default_flow_style=False)
     return text
+
+
+def _load(text: str) -> tuple[Any, Any]:
+    loader = node = None
+    try:
+        loader, node = _compose(text)
+        return (None if node is None else loader.construct_document(node)), node
+    except (ValueError, OverflowError, RecursionError, TypeError) as error:
+        mark = None if node is None else node.start_mark
+        raise yaml.MarkedYAMLError(problem=str(error), problem_mark=mark) from error
+    finally:
+        if loader is not None:
+            loader.dispose()
 
 
 def _compose(text: str) -> tuple[Any, Any]:

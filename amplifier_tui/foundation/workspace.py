@@ -42,7 +42,7 @@ from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate, shippe
 from amplifier_tui.foundation.trust.key_guard import KeyGuard
 
 if TYPE_CHECKING:
-    from amplifier_tui.foundation.checks.preview import BundlePreview
+    from amplifier_tui.foundation.checks.preview import BundleDescription
     from amplifier_tui.foundation.updates import SourceUpdate
 
 _APP = "settings: bundle.app"
@@ -114,12 +114,12 @@ class Workspace:
         """Decide which bundle a session gets; see `BundleCatalog.choose`."""
         return self.catalog().choose(requested, resumed, default)
 
-    async def previews(self) -> "list[BundlePreview]":
+    async def previews(self) -> "list[BundleDescription]":
         """Describe every bundle that can be found, broken ones included; never fetches."""
         entries = await asyncio.to_thread(lambda: self.catalog().entries())
         return list(await asyncio.gather(*(self._preview(entry) for entry in entries)))
 
-    async def preview(self, name: str) -> "BundlePreview":
+    async def preview(self, name: str) -> "BundleDescription":
         """Describe one bundle; never fetches, never runs its code.
 
         Args:
@@ -257,7 +257,7 @@ class Workspace:
         """Return the user's registry, with `sources.bundles` redirecting includes."""
         return self._registry(self._fetch(trust, progress))
 
-    async def _preview(self, entry: BundleEntry) -> "BundlePreview":
+    async def _preview(self, entry: BundleEntry) -> "BundleDescription":
         from amplifier_tui.foundation.checks.preview import failed_preview, preview_bundle
 
         fetch = FetchContext(TrustGate(shipped_only(self.shipped)), offline=True, lock=self.lock)

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from amplifier_tui.foundation import io as io_yaml
-from amplifier_tui.foundation.io import duplicate_keys, line_of, load_yaml, read_yaml, write_yaml
+from amplifier_tui.foundation.io import YamlDocument, load_yaml, read_yaml, write_yaml
 
 BILLION_LAUGHS = "\n".join(
     ["a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol, lol]"]
@@ -47,15 +47,24 @@ def test_many_brackets_in_a_flat_document_are_fine() -> None:
 
 def test_the_line_of_a_value_is_found_as_deep_as_it_exists() -> None:
     text = "bundle:\n  name: x\ntools:\n  - module: a\n  - module: b\n    config: 3\n"
-    assert line_of(text, ("tools", 1, "config")) == 6
-    assert line_of(text, ("tools", 1, "missing")) == 5
-    assert line_of(text, ("tools", 9)) == 3
-    assert line_of(text, ("bundle", "name"), first_line=2) == 3
-    assert line_of("a: [", ("a",)) is None
+    document = YamlDocument(text)
+    assert document.line_of(("tools", 1, "config")) == 6
+    assert document.line_of(("tools", 1, "missing")) == 5
+    assert document.line_of(("tools", 9)) == 3
+    assert YamlDocument(text, first_line=2).line_of(("bundle", "name")) == 3
+    assert YamlDocument("").line_of(("a",)) is None
+
+
+def test_a_value_that_overrides_a_merged_one_has_its_own_line() -> None:
+    document = YamlDocument("base: &b {x: 1}\none:\n  <<: *b\n  x: 2\n")
+    assert document.data["one"] == {"x": 2}
+    assert document.line_of(("one", "x")) == 4
+    assert document.repeated_keys() == []
 
 
 def test_keys_that_are_there_twice_are_found_with_their_line() -> None:
-    assert duplicate_keys("a: 1\nb: {c: 1, c: 2}\na: 2\n") == [("c", 1), ("a", 2)]
+    document = YamlDocument("a: 1\nb: {c: 1, c: 2}\na: 2\n")
+    assert document.repeated_keys() == [("c", 2), ("a", 3)]
 
 
 async def test_a_yaml_file_comes_back_as_it_was_written(tmp_path: Path) -> None:

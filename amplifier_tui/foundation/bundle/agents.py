@@ -4,13 +4,13 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.foundation.bundle.model import BundleData
-from amplifier_tui.foundation.bundle.parsing import MODULE_SECTIONS, with_absolute_sources
+from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData
+from amplifier_tui.foundation.bundle.parsing import with_absolute_sources
 from amplifier_tui.foundation.io import parse_frontmatter
 
 _log = logging.getLogger(__name__)
 
-_TOP_LEVEL = (*MODULE_SECTIONS, "session", "provider_preferences", "model_role")
+_TOP_LEVEL = (*SECTIONS, "session", "provider_preferences", "model_role")
 
 
 def read_agent_file(path: Path, name: str) -> dict[str, Any]:
@@ -43,9 +43,7 @@ def read_agent_file(path: Path, name: str) -> dict[str, Any]:
     for key in _TOP_LEVEL:
         if data.get(key):
             value = data[key]
-            agent[key] = (
-                with_absolute_sources(value, path.parent) if key in MODULE_SECTIONS else value
-            )
+            agent[key] = with_absolute_sources(value, path.parent) if key in SECTIONS else value
     allowed = _delegation(data.get("agents"), path)
     if allowed is not None:
         agent["agents"] = allowed

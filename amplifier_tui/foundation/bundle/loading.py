@@ -7,19 +7,13 @@ from typing import Any
 import yaml
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.bundle.parsing import Keys, MalformedSection
+from amplifier_tui.foundation.bundle.parsing import MalformedSection
 from amplifier_tui.foundation.exceptions import (
     BundleLoadError,
     BundleNotFoundError,
     BundleValidationError,
 )
-from amplifier_tui.foundation.io import (
-    line_of,
-    load_yaml,
-    problem_line,
-    problem_text,
-    split_frontmatter,
-)
+from amplifier_tui.foundation.io import Keys, YamlDocument, split_frontmatter, yaml_problem
 from amplifier_tui.foundation.paths import bundle_file_in, is_there
 
 MAX_BYTES = 8_000_000
@@ -27,24 +21,43 @@ MAX_BYTES = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class BundleText:
-    """A bundle file's text, taken apart.
+class BundleFile:
+    """A bundle file, parsed.
 
     Attributes:
         path: The file.
-        yaml: Its frontmatter or whole document; None for Markdown without a frontmatter.
-        body: What follows the frontmatter.
-        first_line: Line of the file on which `yaml` starts, counted from 1.
+        document: Its frontmatter or whole YAML; None for Markdown without a frontmatter.
+        body: The Markdown after the frontmatter.
     """
 
     path: Path
-    yaml: str | None
+    document: YamlDocument | None
     body: str
-    first_line: int
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The mapping in it; `{}` where there is none."""
+        return {} if self.document is None else self.document.data or {}
 
     def line_of(self, keys: Keys) -> int | None:
         """Return the line of the value at a path of keys, as far as it exists."""
-        return None if self.yaml is None else line_of(self.yaml, keys, self.first_line)
+        return None if self.document is None else self.document.line_of(keys)
+
+    def bundle(self) -> Bundle:
+        """Return the bundle it describes; includes are left as they are written.
+
+        Raises:
+            BundleValidationError: A section has the wrong shape.
+        """
+        try:
+            bundle = Bundle.from_dict(self.data, self.path.parent)
+        except MalformedSection as error:
+            raise BundleValidationError(
+                error.message, path=self.path, line=self.line_of(error.keys), remedy=error.remedy
+            ) from error
+        bundle.instruction = self.body.strip() or None
+        bundle.source_file = self.path
+        return bundle
 
 
 def load_bundle_path(path: Path) -> Bundle:
@@ -58,24 +71,15 @@ def load_bundle_path(path: Path) -> Bundle:
         BundleLoadError: It cannot be read as a bundle.
         BundleValidationError: A section has the wrong shape.
     """
-    text = read_bundle_text(path)
-    try:
-        bundle = Bundle.from_dict(parse_text(text), text.path.parent)
-    except MalformedSection as error:
-        raise BundleValidationError(
-            error.message, path=text.path, line=text.line_of(error.keys), remedy=error.remedy
-        ) from error
-    bundle.instruction = text.body.strip() or None
-    bundle.source_file = text.path
-    return bundle
+    return read_bundle_file(path).bundle()
 
 
-def read_bundle_text(path: Path) -> BundleText:
-    """Read a bundle file's text.
+def read_bundle_file(path: Path) -> BundleFile:
+    """Read and parse a bundle file.
 
     Raises:
         BundleNotFoundError: There is nothing at `path`.
-        BundleLoadError: It is no bundle file, or it cannot be read.
+        BundleLoadError: It is no bundle file, not YAML or no mapping, or it cannot be read.
     """
     file = _bundle_file(path)
     try:
@@ -90,40 +94,30 @@ def read_bundle_text(path: Path) -> BundleText:
         ) from error
     except OSError as error:
         raise BundleLoadError(f"Cannot be read: {error.strerror or error}", path=file) from error
+    text, body, first_line = content, "", 1
     if file.suffix == ".md":
         parts = split_frontmatter(content)
-        return BundleText(file, parts.yaml, parts.body, parts.yaml_line)
-    return BundleText(file, content, "", 1)
-
-
-def parse_text(text: BundleText) -> dict[str, Any]:
-    """Parse a bundle file's YAML; `{}` where there is none.
-
-    Raises:
-        BundleLoadError: It is not YAML, or no mapping.
-    """
-    if text.yaml is None:
-        return {}
+        if parts.yaml is None:
+            return BundleFile(file, None, parts.body)
+        text, body, first_line = parts.yaml, parts.body, parts.yaml_line
     try:
-        data = load_yaml(text.yaml)
+        document = YamlDocument(text, first_line)
     except yaml.YAMLError as error:
-        line = problem_line(error, text.yaml)
+        sentence, line = yaml_problem(error, text, first_line)
         raise BundleLoadError(
-            f"Not valid YAML: {problem_text(error)}",
-            path=text.path,
-            line=None if line is None else line + text.first_line,
+            f"Not valid YAML: {sentence}",
+            path=file,
+            line=line,
             remedy="Check indentation, colons and quotes around that line.",
         ) from error
-    if data is None:
-        return {}
-    if not isinstance(data, dict):
+    if not isinstance(document.data, dict | None):
         raise BundleLoadError(
-            f"Expected a mapping with 'bundle:', got {type(data).__name__}",
-            path=text.path,
-            line=text.first_line,
+            f"Expected a mapping with 'bundle:', got {type(document.data).__name__}",
+            path=file,
+            line=first_line,
             remedy="Write keys such as `bundle:` and `tools:` at the start of the line.",
         )
-    return data
+    return BundleFile(file, document, body)
 
 
 def _bundle_file(path: Path) -> Path:

@@ -1,9 +1,9 @@
 """What a bundle consists of (spec 003, "What is a Bundle?"), and who contributed which part."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from amplifier_tui.foundation.paths import (
     construct_agent_path,
@@ -11,6 +11,15 @@ from amplifier_tui.foundation.paths import (
     is_there,
     is_within,
 )
+
+ModuleKind = Literal["orchestrator", "context", "provider", "tool", "hook"]
+
+SECTIONS: Final[Mapping[str, ModuleKind]] = {
+    "providers": "provider",
+    "tools": "tool",
+    "hooks": "hook",
+}
+"""The sections that are lists of module entries, with what their modules are mounted as."""
 
 SkipKind = Literal["not_fetched", "refused", "circular", "failed"]
 

@@ -5,13 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.foundation.bundle.model import SECTIONS
 from amplifier_tui.foundation.exceptions import BundleValidationError
+from amplifier_tui.foundation.io import Keys
 from amplifier_tui.foundation.paths import construct_context_path
-
-Keys = tuple[str | int, ...]
-
-MODULE_SECTIONS = ("providers", "tools", "hooks")
-"""The sections that are lists of module entries."""
 
 _FORMATS = {
     "includes": "includes: [{bundle: <name or uri>}]",
@@ -20,7 +17,7 @@ _FORMATS = {
     "context": "context: {include: [<path>]}",
     "spawn": "spawn: {exclude_tools: [<tool module>]}",
     "bundle": "bundle: {name: <name>, version: <version>}",
-} | {section: f"{section}: [{{module: <id>, source: <uri>}}]" for section in MODULE_SECTIONS}
+} | {section: f"{section}: [{{module: <id>, source: <uri>}}]" for section in SECTIONS}
 
 
 class MalformedSection(BundleValidationError):
@@ -59,7 +56,7 @@ def parse_bundle(data: Any, base_path: Path | None) -> dict[str, Any]:
         "namespace_root": _text(meta, "namespace_root", label) or None,
         "includes": _list(data, "includes", label),
         "session": _parse_session(_mapping(data, "session", label), base_path),
-        **{section: _parse_modules(data, section, base_path, label) for section in MODULE_SECTIONS},
+        **{section: _parse_modules(data, section, base_path, label) for section in SECTIONS},
         "spawn": _mapping(data, "spawn", label),
         "agents": _parse_agents(data.get("agents"), base_path, label),
         "context": context,
@@ -128,7 +125,7 @@ def _parse_agents(value: Any, base_path: Path | None, label: str) -> dict[str, d
     for name, definition in value.items():
         if name != "include" and isinstance(definition, dict):
             agents[str(name)] = {
-                key: with_absolute_sources(part, base_path) if key in MODULE_SECTIONS else part
+                key: with_absolute_sources(part, base_path) if key in SECTIONS else part
                 for key, part in definition.items()
             }
     return agents

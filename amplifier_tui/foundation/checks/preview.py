@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.bundle.model import SkippedInclude
+from amplifier_tui.foundation.bundle.model import BundleData, SkippedInclude
 from amplifier_tui.foundation.bundle.preparing import modules_with_source
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
-from amplifier_tui.foundation.checks.bundle_file import Problem, bundle_files, check_bundle_file
+from amplifier_tui.foundation.checks.bundle_file import Problem, check_files_of, problem_of
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule, preview_modules
-from amplifier_tui.foundation.checks.validator import NAMELESS, BundleValidator
+from amplifier_tui.foundation.checks.validator import content_findings
 from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedError
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.settings.expand import missing_variables
@@ -58,7 +58,7 @@ class PromptPart:
 
 
 @dataclass(frozen=True)
-class BundlePreview:
+class BundleDescription:
     """What a bundle is and would do.
 
     Attributes:
@@ -68,9 +68,7 @@ class BundlePreview:
         state: `ready`; `needs_key` when no provider has what it needs; `not_fetched` when a part
             is not on this machine; `invalid` when it cannot be loaded.
         error: Why it is not ready; with file and line where there is one.
-        error_path: The file of `error`.
-        error_line: The line in it.
-        remedy: What to do about `error`, which ends with it.
+        problem: The same as a finding, where it is one.
         version: As written.
         description: As written.
         plan: The effective mount plan; variables are not expanded, so it has no secrets of the
@@ -94,9 +92,7 @@ class BundlePreview:
     origin: str = ""
     state: State = "ready"
     error: str = ""
-    error_path: Path | None = None
-    error_line: int | None = None
-    remedy: str = ""
+    problem: Problem | None = None
     version: str = ""
     description: str = ""
     plan: dict[str, Any] = field(default_factory=dict)
@@ -113,19 +109,27 @@ class BundlePreview:
     destinations: tuple[KeyDestination, ...] = ()
     bundle: Bundle | None = None
 
+    @property
+    def error_path(self) -> Path | None:
+        """The file of `error`."""
+        return None if self.problem is None else self.problem.path
 
-def failed_preview(name: str, source: str, origin: str, error: BundleError) -> BundlePreview:
+    @property
+    def error_line(self) -> int | None:
+        """The line of `error`."""
+        return None if self.problem is None else self.problem.line
+
+
+def failed_preview(name: str, source: str, origin: str, error: BundleError) -> BundleDescription:
     """Describe a bundle that cannot be loaded."""
     missing = _not_fetched(error)
-    return BundlePreview(
+    return BundleDescription(
         name=name,
         source=redact_uri(source),
         origin=origin,
         state="invalid" if missing is None else "not_fetched",
         error=str(error),
-        error_path=error.path,
-        error_line=error.line,
-        remedy=error.remedy,
+        problem=problem_of(error),
         to_fetch=() if missing is None else (PlannedFetch(missing.uri, name, "bundle"),),
     )
 
@@ -146,7 +150,7 @@ async def preview_bundle(
     environ: Mapping[str, str],
     working_dir: Path,
     destinations: Iterable[KeyDestination] = (),
-) -> BundlePreview:
+) -> BundleDescription:
     """Describe a bundle.
 
     Args:
@@ -157,7 +161,7 @@ async def preview_bundle(
         sources: Used to look what is on this machine, so it should be offline.
         environ: The environment, with the keys of `keys.env` in it.
         working_dir: Where plain mentions start.
-        destinations: See `BundlePreview.destinations`.
+        destinations: See `BundleDescription.destinations`.
     """
     bundle = replace(
         bundle, context=dict(bundle.context), _pending_context=dict(bundle._pending_context)
@@ -167,7 +171,7 @@ async def preview_bundle(
     factory = SystemPromptFactory(bundle, mention_resolver(bundle, working_dir))
     parts = await factory.parts()
     prompt = [PromptPart(source_id, text_tokens(text)) for source_id, text in parts]
-    preview = BundlePreview(
+    preview = BundleDescription(
         name=name,
         source=redact_uri(source),
         origin=origin,
@@ -193,32 +197,21 @@ async def preview_bundle(
     )
     problem = await asyncio.to_thread(_first_error, bundle)
     if problem is not None:
-        return replace(
-            preview,
-            state="invalid",
-            error=str(problem),
-            error_path=problem.path,
-            error_line=problem.line,
-        )
+        return replace(preview, state="invalid", error=str(problem), problem=problem)
     state, error = _state(preview)
     return replace(preview, state=state, error=error)
 
 
-def _first_error(bundle: Bundle) -> Problem | None:
-    errors = BundleValidator().validate(bundle).errors
+def _first_error(bundle: BundleData) -> Problem | None:
+    errors = [found for found in content_findings(bundle) if not found.warning]
     if not errors:
         return None
     # The file that has the mistake knows the line of it.
-    for path in bundle_files(bundle):
-        for problem in check_bundle_file(path):
-            # A part that is only included needs no name.
-            counts = path == bundle.source_file or problem.message != NAMELESS
-            if problem.severity == "error" and counts:
-                return problem
-    return Problem(errors[0], path=bundle.source_file)
+    in_files = (each for each in check_files_of(bundle) if each.severity == "error")
+    return next(in_files, Problem(errors[0].message, path=bundle.source_file))
 
 
-def _state(preview: BundlePreview) -> tuple[State, str]:
+def _state(preview: BundleDescription) -> tuple[State, str]:
     absent = [entry for entry in preview.skipped if entry.kind == "not_fetched"]
     lost = [
         module

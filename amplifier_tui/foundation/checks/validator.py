@@ -1,15 +1,65 @@
 """Checks of a bundle beyond its shape (foundation reference a.6)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.bundle.parsing import MODULE_SECTIONS
+from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData
 from amplifier_tui.foundation.exceptions import BundleValidationError
+from amplifier_tui.foundation.io import Keys
 from amplifier_tui.foundation.paths import is_there
 
-NAMELESS = "Bundle must have a name"
-"""The error about a bundle without a name; one that is only included needs none."""
+
+class Finding(NamedTuple):
+    """Something that is wrong with a bundle.
+
+    Attributes:
+        keys: Path to the value in the bundle's file.
+        message: What is wrong.
+        warning: It may be meant so.
+    """
+
+    keys: Keys
+    message: str
+    warning: bool = False
+
+
+def content_findings(bundle: BundleData, *, named: bool = True) -> Iterator[Finding]:
+    """Yield what is wrong with a bundle's content, which need not be complete enough to run.
+
+    Args:
+        bundle: The bundle.
+        named: It must have a name; one that is only included needs none.
+    """
+    if named and not bundle.name:
+        yield Finding(("bundle",), "Bundle must have a name")
+    for section in SECTIONS:
+        for index, entry in enumerate(getattr(bundle, section)):
+            yield from _module_findings(section, index, entry)
+    yield from _session_findings(bundle.session)
+    agents: dict[str, Any] = bundle.agents
+    for name, definition in agents.items():
+        if not isinstance(definition, dict):
+            message = f"agents.{name}: Must be a dict, got {_got(definition)}"
+            yield Finding(("agents", name), message)
+    if bundle.base_path is not None:
+        for name, path in bundle.context.items():
+            if not is_there(path):
+                message = f"context.{name}: Path does not exist: {path}"
+                yield Finding(("context", name), message, warning=True)
+
+
+def completeness_findings(bundle: BundleData) -> Iterator[Finding]:
+    """Yield what a bundle lacks to be mounted as it is."""
+    session: Any = bundle.session
+    if not session:
+        yield Finding((), "Mount plan requires 'session' section")
+    elif isinstance(session, dict):
+        for part in ("orchestrator", "context"):
+            if not session.get(part):
+                yield Finding(("session",), f"session: Missing required '{part}' field")
+    if not bundle.providers:
+        yield Finding((), "Mount plan requires at least one provider")
 
 
 @dataclass
@@ -46,26 +96,15 @@ class BundleValidator:
     def __init__(self, strict: bool = False) -> None:
         self.strict = strict
 
-    def validate(self, bundle: Bundle) -> ValidationResult:
+    def validate(self, bundle: BundleData) -> ValidationResult:
         """Check a bundle, which need not be complete enough to run."""
         result = ValidationResult()
-        if not bundle.name:
-            result.add_error(NAMELESS)
-        for section in MODULE_SECTIONS:
-            _check_modules(getattr(bundle, section), section, result)
-        _check_session(bundle.session, result)
-        agents: dict[str, Any] = bundle.agents
-        for name, definition in agents.items():
-            if not isinstance(definition, dict):
-                result.add_error(f"agents.{name}: Must be a dict, got {_got(definition)}")
-        if bundle.base_path is not None:
-            for name, path in bundle.context.items():
-                if not is_there(path):
-                    message = f"context.{name}: Path does not exist: {path}"
-                    (result.add_error if self.strict else result.add_warning)(message)
+        for finding in content_findings(bundle):
+            warn = finding.warning and not self.strict
+            (result.add_warning if warn else result.add_error)(finding.message)
         return result
 
-    def validate_or_raise(self, bundle: Bundle) -> None:
+    def validate_or_raise(self, bundle: BundleData) -> None:
         """Check a bundle.
 
         Raises:
@@ -73,21 +112,14 @@ class BundleValidator:
         """
         _raise_if_invalid(self.validate(bundle), "Bundle validation failed")
 
-    def validate_completeness(self, bundle: Bundle) -> ValidationResult:
+    def validate_completeness(self, bundle: BundleData) -> ValidationResult:
         """Check that a bundle can be mounted as it is."""
         result = self.validate(bundle)
-        session: Any = bundle.session
-        if not session:
-            result.add_error("Mount plan requires 'session' section")
-        elif isinstance(session, dict):
-            for part in ("orchestrator", "context"):
-                if not session.get(part):
-                    result.add_error(f"session: Missing required '{part}' field")
-        if not bundle.providers:
-            result.add_error("Mount plan requires at least one provider")
+        for finding in completeness_findings(bundle):
+            result.add_error(finding.message)
         return result
 
-    def validate_completeness_or_raise(self, bundle: Bundle) -> None:
+    def validate_completeness_or_raise(self, bundle: BundleData) -> None:
         """Check that a bundle can be mounted as it is.
 
         Raises:
@@ -96,51 +128,50 @@ class BundleValidator:
         _raise_if_invalid(self.validate_completeness(bundle), "Bundle incomplete for mounting")
 
 
-def validate_bundle(bundle: Bundle, *, strict: bool = False) -> ValidationResult:
+def validate_bundle(bundle: BundleData, *, strict: bool = False) -> ValidationResult:
     """Check a bundle; see `BundleValidator.validate`."""
     return BundleValidator(strict).validate(bundle)
 
 
-def validate_bundle_or_raise(bundle: Bundle, *, strict: bool = False) -> None:
+def validate_bundle_or_raise(bundle: BundleData, *, strict: bool = False) -> None:
     """Check a bundle; see `BundleValidator.validate_or_raise`."""
     BundleValidator(strict).validate_or_raise(bundle)
 
 
-def validate_bundle_completeness(bundle: Bundle) -> ValidationResult:
+def validate_bundle_completeness(bundle: BundleData) -> ValidationResult:
     """Check that a bundle can be mounted; see `BundleValidator.validate_completeness`."""
     return BundleValidator().validate_completeness(bundle)
 
 
-def validate_bundle_completeness_or_raise(bundle: Bundle) -> None:
+def validate_bundle_completeness_or_raise(bundle: BundleData) -> None:
     """Check that a bundle can be mounted; see `BundleValidator.validate_completeness_or_raise`."""
     BundleValidator().validate_completeness_or_raise(bundle)
 
 
-def _check_modules(entries: Any, section: str, result: ValidationResult) -> None:
-    for index, entry in enumerate(entries):
-        where = f"{section}[{index}]"
-        if not isinstance(entry, dict):
-            result.add_error(f"{where}: Must be a dict, got {_got(entry)}")
-            continue
-        if not entry.get("module"):
-            result.add_error(f"{where}: Missing required 'module' field")
-        config = entry.get("config")
-        if config is not None and not isinstance(config, dict):
-            result.add_error(f"{where}: 'config' must be a dict, got {_got(config)}")
+def _module_findings(section: str, index: int, entry: Any) -> Iterator[Finding]:
+    where, keys = f"{section}[{index}]", (section, index)
+    if not isinstance(entry, dict):
+        yield Finding(keys, f"{where}: Must be a dict, got {_got(entry)}")
+        return
+    if not entry.get("module"):
+        yield Finding(keys, f"{where}: Missing required 'module' field")
+    config = entry.get("config")
+    if not isinstance(config, dict | None):
+        message = f"{where}: 'config' must be a dict, got {_got(config)}"
+        yield Finding((*keys, "config"), message)
 
 
-def _check_session(session: Any, result: ValidationResult) -> None:
+def _session_findings(session: Any) -> Iterator[Finding]:
     if not isinstance(session, dict):
-        result.add_error(f"session: Must be a dict, got {_got(session)}")
+        yield Finding(("session",), f"session: Must be a dict, got {_got(session)}")
         return
     for part in ("orchestrator", "context"):
-        value = session.get(part)
-        if value is None or isinstance(value, str):
-            continue
-        if not isinstance(value, dict):
-            result.add_error(f"session.{part}: Must be a string or dict, got {_got(value)}")
-        elif not (value.get("module") or value.get("source")):
-            result.add_error(f"session.{part}: Missing required 'module' or 'source' field")
+        value, keys = session.get(part), ("session", part)
+        if not isinstance(value, str | dict | None):
+            yield Finding(keys, f"session.{part}: Must be a string or dict, got {_got(value)}")
+        elif isinstance(value, dict) and not (value.get("module") or value.get("source")):
+            message = f"session.{part}: Missing required 'module' or 'source' field"
+            yield Finding(keys, message)
 
 
 def _raise_if_invalid(result: ValidationResult, what: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.compose import origins_of, tag_origins
-from amplifier_tui.foundation.bundle.loading import load_bundle_path, read_bundle_text
+from amplifier_tui.foundation.bundle.loading import load_bundle_path, read_bundle_file
 from amplifier_tui.foundation.bundle.model import SkipKind, SkippedInclude
 from amplifier_tui.foundation.exceptions import (
     BundleDependencyError,
@@ -404,7 +404,7 @@ async def _line_of(bundle: Bundle, include: Include) -> int | None:
     if bundle.source_file is None:
         return None
     try:
-        text = await asyncio.to_thread(read_bundle_text, bundle.source_file)
+        file = await asyncio.to_thread(read_bundle_file, bundle.source_file)
     except BundleError:
         return None
-    return text.line_of(("includes", include.index))
+    return file.line_of(("includes", include.index))

@@ -10,7 +10,7 @@ import yaml
 
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.dicts import get_nested, module_key
-from amplifier_tui.foundation.io import line_of, load_yaml, problem_line, problem_text
+from amplifier_tui.foundation.io import YamlDocument, yaml_problem
 from amplifier_tui.foundation.paths import get_amplifier_home, without_fragment
 from amplifier_tui.foundation.registry.includes import namespace_of
 from amplifier_tui.foundation.settings.schema import without_wrong
@@ -262,7 +262,7 @@ def read_settings_file(
 
     try:
         text = path.read_text(encoding="utf-8-sig")
-        data = load_yaml(text)
+        document = YamlDocument(text)
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:
@@ -272,20 +272,16 @@ def read_settings_file(
         problem(f"Cannot be read: {error.strerror or error}")
         return None
     except yaml.YAMLError as error:
-        line = problem_line(error, text)
-        problem(
-            f"Not valid YAML, the file is ignored: {problem_text(error)}",
-            None if line is None else line + 1,
-        )
+        sentence, line = yaml_problem(error, text)
+        problem(f"Not valid YAML, the file is ignored: {sentence}", line)
         return None
-    if data is None:
-        return {}
+    data = {} if document.data is None else document.data
     if not isinstance(data, dict):
         problem(f"Expected a mapping, got {type(data).__name__}; the file is ignored", 1)
         return None
     kept, wrong = without_wrong(data)
     for entry in wrong:
-        problem(f"{entry.message}; it is ignored", line_of(text, entry.keys))
+        problem(f"{entry.message}; it is ignored", document.line_of(entry.keys))
     return kept
 
 

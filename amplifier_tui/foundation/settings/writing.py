@@ -12,8 +12,7 @@ from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.io import (
     dump_yaml,
     load_yaml,
-    problem_line,
-    problem_text,
+    yaml_problem,
 )
 from amplifier_tui.foundation.settings.keys import set_key, without_secrets
 from amplifier_tui.foundation.settings.settings import Scope, SettingsFiles, merge_entries
@@ -156,11 +155,11 @@ def _read(file: Path) -> tuple[str, dict[str, Any]]:
     try:
         data = load_yaml(text)
     except yaml.YAMLError as error:
-        line = problem_line(error, text)
+        sentence, line = yaml_problem(error, text)
         raise SettingsError(
-            f"Not valid YAML: {problem_text(error)}",
+            f"Not valid YAML: {sentence}",
             path=file,
-            line=None if line is None else line + 1,
+            line=line,
             remedy="Mend the file first; nothing was written.",
         ) from error
     if data is None:

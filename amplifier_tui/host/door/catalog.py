@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from amplifier_tui.foundation.checks.preview import BundlePreview as Described
+from amplifier_tui.foundation.checks.preview import BundleDescription
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.client import BundleCard, BundlePreview, PlannedModule
@@ -43,7 +43,7 @@ def _workspace(cwd: Path) -> Workspace:
     return Workspace.open(cwd, shipped=(shipped_bundles_dir(),))
 
 
-def _card(found: Described, active: str) -> BundleCard:
+def _card(found: BundleDescription, active: str) -> BundleCard:
     return BundleCard(
         name=found.name,
         description=found.description,
