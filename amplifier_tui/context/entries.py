@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from amplifier_tui.base.tokens import message_tokens
 from amplifier_tui.base.tool_calls import answers_of, calls_of
 from amplifier_tui.context.attribution import ATTRIBUTION, COMPACTION, source_of
-from amplifier_tui.context.shorten import shortened
+from amplifier_tui.context.compaction.shorten import shortened
 
 Row = Mapping[str, Any]
 """A kernel message: ``role``, ``content`` and what belongs to them (spec 000)."""

@@ -6,9 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from amplifier_tui.context.copies import copied_row
+from amplifier_tui.base.files import write_atomic
+from amplifier_tui.base.jsonl import RowReport, StoredRows, decode_row, read_rows
+from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.context.entries import Entry, read_entry
-from amplifier_tui.context.ledger_file import LoadReport, read_rows
+
+LoadReport = RowReport
+"""Its name in the public API."""
 
 
 class Ledger:
@@ -73,7 +77,7 @@ class Ledger:
             ValueError: It has no role.
         """
         check_message(message)
-        return self._add(copied_row(message))
+        return self._add(copy_plain(message))
 
     def replace(self, messages: Iterable[Mapping[str, Any]]) -> None:
         """Start over with other messages.
@@ -89,7 +93,7 @@ class Ledger:
             check_message(message)
         self.clear()
         for message in new:
-            self._add(copied_row(message))
+            self._add(copy_plain(message))
 
     def clear(self) -> None:
         """Forget everything."""
@@ -100,7 +104,7 @@ class Ledger:
 
     def messages(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
         """Return copies of the messages of rows ``start <= row < stop``."""
-        return [copied_row(entry.message) for entry in self._entries[start:stop]]
+        return [copy_plain(entry.message) for entry in self._entries[start:stop]]
 
     def _add(self, row: Mapping[str, Any]) -> Entry:
         entries = self._entries
@@ -121,3 +125,28 @@ def check_message(message: Any) -> None:
     """
     if not isinstance(message, Mapping) or not message.get("role"):
         raise ValueError("Message must have 'role' field")
+
+
+def fork(path: Path, up_to_row: int, target: Path) -> int:
+    """Copy the first rows of a file to a new one.
+
+    Args:
+        path: The file; it is not changed.
+        up_to_row: How many rows to copy; blank lines are no rows, unreadable ones are.
+        target: The new file.
+
+    Returns:
+        How many rows were copied.
+
+    Raises:
+        FileExistsError: The target exists.
+        OSError: A file can't be read or written.
+    """
+    if target.exists():
+        raise FileExistsError(f"{target} exists already; a fork needs a file of its own")
+    stored = StoredRows(path)
+    lines = [stored.line(index) for index in range(min(up_to_row, len(stored)))]
+    if len(lines) == len(stored) and lines and decode_row(lines[-1]) is None:
+        lines.pop()  # The torn end of a killed process.
+    write_atomic(target, b"".join(line + b"\n" for line in lines), mode=0o600, durable=True)
+    return len(lines)

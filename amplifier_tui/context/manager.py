@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from amplifier_tui.context.budget import BudgetPolicy
-from amplifier_tui.context.context_events import ContextEvents
 from amplifier_tui.context.ledger import Ledger
-from amplifier_tui.context.system_prompt import SystemPromptFactory
-from amplifier_tui.context.view import ContextView, Planner
+from amplifier_tui.context.request.budget import BudgetPolicy
+from amplifier_tui.context.request.events import ContextEvents
+from amplifier_tui.context.request.system_prompt import SystemPromptFactory
+from amplifier_tui.context.request.view import ContextView, Planner
 
 
 class SessionContextManager:

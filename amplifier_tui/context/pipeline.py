@@ -14,28 +14,27 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from amplifier_tui.context.agent_tools import named_tools
-from amplifier_tui.context.context_events import ContextEvents
-from amplifier_tui.context.errors import ContextSourceError, HistoryUnavailableError
-from amplifier_tui.context.frame import LentTurn
-from amplifier_tui.context.history_provider import HistoryProvider
-from amplifier_tui.context.ledger_history import LedgerHistory
-from amplifier_tui.context.manager import SessionContextManager
-from amplifier_tui.context.plan import Plan
-from amplifier_tui.context.provider import ContextProvider
-from amplifier_tui.context.provider_runs import (
+from amplifier_tui.context.adr.agent_tools import named_tools
+from amplifier_tui.context.adr.history import HistoryProvider
+from amplifier_tui.context.adr.provider import NOTICES, ContextProvider, SessionContext
+from amplifier_tui.context.adr.provider_runs import (
     ProviderRuns,
     loading_histories,
     runs_before,
     source_error,
     warn_of_histories,
 )
-from amplifier_tui.context.report import ContextReport
-from amplifier_tui.context.session import AgentSession
-from amplifier_tui.context.session_context import NOTICES, SessionContext
-from amplifier_tui.context.summary import summarize
+from amplifier_tui.context.adr.session import AgentSession
+from amplifier_tui.context.compaction.plan import Plan
+from amplifier_tui.context.compaction.summary import summarize
+from amplifier_tui.context.errors import ContextSourceError, HistoryUnavailableError
+from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.request.events import ContextEvents
+from amplifier_tui.context.request.frame import LentTurn
+from amplifier_tui.context.request.report import ContextReport
 from amplifier_tui.context.turn import (
-    Turn,
+    LedgerHistory,
+    ProviderTurn,
     answer_of,
     context_entries,
     first_unanswered,
@@ -94,7 +93,7 @@ class ContextPipeline:
         self._timeout = timeout
         self._tools = tools
         self._events = ContextEvents(hooks, name)
-        self._turn: Turn | None = None
+        self._turn: ProviderTurn | None = None
         self._host: object | None = None
         self._announced = False
         self._failed = False
@@ -223,7 +222,7 @@ class ContextPipeline:
         start = first_unanswered(entries, min(self._marked, len(entries)))
         return any(entry.own for entry in entries[start:])
 
-    def _is_over(self, turn: Turn) -> bool:
+    def _is_over(self, turn: ProviderTurn) -> bool:
         """Whether the user spoke again since somebody answered in full."""
         answered = False
         for entry in self.manager.ledger.entries[turn.answered_from :]:
@@ -244,7 +243,7 @@ class ContextPipeline:
             service_session_id=self.session.service_session_id,
             input_messages=said,
         )
-        turn = Turn(start, start + _input_rows(entries[start:]), context)
+        turn = ProviderTurn(start, start + _input_rows(entries[start:]), context)
         self._history.until = start
         self._choose_providers(turn, service=service)
         for provider in list(turn.providers):
@@ -266,7 +265,7 @@ class ContextPipeline:
         self._skipped.clear()
         await self._tell_notices(context)
 
-    def _choose_providers(self, turn: Turn, *, service: bool) -> None:
+    def _choose_providers(self, turn: ProviderTurn, *, service: bool) -> None:
         configured = [p for p in self.context_providers if p.source_id not in self._skipped]
         loads = bool(loading_histories(configured))
         if not self._warned:
@@ -276,7 +275,7 @@ class ContextPipeline:
         default = [] if loads or service else [self._history]
         turn.providers = [*default, *configured]
 
-    async def _run_before(self, provider: ContextProvider, turn: Turn) -> None:
+    async def _run_before(self, provider: ContextProvider, turn: ProviderTurn) -> None:
         try:
             await self._runs.before(provider, self.session, turn.context)
             self._gone.discard(provider.source_id)
@@ -296,7 +295,7 @@ class ContextPipeline:
             self._gone.add(error.source_id)
             context.notify(f"{error} The session goes on from its own record.")
 
-    def _mount_tools(self, turn: Turn) -> None:
+    def _mount_tools(self, turn: ProviderTurn) -> None:
         if not turn.context.tools or self._tools is None:
             return
         mounted = self._tools()
@@ -312,13 +311,13 @@ class ContextPipeline:
                 continue
             mounted[name] = turn.tools[name] = tool
 
-    def _unmount_tools(self, turn: Turn) -> None:
+    def _unmount_tools(self, turn: ProviderTurn) -> None:
         mounted = self._tools() if self._tools is not None else {}
         for name, tool in turn.tools.items():
             if mounted.get(name) is tool:
                 del mounted[name]
 
-    async def _end(self, turn: Turn | None = None) -> list[ContextSourceError]:
+    async def _end(self, turn: ProviderTurn | None = None) -> list[ContextSourceError]:
         """End the running turn well: its providers hear of it."""
         turn = turn or self._turn
         self._leave(turn)
@@ -344,7 +343,7 @@ class ContextPipeline:
         """End a turn that came to nothing; what was said in it is in the ledger."""
         self._leave(self._turn)
 
-    def _leave(self, turn: Turn | None) -> None:
+    def _leave(self, turn: ProviderTurn | None) -> None:
         self._turn = None
         self._announced = False
         self._marked = len(self.manager.ledger)

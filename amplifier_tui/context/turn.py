@@ -7,19 +7,19 @@ import json
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
+from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.base.tokens import text_tokens
+from amplifier_tui.context.adr.history import HistoryProvider
+from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.provider import ContextProvider, SessionContext
+from amplifier_tui.context.adr.response import AgentResponse
+from amplifier_tui.context.adr.session import AgentSession
 from amplifier_tui.context.attribution import ATTRIBUTION
-from amplifier_tui.context.copies import copied_row
+from amplifier_tui.context.compaction.shorten import shortened
 from amplifier_tui.context.entries import Entry, read_entry
 from amplifier_tui.context.ledger import Ledger
-from amplifier_tui.context.ledger_history import LedgerHistory
-from amplifier_tui.context.message import Message
-from amplifier_tui.context.provider import ContextProvider
-from amplifier_tui.context.response import AgentResponse
-from amplifier_tui.context.session_context import SessionContext
-from amplifier_tui.context.shorten import shortened
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ _CAP_TOKENS: Final = text_tokens("x" * MESSAGE_CAP)
 
 
 @dataclass(slots=True)
-class Turn:
+class ProviderTurn:
     """A turn that began.
 
     Attributes:
@@ -79,11 +79,11 @@ def input_messages(entries: Sequence[Entry], start: int) -> list[Message]:
         if entry.role in ("assistant", "tool"):
             break
         if entry.own:
-            said.append(Message.from_kernel(copied_row(entry.message)))
+            said.append(Message.from_kernel(copy_plain(entry.message)))
     return said
 
 
-def answer_of(ledger: Ledger, turn: Turn, agent_id: str) -> AgentResponse:
+def answer_of(ledger: Ledger, turn: ProviderTurn, agent_id: str) -> AgentResponse:
     """Return what was answered in a turn.
 
     Args:
@@ -93,7 +93,7 @@ def answer_of(ledger: Ledger, turn: Turn, agent_id: str) -> AgentResponse:
     """
     rows = ledger.entries[turn.answered_from :]
     messages = [
-        Message.from_kernel(copied_row(entry.message))
+        Message.from_kernel(copy_plain(entry.message))
         for entry in rows
         if entry.role in ("assistant", "tool")
     ]
@@ -169,3 +169,73 @@ def _capped(entry: Entry, names: dict[str, str], context: SessionContext) -> Ent
         f"was cut to {cut.tokens:,}."
     )
     return cut
+
+
+class LedgerHistory(HistoryProvider):
+    """Brings back what the ledger holds of earlier turns; it stores nothing, the ledger did.
+
+    Args:
+        ledger: The session's rows.
+        source_id: Name under which the history is known.
+
+    Attributes:
+        until: The first row that is not history.
+    """
+
+    DEFAULT_SOURCE_ID: ClassVar[str] = "history"
+
+    def __init__(self, ledger: Ledger, source_id: str | None = None) -> None:
+        super().__init__(
+            source_id or self.DEFAULT_SOURCE_ID, store_inputs=False, store_outputs=False
+        )
+        self.until = 0
+        self._ledger = ledger
+        self._given: dict[int, tuple[Message, Entry]] = {}
+
+    async def get_messages(
+        self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: Any
+    ) -> list[Message]:
+        """Return the messages before this turn."""
+        return [self._message(entry) for entry in self._ledger.entries[: self.until]]
+
+    async def save_messages(
+        self,
+        session_id: str | None,
+        messages: Sequence[Message],
+        *,
+        state: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Do nothing: what is said is in the ledger when it is said."""
+
+    async def before_run(
+        self, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
+    ) -> None:
+        """Add the messages before this turn."""
+        self._given = {}
+        messages: list[Message] = []
+        for entry in self._ledger.entries[: self.until]:
+            message = self._message(entry)
+            self._given[id(message)] = (message, entry)
+            messages.append(message)
+        # They are this run's own already; copying each of a long history takes time.
+        context.context_messages.setdefault(self.source_id, []).extend(messages)
+
+    def entry_of(self, message: Message) -> Entry | None:
+        """Return the row a message of this run stands for; None if it is another one by now."""
+        found = self._given.get(id(message))
+        if found is None:
+            return None
+        given, entry = found
+        return entry if given is message and message.is_as_loaded else None
+
+    def forget(self) -> None:
+        """Let the messages of the last run go."""
+        self._given = {}
+
+    def _message(self, entry: Entry) -> Message:
+        message = Message.from_kernel(entry.message)
+        mark = message.additional_properties.get(ATTRIBUTION)
+        known = mark if isinstance(mark, dict) else {}
+        message.additional_properties[ATTRIBUTION] = {"source_id": self.source_id, **known}
+        return message

@@ -14,11 +14,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from amplifier_tui.context.budget import BudgetPolicy
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.memory.store import MemoryStore
 from amplifier_tui.context.pipeline import ContextPipeline
+from amplifier_tui.context.request.budget import BudgetPolicy
 from tests.bench.table import Row
 
 ROWS = 10_000

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.context.redis_server import RedisServer, find_redis_server
+from tests.context.adr.redis_server import RedisServer, find_redis_server
 
 REQUIRE_REDIS = "AMPLIFIER_TUI_REQUIRE_REDIS"
 """Where it is set, a machine without redis-server fails its tests."""

@@ -2,8 +2,11 @@
 
 import asyncio
 
-from amplifier_tui.context import ContextPipeline, ContextProvider, Message, SessionContextManager
-from amplifier_tui.context.budget import BudgetPolicy
+from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.provider import ContextProvider
+from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.pipeline import ContextPipeline
+from amplifier_tui.context.request.budget import BudgetPolicy
 from amplifier_tui.kernel.hooks import HookRegistry
 from tests.context.support import Row, assistant, user
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from amplifier_tui.context.budget import Budget
 from amplifier_tui.context.entries import Entry, read_entry
+from amplifier_tui.context.request.budget import Budget
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, TextBlock, Usage
 from amplifier_tui.kernel.models import ProviderInfo
 from amplifier_tui.kernel.utils.tool_calls import response_tool_calls

@@ -4,7 +4,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.context.forked_state import state_before
+from amplifier_tui.context.state_file import state_before
 
 KEYS = st.builds(
     lambda row, tail: f"{row}{tail}", st.integers(0, 30), st.sampled_from(["", ".0", "+call-1"])

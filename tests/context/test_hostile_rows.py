@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_tui.context import FileHistoryProvider, Message
-from amplifier_tui.context.budget import BudgetPolicy
+from amplifier_tui.context.adr.file_history import FileHistoryProvider
+from amplifier_tui.context.adr.message import Message
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.request.budget import BudgetPolicy
 
 WORDS = st.sampled_from(
     (

@@ -2,11 +2,11 @@ import asyncio
 
 import pytest
 
-from amplifier_tui.context.budget import BudgetPolicy
+from amplifier_tui.context.adr.strategies.strategies import SlidingWindowStrategy
 from amplifier_tui.context.compaction.as_plan import StrategyPlanner
-from amplifier_tui.context.compaction.strategies import SlidingWindowStrategy
+from amplifier_tui.context.compaction.plan import MARKER
 from amplifier_tui.context.manager import SessionContextManager
-from amplifier_tui.context.plan import MARKER
+from amplifier_tui.context.request.budget import BudgetPolicy
 from amplifier_tui.kernel.interfaces import ContextManager
 from amplifier_tui.kernel.llm_errors import ContextLengthError
 from tests.context.support import (

@@ -3,16 +3,13 @@ import json
 
 import pytest
 
-from amplifier_tui.context import (
-    AgentSession,
-    ContextProvider,
-    ContextSourceError,
-    Message,
-    before_run,
-    read_state,
-    write_state,
-)
-from amplifier_tui.context.budget import BudgetPolicy
+from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.provider import ContextProvider
+from amplifier_tui.context.adr.provider_runs import before_run
+from amplifier_tui.context.adr.session import AgentSession
+from amplifier_tui.context.errors import ContextSourceError
+from amplifier_tui.context.request.budget import BudgetPolicy
+from amplifier_tui.context.state_file import read_state, write_state
 from tests.context.stage import Noting, Stage, texts
 from tests.context.support import (
     ScriptedProvider,

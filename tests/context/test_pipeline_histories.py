@@ -2,18 +2,15 @@ import warnings
 
 import pytest
 
-from amplifier_tui.context import (
-    AgentSession,
-    CompactionProvider,
-    FileHistoryProvider,
-    HistoryUnavailableError,
-    InMemoryHistoryProvider,
-    Message,
-    SelectiveToolCallCompactionStrategy,
-    SummaryError,
-    before_run,
-)
-from amplifier_tui.context.budget import BudgetPolicy
+from amplifier_tui.context.adr.file_history import FileHistoryProvider
+from amplifier_tui.context.adr.history import InMemoryHistoryProvider
+from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.provider_runs import before_run
+from amplifier_tui.context.adr.session import AgentSession
+from amplifier_tui.context.adr.strategies.provider import CompactionProvider
+from amplifier_tui.context.adr.strategies.strategies import SelectiveToolCallCompactionStrategy
+from amplifier_tui.context.errors import HistoryUnavailableError, SummaryError
+from amplifier_tui.context.request.budget import BudgetPolicy
 from amplifier_tui.kernel.llm_errors import ContextLengthError
 from tests.context.stage import Noting, Stage, text, texts
 from tests.context.support import ScriptedProvider, assistant, calling, long_session, result, user

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.context import AgentSession, read_state, write_state
+from amplifier_tui.context.adr.session import AgentSession
+from amplifier_tui.context.state_file import read_state, write_state
 
 
 def test_a_state_is_written_and_read(tmp_path: Path) -> None:

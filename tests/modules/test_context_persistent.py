@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.context import Ledger
-from amplifier_tui.context.ledger_file import append_rows
+from amplifier_tui.base.jsonl import append_rows
+from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.modules.context_persistent.manager import PersistentContextManager
 from tests.context.support import Recorder, ScriptedProvider, assistant, calling, system, user

@@ -3,8 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.context import ContextProvider, ContextSourceError, MemoryStore, Message
-from amplifier_tui.context.memory.location import memory_path
+from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.provider import ContextProvider
+from amplifier_tui.context.errors import ContextSourceError
+from amplifier_tui.context.memory.database import memory_path
+from amplifier_tui.context.memory.store import MemoryStore
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.kernel.hooks import HookRegistry

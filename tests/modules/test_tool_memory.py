@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.context import MemoryStore
-from amplifier_tui.context.memory.location import memory_path
+from amplifier_tui.context.memory.database import memory_path
+from amplifier_tui.context.memory.store import MemoryStore
 from amplifier_tui.kernel.interfaces import Tool
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.modules.tool_memory.tool import MemoryTool

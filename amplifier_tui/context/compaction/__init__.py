@@ -1,1 +1,1 @@
-"""Compaction of ADR messages: groups, marks, and strategies that set them."""
+"""Getting a request down to size: the plan, what was decided, and how rows are shortened."""

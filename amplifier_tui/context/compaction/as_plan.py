@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from uuid import uuid4
 
-from amplifier_tui.context.budget import Budget
-from amplifier_tui.context.compaction.annotations import (
+from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.strategies.annotations import (
     SUMMARIZED_BY_SUMMARY_ID_KEY,
+    TokenizerProtocol,
+    annotate_message_groups,
     is_excluded,
 )
-from amplifier_tui.context.compaction.grouping import annotate_message_groups
-from amplifier_tui.context.compaction.strategies import CompactionStrategy
-from amplifier_tui.context.compaction.tokenizer import TokenizerProtocol
-from amplifier_tui.context.decisions import Summary
+from amplifier_tui.context.adr.strategies.strategies import CompactionStrategy
+from amplifier_tui.context.compaction.decisions import Summary
+from amplifier_tui.context.compaction.groups import group_entries
+from amplifier_tui.context.compaction.plan import Plan, PlanAction, Reason, plan
 from amplifier_tui.context.entries import Decision
-from amplifier_tui.context.frame import Frame, with_summaries
-from amplifier_tui.context.groups import group_entries
-from amplifier_tui.context.message import Message
-from amplifier_tui.context.plan import Action, Plan, Reason, plan
+from amplifier_tui.context.request.budget import Budget
+from amplifier_tui.context.request.frame import Frame, with_summaries
 
 
 class StrategyPlanner:
@@ -49,19 +49,19 @@ class StrategyPlanner:
             return standing
         excluded, summaries = await self._run(frame, decisions)
         decided = dict(decisions)
-        actions: list[Action] = []
+        actions: list[PlanAction] = []
         entries = frame.entries
         for rows in excluded:
             before = sum(entries[i].tokens_under(decisions.get(entries[i].key)) for i in rows)
             decided.update((entries[i].key, "drop") for i in rows)
-            actions.append(Action(rows, "drop", before, 0, entries[rows[0]].source))
+            actions.append(PlanAction(rows, "drop", before, 0, entries[rows[0]].source))
         summed = with_summaries(frame, summaries)
         for summary in summaries:
             keys = frozenset(summary.keys)
             rows = tuple(i for i, e in enumerate(entries) if e.base in keys)
             before = sum(entries[i].tokens_under(decisions.get(entries[i].key)) for i in rows)
             after = next(e.tokens for e in summed.entries if e.key == summary.key)
-            actions.append(Action(rows, "summary", before, after, entries[rows[0]].source))
+            actions.append(PlanAction(rows, "summary", before, after, entries[rows[0]].source))
         rest = _plan(summed, replace(budget, trigger=budget.limit, target=budget.limit), decided)
         floor = _plan(frame, budget, decisions, force=True).floor
         changed = bool(actions or rest.actions)

@@ -9,8 +9,8 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.files import free_name
 from amplifier_tui.context.errors import MemoryUnavailableError
-from amplifier_tui.context.ledger_file import free_name
 
 logger = logging.getLogger(__name__)
 
@@ -183,3 +183,16 @@ def _make(connection: sqlite3.Connection) -> None:
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def memory_path(configured: str | None = None) -> Path:
+    """Return the file of memories.
+
+    Args:
+        configured: The file somebody wants, ``~`` for the user's home; None for
+            ``memory.sqlite3`` in the Amplifier home (``AMPLIFIER_HOME``, ``~/.amplifier``).
+    """
+    if configured:
+        return Path(configured).expanduser()
+    home = os.environ.get("AMPLIFIER_HOME") or "~/.amplifier"
+    return Path(home).expanduser() / "memory.sqlite3"

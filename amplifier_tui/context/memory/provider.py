@@ -6,13 +6,12 @@ from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Final
 
 from amplifier_tui.base.tokens import text_tokens
+from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.provider import ContextProvider, SessionContext
+from amplifier_tui.context.adr.session import AgentSession
 from amplifier_tui.context.errors import MemoryUnavailableError
-from amplifier_tui.context.memory.retriever import Memory, Retriever
+from amplifier_tui.context.memory.retrieval import Memory, Retriever
 from amplifier_tui.context.memory.store import MemoryStore
-from amplifier_tui.context.message import Message
-from amplifier_tui.context.provider import ContextProvider
-from amplifier_tui.context.session import AgentSession
-from amplifier_tui.context.session_context import SessionContext
 
 DEFAULT_TOP_K: Final = 8
 DEFAULT_MAX_TOKENS: Final = 1_000

@@ -17,8 +17,7 @@ from amplifier_tui.context.memory.database import (
     set_aside,
     unavailable,
 )
-from amplifier_tui.context.memory.query import bigrams, match_expression
-from amplifier_tui.context.memory.retriever import Memory
+from amplifier_tui.context.memory.retrieval import Memory, bigrams, match_expression
 
 T = TypeVar("T")
 

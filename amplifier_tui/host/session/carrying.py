@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.context.forked_state import state_before
-from amplifier_tui.context.state_file import write_state
+from amplifier_tui.context.state_file import state_before, write_state
 from amplifier_tui.host.events import Failed, HostEvent, TurnEnded, Usage
 from amplifier_tui.host.messages import is_from_hook
 from amplifier_tui.host.store import outcomes

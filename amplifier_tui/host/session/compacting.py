@@ -5,10 +5,10 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+from amplifier_tui.context.compaction.plan import Plan
 from amplifier_tui.context.errors import SummaryError
 from amplifier_tui.context.manager import SessionContextManager
-from amplifier_tui.context.plan import Plan
-from amplifier_tui.context.view import ContextView
+from amplifier_tui.context.request.view import ContextView
 from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.host.events import Level
 from amplifier_tui.host.session.budget import plan_steps

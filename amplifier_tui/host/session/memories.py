@@ -11,7 +11,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 if TYPE_CHECKING:
-    from amplifier_tui.context.memory.retriever import Memory
+    from amplifier_tui.context.memory.retrieval import Memory
     from amplifier_tui.context.memory.store import MemoryStore
 
 MEMORY: Final = "context.memory"

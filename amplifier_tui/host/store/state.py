@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.context.ledger_file import move_aside
+from amplifier_tui.base.files import move_aside
 from amplifier_tui.context.pipeline import ContextPipeline
 from amplifier_tui.context.state_file import read_state, write_state
 from amplifier_tui.host.redaction import Redactor

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.context.budget import read_policy
-from amplifier_tui.context.context_events import CONTEXT_EVENTS
-from amplifier_tui.context.usage_watch import UsageWatch
+from amplifier_tui.context.request.budget import read_policy
+from amplifier_tui.context.request.events import CONTEXT_EVENTS
+from amplifier_tui.context.request.usage_watch import UsageWatch
 from amplifier_tui.modules.context_persistent.location import file_of, memory_files_of
 from amplifier_tui.modules.context_persistent.manager import PersistentContextManager
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.context.budget import BudgetPolicy
+from amplifier_tui.base.jsonl import append_rows, read_rows, write_rows
 from amplifier_tui.context.ledger import check_message
-from amplifier_tui.context.ledger_file import append_rows, read_rows, write_rows
 from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.request.budget import BudgetPolicy
 
 logger = logging.getLogger(__name__)
 

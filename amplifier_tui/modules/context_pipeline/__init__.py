@@ -31,13 +31,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.context.budget import read_policy
-from amplifier_tui.context.context_events import CONTEXT_EVENTS
+from amplifier_tui.context.adr.session import AgentSession
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.memory.provider import SqliteMemoryProvider
 from amplifier_tui.context.pipeline import ContextPipeline
-from amplifier_tui.context.session import AgentSession
-from amplifier_tui.context.usage_watch import UsageWatch
+from amplifier_tui.context.request.budget import read_policy
+from amplifier_tui.context.request.events import CONTEXT_EVENTS
+from amplifier_tui.context.request.usage_watch import UsageWatch
 from amplifier_tui.modules.context_pipeline.providers import make_providers
 from amplifier_tui.modules.context_pipeline.settings import read_timeout
 from amplifier_tui.modules.context_pipeline.strategies import make_planner

@@ -15,14 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from amplifier_tui.context.file_history import FileHistoryProvider
-from amplifier_tui.context.in_memory_history import InMemoryHistoryProvider
-from amplifier_tui.context.memory.location import memory_path
+from amplifier_tui.context.adr.file_history import FileHistoryProvider
+from amplifier_tui.context.adr.history import InMemoryHistoryProvider
+from amplifier_tui.context.adr.provider import ContextProvider
+from amplifier_tui.context.adr.redis_history import RedisHistoryProvider
+from amplifier_tui.context.memory.database import memory_path
 from amplifier_tui.context.memory.provider import SqliteMemoryProvider
 from amplifier_tui.context.memory.store import MemoryStore
 from amplifier_tui.context.pipeline import STATE_KEY
-from amplifier_tui.context.provider import ContextProvider
-from amplifier_tui.context.redis_history import RedisHistoryProvider
 from amplifier_tui.modules.context_pipeline.settings import identified, made
 
 if TYPE_CHECKING:

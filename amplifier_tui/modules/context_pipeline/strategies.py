@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from amplifier_tui.context.compaction.as_plan import StrategyPlanner
-from amplifier_tui.context.compaction.strategies import (
+from amplifier_tui.context.adr.strategies.annotations import CharacterEstimatorTokenizer
+from amplifier_tui.context.adr.strategies.strategies import (
     CompactionStrategy,
     ContextWindowCompactionStrategy,
     SelectiveToolCallCompactionStrategy,
@@ -18,7 +18,7 @@ from amplifier_tui.context.compaction.strategies import (
     ToolResultCompactionStrategy,
     TruncationStrategy,
 )
-from amplifier_tui.context.compaction.tokenizer import CharacterEstimatorTokenizer
+from amplifier_tui.context.compaction.as_plan import StrategyPlanner
 from amplifier_tui.modules.context_pipeline.settings import identified, made
 
 

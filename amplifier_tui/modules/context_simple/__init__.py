@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.context.budget import read_policy
-from amplifier_tui.context.context_events import CONTEXT_EVENTS
-from amplifier_tui.context.usage_watch import UsageWatch
+from amplifier_tui.context.request.budget import read_policy
+from amplifier_tui.context.request.events import CONTEXT_EVENTS
+from amplifier_tui.context.request.usage_watch import UsageWatch
 from amplifier_tui.modules.context_simple.manager import NAME, SimpleContextManager
 
 if TYPE_CHECKING:

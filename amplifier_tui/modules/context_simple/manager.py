@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from amplifier_tui.context.budget import DEFAULT_TARGET, DEFAULT_THRESHOLD, BudgetPolicy
 from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.request.budget import DEFAULT_TARGET, DEFAULT_THRESHOLD, BudgetPolicy
 
 NAME: Final = "context-simple"
 

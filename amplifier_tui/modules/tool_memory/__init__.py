@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from amplifier_tui.base.config import ModuleSettings, PathText
-from amplifier_tui.context.memory.location import memory_path
+from amplifier_tui.context.memory.database import memory_path
 from amplifier_tui.context.memory.store import MemoryStore
 from amplifier_tui.modules.tool_memory.tool import MemoryTool
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from amplifier_tui.context.errors import MemoryUnavailableError
-from amplifier_tui.context.memory.retriever import Memory
+from amplifier_tui.context.memory.retrieval import Memory
 from amplifier_tui.context.memory.store import MemoryStore
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.tool_problem import failed

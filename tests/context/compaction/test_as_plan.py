@@ -3,19 +3,19 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_tui.context import (
-    EXCLUDED_KEY,
+from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.strategies.annotations import EXCLUDED_KEY
+from amplifier_tui.context.adr.strategies.strategies import (
     ContextWindowCompactionStrategy,
-    Message,
     SelectiveToolCallCompactionStrategy,
     SlidingWindowStrategy,
-    StrategyPlanner,
     TokenBudgetComposedStrategy,
     ToolResultCompactionStrategy,
     TruncationStrategy,
 )
-from amplifier_tui.context.budget import BudgetPolicy
+from amplifier_tui.context.compaction.as_plan import StrategyPlanner
 from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.request.budget import BudgetPolicy
 from tests.context.support import Row, ledgers, long_session, unpaired
 
 STRATEGIES = [

@@ -3,15 +3,13 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.base.tokens import text_tokens
-from amplifier_tui.context import (
-    AgentSession,
-    ChatAgent,
-    Memory,
-    MemoryStore,
-    Message,
-    SessionContext,
-    SqliteMemoryProvider,
-)
+from amplifier_tui.context.adr.agent import ChatAgent
+from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.provider import SessionContext
+from amplifier_tui.context.adr.session import AgentSession
+from amplifier_tui.context.memory.provider import SqliteMemoryProvider
+from amplifier_tui.context.memory.retrieval import Memory
+from amplifier_tui.context.memory.store import MemoryStore
 from tests.context.support import ScriptedProvider
 
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_tui.context import MemoryStore, MemoryUnavailableError
-from amplifier_tui.context.memory.location import memory_path
+from amplifier_tui.context.errors import MemoryUnavailableError
+from amplifier_tui.context.memory.database import memory_path
+from amplifier_tui.context.memory.store import MemoryStore
 
 
 @pytest.fixture
@@ -127,7 +128,7 @@ async def test_any_text_can_be_kept_and_any_query_asked(
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from amplifier_tui.context import MemoryStore
+from amplifier_tui.context.memory.store import MemoryStore
 
 async def main():
     store = MemoryStore(Path(sys.argv[1]))

@@ -126,7 +126,7 @@ async def test_a_context_s_own_report_is_taken() -> None:
 
 
 async def test_the_pipeline_s_report_is_taken() -> None:
-    from amplifier_tui.context.report import ContextReport, SourceLine
+    from amplifier_tui.context.request.report import ContextReport, SourceLine
 
     speakers = (SourceLine("user", 2, 40), SourceLine("assistant", 2, 60, "compacted"))
     report = ContextReport(

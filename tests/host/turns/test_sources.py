@@ -11,8 +11,8 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
 )
+from tests.context.adr.redis_server import RedisServer
 from tests.context.conftest import own_redis, redis_program
-from tests.context.redis_server import RedisServer
 from tests.host.asking import CONTEXT, chat, seen, with_source
 from tests.host.driving import Driver, Project
 from tests.servers import LoopbackServer

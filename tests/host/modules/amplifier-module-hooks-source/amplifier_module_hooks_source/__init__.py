@@ -1,8 +1,8 @@
 import asyncio
 from pathlib import Path
 
-from amplifier_tui.context.message import Message
-from amplifier_tui.context.provider import ContextProvider
+from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.provider import ContextProvider
 
 __amplifier_module_type__ = "hook"
 

@@ -1,0 +1,151 @@
+"""What an agent's tools are: kernel tools, or plain functions."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from amplifier_tui.context.adr.content import Content
+from amplifier_tui.context.adr.message import Message
+from amplifier_tui.kernel.message_models import ToolCall, ToolSpec
+from amplifier_tui.kernel.models import ToolResult
+
+logger = logging.getLogger(__name__)
+
+_JSON_TYPES: Final[dict[Any, str]] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    list: "array",
+    dict: "object",
+}
+
+
+class FunctionTool:
+    """A function the model can call.
+
+    Args:
+        function: Sync or async, with annotated parameters; its docstring describes it.
+
+    Attributes:
+        additional_properties: Whatever else is known of it, such as who added it.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self.name: str = getattr(function, "__name__", "function")
+        self.description = inspect.getdoc(function) or ""
+        self.additional_properties: dict[str, Any] = {}
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON schema of the parameters."""
+        try:
+            hints = typing.get_type_hints(self._function)
+        except (NameError, TypeError) as error:
+            logger.debug("The annotations of '%s' can't be read: %s", self.name, error)
+            hints = {}
+        properties: dict[str, Any] = {}
+        required: list[str] = []
+        for name, parameter in inspect.signature(self._function).parameters.items():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                continue
+            properties[name] = _json_type(hints.get(name))
+            if parameter.default is parameter.empty:
+                required.append(name)
+        return {"type": "object", "properties": properties, "required": required}
+
+    async def execute(self, input: dict[str, Any]) -> ToolResult:
+        """Call the function.
+
+        Args:
+            input: Its arguments by name.
+        """
+        outcome = self._function(**input)
+        return ToolResult(output=await outcome if inspect.isawaitable(outcome) else outcome)
+
+
+def named_tools(*given: Iterable[Any] | None) -> dict[str, Any]:
+    """Return tools by name.
+
+    Args:
+        *given: Kernel tools and functions, from several places.
+
+    Raises:
+        ValueError: Two different ones have the same name.
+    """
+    tools: dict[str, Any] = {}
+    for tool in (tool for some in given for tool in some or ()):
+        ready = tool if hasattr(tool, "execute") else FunctionTool(tool)
+        known = tools.get(ready.name)
+        if known is not None and known is not ready:
+            raise ValueError(f"Two tools are called '{ready.name}': rename one of them")
+        tools[ready.name] = ready
+    return tools
+
+
+def tool_specs(tools: Mapping[str, Any]) -> list[ToolSpec]:
+    """Return what the model is told about the tools."""
+    return [
+        ToolSpec(
+            name=name,
+            description=getattr(tool, "description", None),
+            parameters=getattr(tool, "input_schema", None) or {"type": "object", "properties": {}},
+        )
+        for name, tool in tools.items()
+    ]
+
+
+async def run_call(call: ToolCall, tools: Mapping[str, Any]) -> Message:
+    """Run a tool call and return its result; what goes wrong is the result.
+
+    Args:
+        call: The call.
+        tools: Tools by name.
+    """
+    tool = tools.get(call.name)
+    problem = getattr(call, "arguments_error", None)
+    if tool is None:
+        text = f"There is no tool '{call.name}'; there are: {', '.join(tools) or 'none'}"
+        return _failed(call, text)
+    if problem:
+        return _failed(call, str(problem))
+    try:
+        result = await tool.execute(dict(call.arguments))
+    except Exception as error:
+        logger.warning("Tool '%s' failed", call.name, exc_info=error)
+        return _failed(call, f"{call.name} failed: {error or type(error).__name__}")
+    if not isinstance(result, ToolResult):
+        result = ToolResult(output=result)
+    message = _message(call, result.get_serialized_output())
+    if not result.success:
+        message.additional_properties["is_error"] = True
+    return message
+
+
+def _failed(call: ToolCall, text: str) -> Message:
+    message = _message(call, text)
+    message.additional_properties["is_error"] = True
+    return message
+
+
+def _message(call: ToolCall, result: str) -> Message:
+    content = Content.from_function_result(call.id, result=result)
+    content.name = call.name
+    return Message("tool", [content])
+
+
+def _json_type(hint: Any) -> dict[str, Any]:
+    """The JSON schema of an annotation, as far as it is a plain one."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        parts = [part for part in typing.get_args(hint) if part is not type(None)]
+        return _json_type(parts[0]) if len(parts) == 1 else {}
+    if typing.get_origin(hint) is typing.Literal:
+        return {"enum": list(typing.get_args(hint))}
+    plain = typing.get_origin(hint) or hint
+    return {"type": _JSON_TYPES[plain]} if plain in _JSON_TYPES else {}

@@ -1,0 +1,186 @@
+"""Whoever stores a conversation and brings it back (ADR 0016)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, ClassVar
+
+from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.provider import ContextProvider, SessionContext, as_sources
+from amplifier_tui.context.adr.session import AgentSession
+from amplifier_tui.context.adr.strategies.annotations import is_excluded
+from amplifier_tui.context.attribution import ATTRIBUTION
+
+_RUNTIME_MARKS = (ATTRIBUTION, "attribution")
+
+
+class HistoryProvider(ContextProvider, ABC):
+    """Stores what is said, and loads it before the next run.
+
+    Args:
+        source_id: Name under which everything it adds is known.
+        load_messages: Whether to load; without it `before_run` is not called at all, as for a
+            store that is only for the record.
+        store_inputs: Whether to store what the user said.
+        store_context_messages: Whether to store what other providers added.
+        store_context_from: Only from these providers; None or empty for all.
+        store_outputs: Whether to store what the agent answered.
+        store_responses: The same, under the ADR's name.
+    """
+
+    def __init__(
+        self,
+        source_id: str,
+        *,
+        load_messages: bool = True,
+        store_inputs: bool = True,
+        store_context_messages: bool = False,
+        store_context_from: Collection[str] | str | None = None,
+        store_outputs: bool = True,
+        store_responses: bool | None = None,
+    ) -> None:
+        super().__init__(source_id)
+        self.load_messages = load_messages
+        self.store_inputs = store_inputs
+        self.store_context_messages = store_context_messages
+        self.store_context_from = as_sources(store_context_from) or None
+        self.store_outputs = store_outputs if store_responses is None else store_responses
+
+    @property
+    def store_responses(self) -> bool:
+        """Whether to store what the agent answered; the ADR's name for ``store_outputs``."""
+        return self.store_outputs
+
+    @abstractmethod
+    async def get_messages(
+        self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: Any
+    ) -> list[Message]:
+        """Return what is stored of a session.
+
+        Args:
+            session_id: The session.
+            state: This provider's part of the session's state.
+            **kwargs: For providers that ask for more.
+        """
+
+    @abstractmethod
+    async def save_messages(
+        self,
+        session_id: str | None,
+        messages: Sequence[Message],
+        *,
+        state: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Add to what is stored of a session.
+
+        Args:
+            session_id: The session.
+            messages: What a run produced, all of it: two equal messages are two messages.
+            state: This provider's part of the session's state.
+            **kwargs: For providers that ask for more.
+        """
+
+    async def before_run(
+        self, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
+    ) -> None:
+        """Load."""
+        messages = await self.get_messages(context.session_id, state=state)
+        context.extend_messages(self, messages)
+
+    async def after_run(
+        self, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
+    ) -> None:
+        """Store what the flags say."""
+        messages = self.messages_to_store(context)
+        if messages:
+            await self.save_messages(context.session_id, messages, state=state)
+
+    def messages_to_store(self, context: SessionContext) -> list[Message]:
+        """Return what the flags say of a run, without the marks that only hold during it.
+
+        Args:
+            context: The run.
+        """
+        found: list[Message] = []
+        if self.store_context_messages:
+            if self.store_context_from:
+                found += context.get_messages(sources=self.store_context_from)
+            else:
+                found += context.get_messages(exclude_sources=[self.source_id])
+        if self.store_inputs:
+            found += context.input_messages
+        if self.store_outputs and context.response is not None:
+            found += context.response.messages
+        return without_marks(found)
+
+
+def without_marks(messages: Iterable[Message]) -> list[Message]:
+    """Return copies of messages that do not say who added them: that holds for one run only."""
+    bare: list[Message] = []
+    for message in messages:
+        copy = message.copy()
+        for mark in _RUNTIME_MARKS:
+            copy.additional_properties.pop(mark, None)
+        bare.append(copy)
+    return bare
+
+
+class InMemoryHistoryProvider(HistoryProvider):
+    """Keeps the messages in ``state["messages"]``, and so wherever the session is saved.
+
+    Args:
+        source_id: Name under which everything it adds is known.
+        load_messages: See `HistoryProvider`.
+        store_inputs: See `HistoryProvider`.
+        store_context_messages: See `HistoryProvider`.
+        store_context_from: See `HistoryProvider`.
+        store_outputs: See `HistoryProvider`.
+        store_responses: See `HistoryProvider`.
+        skip_excluded: Leave out what a compaction of the stored history has excluded.
+    """
+
+    DEFAULT_SOURCE_ID: ClassVar[str] = "in_memory"
+
+    def __init__(
+        self,
+        source_id: str | None = None,
+        *,
+        load_messages: bool = True,
+        store_inputs: bool = True,
+        store_context_messages: bool = False,
+        store_context_from: Collection[str] | str | None = None,
+        store_outputs: bool = True,
+        store_responses: bool | None = None,
+        skip_excluded: bool = False,
+    ) -> None:
+        super().__init__(
+            source_id or self.DEFAULT_SOURCE_ID,
+            load_messages=load_messages,
+            store_inputs=store_inputs,
+            store_context_messages=store_context_messages,
+            store_context_from=store_context_from,
+            store_outputs=store_outputs,
+            store_responses=store_responses,
+        )
+        self.skip_excluded = skip_excluded
+
+    async def get_messages(
+        self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: Any
+    ) -> list[Message]:
+        """Return the messages in the state; none without a state."""
+        stored = (state or {}).get("messages") or []
+        return [m for m in stored if not (self.skip_excluded and is_excluded(m))]
+
+    async def save_messages(
+        self,
+        session_id: str | None,
+        messages: Sequence[Message],
+        *,
+        state: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Add to the messages in the state; without a state there is nowhere to."""
+        if state is not None:
+            state["messages"] = [*(state.get("messages") or []), *messages]

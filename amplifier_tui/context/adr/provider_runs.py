@@ -1,0 +1,227 @@
+"""Running the hooks of an agent's providers: before in order, after in reverse."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from amplifier_tui.context.adr.history import HistoryProvider
+from amplifier_tui.context.adr.provider import ContextProvider, SessionContext
+from amplifier_tui.context.adr.session import AgentSession
+from amplifier_tui.context.errors import ContextSourceError, Phase
+
+logger = logging.getLogger(__name__)
+
+_ARGUMENTS = ("agent", "session", "context", "state")
+
+
+class ProviderRuns:
+    """Runs the providers of an agent.
+
+    Args:
+        agent: Whose providers they are; handed to their hooks.
+        timeout: Seconds a hook may take; None for as long as it takes.
+    """
+
+    def __init__(self, agent: Any, timeout: float | None = None) -> None:
+        self._agent = agent
+        self._timeout = timeout
+
+    async def before(
+        self, provider: ContextProvider, session: AgentSession, context: SessionContext
+    ) -> None:
+        """Let one provider add to a run.
+
+        Raises:
+            Exception: What the provider raised.
+            TimeoutError: It took too long.
+        """
+        await self._call(provider.before_run, provider, session, context)
+
+    async def after(
+        self,
+        providers: Sequence[ContextProvider],
+        session: AgentSession,
+        context: SessionContext,
+    ) -> list[ContextSourceError]:
+        """Let all providers look at an answer, the last one first.
+
+        Returns:
+            What went wrong; the others ran all the same.
+        """
+        errors: list[ContextSourceError] = []
+        for provider in reversed(providers):
+            try:
+                await self._call(provider.after_run, provider, session, context)
+            except Exception as error:
+                errors.append(source_error(provider, "after_run", error, self._timeout))
+                logger.warning("%s", errors[-1], exc_info=error)
+        return errors
+
+    async def _call(
+        self,
+        hook: Callable[..., Any],
+        provider: ContextProvider,
+        session: AgentSession,
+        context: SessionContext,
+    ) -> None:
+        state = session.scoped_state(provider.source_id)
+        async with asyncio.timeout(self._timeout):
+            await call_hook(hook, self._agent, session, context, state)
+
+
+async def call_hook(
+    hook: Callable[..., Any],
+    agent: Any,
+    session: AgentSession,
+    context: SessionContext,
+    state: dict[str, Any],
+) -> None:
+    """Call a hook by keyword, or by position where its parameters have other names."""
+    given = (agent, session, context, state)
+    outcome = (
+        hook(**dict(zip(_ARGUMENTS, given, strict=True))) if _takes_keywords(hook) else hook(*given)
+    )
+    if inspect.isawaitable(outcome):
+        await outcome
+
+
+def source_error(
+    provider: ContextProvider, phase: Phase, error: Exception, timeout: float | None
+) -> ContextSourceError:
+    """Return a provider's error with its name; a bare timeout gets words."""
+    if isinstance(error, ContextSourceError):
+        return error
+    if isinstance(error, TimeoutError) and not str(error):
+        error = TimeoutError(f"no answer within {timeout:g} s" if timeout else "timed out")
+    return ContextSourceError(provider.source_id, phase, error)
+
+
+def loading_histories(providers: Iterable[ContextProvider]) -> list[HistoryProvider]:
+    """Return the histories that load."""
+    return [p for p in providers if isinstance(p, HistoryProvider) and p.load_messages]
+
+
+def runs_before(provider: ContextProvider, *, service: bool) -> bool:
+    """Whether a provider's `before_run` is called.
+
+    Args:
+        provider: The provider.
+        service: Whether the model's service keeps the history: loading one would send it twice.
+    """
+    if not isinstance(provider, HistoryProvider):
+        return True
+    return provider.load_messages and not service
+
+
+def warn_of_histories(
+    providers: Sequence[ContextProvider], *, default_history: bool, service: bool
+) -> None:
+    """Warn where several histories load, or where there are histories and none loads.
+
+    Args:
+        providers: The agent's providers.
+        default_history: Whether the agent remembers the conversation by itself.
+        service: Whether the model's service keeps the history.
+    """
+    histories = [p for p in providers if isinstance(p, HistoryProvider)]
+    loaders = loading_histories(histories)
+    if len(loaders) > 1:
+        warnings.warn(
+            "Multiple history providers configured to load messages: "
+            f"{[p.source_id for p in loaders]}. This may cause duplicate messages in context.",
+            UserWarning,
+            stacklevel=3,
+        )
+    elif histories and not loaders and not service:
+        rest = (
+            "The conversation is remembered in this session's state only."
+            if default_history
+            else "No conversation history will be loaded."
+        )
+        warnings.warn(
+            "History providers configured but none have load_messages=True: "
+            f"{[p.source_id for p in histories]}. {rest}",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _takes_keywords(hook: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(hook).parameters
+    except (TypeError, ValueError):
+        return True
+    names = {name for name, p in parameters.items() if p.kind is not p.POSITIONAL_ONLY}
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    return takes_all or names.issuperset(_ARGUMENTS)
+
+
+DEFAULT_SOURCE_ID = "decorated"
+
+Hook = TypeVar("Hook", bound=Callable[..., Any])
+
+
+class HasProviders(Protocol):
+    """An agent, or a pipeline: whoever has context providers."""
+
+    context_providers: list[ContextProvider]
+
+
+def before_run(
+    agent: HasProviders, *, source_id: str = DEFAULT_SOURCE_ID
+) -> Callable[[Hook], Hook]:
+    """Call the decorated function before every run of an agent.
+
+    Args:
+        agent: Whose runs.
+        source_id: Name of the source. Functions of one name share their part of the state.
+
+    Returns:
+        The decorator; the function takes ``(agent, session, context, state)`` and may be async.
+    """
+
+    def decorate(function: Hook) -> Hook:
+        agent.context_providers.append(_FunctionProvider(source_id, before=function))
+        return function
+
+    return decorate
+
+
+def after_run(agent: HasProviders, *, source_id: str = DEFAULT_SOURCE_ID) -> Callable[[Hook], Hook]:
+    """Call the decorated function after every run of an agent; see `before_run`."""
+
+    def decorate(function: Hook) -> Hook:
+        agent.context_providers.append(_FunctionProvider(source_id, after=function))
+        return function
+
+    return decorate
+
+
+class _FunctionProvider(ContextProvider):
+    def __init__(
+        self,
+        source_id: str,
+        *,
+        before: Callable[..., Any] | None = None,
+        after: Callable[..., Any] | None = None,
+    ) -> None:
+        super().__init__(source_id)
+        self._before = before
+        self._after = after
+
+    async def before_run(
+        self, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
+    ) -> None:
+        if self._before is not None:
+            await call_hook(self._before, agent, session, context, state)
+
+    async def after_run(
+        self, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
+    ) -> None:
+        if self._after is not None:
+            await call_hook(self._after, agent, session, context, state)

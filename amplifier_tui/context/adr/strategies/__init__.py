@@ -1,0 +1,1 @@
+"""The ADR's compaction strategies, which mark messages as excluded."""

@@ -1,0 +1,346 @@
+"""Strategies that decide by rule what the model no longer gets.
+
+A strategy is called with a list of messages, marks some of them as excluded, may put a summary in
+the list, and returns whether it changed anything. The messages stay in the list: what the model
+gets are the included ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Protocol
+from uuid import uuid4
+
+from amplifier_tui.context.adr.content import CALL, RESULT
+from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.strategies.annotations import (
+    SUMMARIZED_BY_SUMMARY_ID_KEY,
+    SUMMARY_OF_GROUP_IDS_KEY,
+    SUMMARY_OF_MESSAGE_IDS_KEY,
+    CharacterEstimatorTokenizer,
+    MessageGroup,
+    TokenizerProtocol,
+    annotate_message_groups,
+    exclude,
+    included_groups,
+    included_messages,
+    included_token_count,
+    is_excluded,
+)
+from amplifier_tui.context.compaction.shorten import shortened_text
+
+_RESULTS_CAP: Final = 4_096
+"""Characters of the line that stands for a group of tool calls."""
+
+
+class CompactionStrategy(Protocol):
+    """Decides what the model no longer gets."""
+
+    async def __call__(self, messages: list[Message]) -> bool:
+        """Mark messages as excluded.
+
+        Args:
+            messages: A conversation; changed in place.
+
+        Returns:
+            Whether anything changed.
+        """
+        ...
+
+
+async def apply_compaction(
+    messages: list[Message],
+    strategy: CompactionStrategy,
+    tokenizer: TokenizerProtocol | None = None,
+) -> list[Message]:
+    """Run a strategy and return what the model gets.
+
+    Args:
+        messages: A conversation; changed in place.
+        strategy: Decides.
+        tokenizer: Counts tokens; an estimate by default.
+    """
+    annotate_message_groups(messages, tokenizer)
+    await strategy(messages)
+    return included_messages(messages)
+
+
+class TruncationStrategy:
+    """Leaves out the oldest groups when there is too much; never the last one.
+
+    Args:
+        max_n: Most tokens, or most messages where there is no tokenizer.
+        compact_to: How many to go down to.
+        tokenizer: Counts tokens.
+        preserve_system: Whether system messages stay.
+
+    Raises:
+        ValueError: ``compact_to`` is more than ``max_n``, or one of them is negative.
+    """
+
+    def __init__(
+        self,
+        max_n: int,
+        compact_to: int,
+        *,
+        tokenizer: TokenizerProtocol | None = None,
+        preserve_system: bool = True,
+    ) -> None:
+        if not 0 <= compact_to <= max_n:
+            raise ValueError(f"compact_to ({compact_to}) must be between 0 and max_n ({max_n})")
+        self._max_n = max_n
+        self._compact_to = compact_to
+        self._tokenizer = tokenizer
+        self._preserve_system = preserve_system
+
+    async def __call__(self, messages: list[Message]) -> bool:
+        """Leave out the oldest groups."""
+        groups = included_groups(messages, self._tokenizer)
+        if self._size(messages) <= self._max_n:
+            return False
+        changed = False
+        for group in _removable(groups, self._preserve_system):
+            if self._size(messages) <= self._compact_to:
+                break
+            changed = _exclude_group(group, "truncation") or changed
+        return changed
+
+    def _size(self, messages: Sequence[Message]) -> int:
+        if self._tokenizer is not None:
+            return included_token_count(messages)
+        return len(included_messages(messages))
+
+
+class SlidingWindowStrategy:
+    """Keeps the last groups, always.
+
+    Args:
+        keep_last_groups: How many.
+        preserve_system: Whether system messages stay, beside them.
+
+    Raises:
+        ValueError: It is less than one.
+    """
+
+    def __init__(self, keep_last_groups: int, *, preserve_system: bool = True) -> None:
+        self._keep = _at_least_one(keep_last_groups, "keep_last_groups")
+        self._preserve_system = preserve_system
+
+    async def __call__(self, messages: list[Message]) -> bool:
+        """Leave out all but the last groups."""
+        groups = [
+            group
+            for group in included_groups(messages)
+            if not (self._preserve_system and group.kind == "system")
+        ]
+        return _exclude_all(groups[: -self._keep], "sliding_window")
+
+
+class SelectiveToolCallCompactionStrategy:
+    """Leaves out tool calls with their results, but for the last ones.
+
+    Args:
+        keep_last_tool_call_groups: How many stay.
+
+    Raises:
+        ValueError: It is negative.
+    """
+
+    def __init__(self, keep_last_tool_call_groups: int = 1) -> None:
+        self._keep = _not_negative(keep_last_tool_call_groups, "keep_last_tool_call_groups")
+
+    async def __call__(self, messages: list[Message]) -> bool:
+        """Leave out the older tool calls."""
+        return _exclude_all(_older_calls(messages, self._keep), "tool_call")
+
+
+class ToolResultCompactionStrategy:
+    """Puts one line in the place of a tool call and its results, but for the last ones.
+
+    Args:
+        keep_last_tool_call_groups: How many stay.
+
+    Raises:
+        ValueError: It is negative.
+    """
+
+    def __init__(self, keep_last_tool_call_groups: int = 1) -> None:
+        self._keep = _not_negative(keep_last_tool_call_groups, "keep_last_tool_call_groups")
+
+    async def __call__(self, messages: list[Message]) -> bool:
+        """Replace the older tool calls."""
+        older = _older_calls(messages, self._keep)
+        for group in older:
+            line = _results_line(group)
+            place = next(i for i, m in enumerate(messages) if m is group.messages[0])
+            _exclude_group(group, "tool_result")
+            for message in group.messages:
+                message.additional_properties[SUMMARIZED_BY_SUMMARY_ID_KEY] = line.message_id
+            messages.insert(place, line)
+        if older:
+            annotate_message_groups(messages)
+        return bool(older)
+
+
+class TokenBudgetComposedStrategy:
+    """Runs strategies one after the other until the tokens fit.
+
+    Where they are not enough, the oldest groups are left out; never a system message and never
+    the last group.
+
+    Args:
+        token_budget: Most tokens.
+        tokenizer: Counts them; an estimate by default.
+        strategies: In the order they are tried.
+        early_stop: Whether to stop as soon as it fits.
+    """
+
+    def __init__(
+        self,
+        token_budget: int,
+        tokenizer: TokenizerProtocol | None = None,
+        strategies: Sequence[CompactionStrategy] = (),
+        *,
+        early_stop: bool = True,
+    ) -> None:
+        self._budget = token_budget
+        self._tokenizer = tokenizer or CharacterEstimatorTokenizer()
+        self._strategies = tuple(strategies)
+        self._early_stop = early_stop
+
+    async def __call__(self, messages: list[Message]) -> bool:
+        """Run the strategies."""
+        if self._fits(messages):
+            return False
+        changed = False
+        for strategy in self._strategies:
+            changed = await strategy(messages) or changed
+            if self._fits(messages) and self._early_stop:
+                return changed
+        for group in _removable(included_groups(messages, self._tokenizer), True):
+            if self._fits(messages):
+                break
+            changed = _exclude_group(group, "token_budget") or changed
+        return changed
+
+    def _fits(self, messages: list[Message]) -> bool:
+        annotate_message_groups(messages, self._tokenizer)
+        return included_token_count(messages) <= self._budget
+
+
+class ContextWindowCompactionStrategy:
+    """Two stages on what the window leaves beside the answer: tool results, then truncation.
+
+    Args:
+        max_context_window_tokens: The model's window.
+        max_output_tokens: What of it is kept for the answer.
+        tool_eviction_threshold: Part of the rest above which older tool calls become one line
+            each; also the part truncation goes down to.
+        truncation_threshold: Part of the rest above which the oldest groups are left out.
+        keep_last_tool_call_groups: Tool calls that stay as they are.
+        tokenizer: Counts tokens; an estimate by default.
+
+    Raises:
+        ValueError: The answer leaves no room, or the thresholds make no sense.
+    """
+
+    def __init__(
+        self,
+        max_context_window_tokens: int,
+        max_output_tokens: int,
+        *,
+        tool_eviction_threshold: float = 0.5,
+        truncation_threshold: float = 0.8,
+        keep_last_tool_call_groups: int = 4,
+        tokenizer: TokenizerProtocol | None = None,
+    ) -> None:
+        room = max_context_window_tokens - max_output_tokens
+        if room <= 0:
+            raise ValueError(
+                f"max_output_tokens ({max_output_tokens}) leaves nothing of a window of "
+                f"{max_context_window_tokens}"
+            )
+        if not 0 < tool_eviction_threshold <= truncation_threshold <= 1:
+            raise ValueError("The thresholds must be parts of 1, the eviction's the smaller one")
+        self._tokenizer = tokenizer or CharacterEstimatorTokenizer()
+        self._evict_above = int(room * tool_eviction_threshold)
+        self._evict = ToolResultCompactionStrategy(keep_last_tool_call_groups)
+        self._truncate = TruncationStrategy(
+            int(room * truncation_threshold), self._evict_above, tokenizer=self._tokenizer
+        )
+
+    async def __call__(self, messages: list[Message]) -> bool:
+        """Evict, and then truncate."""
+        annotate_message_groups(messages, self._tokenizer)
+        changed = False
+        if included_token_count(messages) > self._evict_above:
+            changed = await self._evict(messages)
+            annotate_message_groups(messages, self._tokenizer)
+        return await self._truncate(messages) or changed
+
+
+def _removable(groups: list[MessageGroup], preserve_system: bool) -> list[MessageGroup]:
+    """The groups that may go, oldest first: never the last one."""
+    if not preserve_system:
+        return groups[:-1]
+    return [group for group in groups if group.kind != "system"][:-1]
+
+
+def _older_calls(messages: list[Message], keep: int) -> list[MessageGroup]:
+    calls = [group for group in included_groups(messages) if group.kind == "tool_call"]
+    return calls[: len(calls) - keep] if keep < len(calls) else []
+
+
+def _exclude_group(group: MessageGroup, reason: str) -> bool:
+    return sum(exclude(message, reason) for message in group.messages) > 0
+
+
+def _exclude_all(groups: Sequence[MessageGroup], reason: str) -> bool:
+    return sum(_exclude_group(group, reason) for group in groups) > 0
+
+
+def _results_line(group: MessageGroup) -> Message:
+    names: dict[str | None, str] = {}
+    results: list[str] = []
+    for message in group.messages:
+        if is_excluded(message):
+            continue
+        for content in message.contents:
+            if content.type == CALL:
+                names[content.call_id] = content.name or "tool"
+            elif content.type == RESULT:
+                name = names.get(content.call_id) or content.name or "tool"
+                results.append(f"{name}: {_plain(content.result)}")
+    text = shortened_text("; ".join(results), _RESULTS_CAP)
+    return Message(
+        "assistant",
+        [f"[Tool results: {text}]"],
+        message_id=f"summary_{uuid4().hex}",
+        additional_properties={
+            SUMMARY_OF_MESSAGE_IDS_KEY: [m.message_id for m in group.messages if m.message_id],
+            SUMMARY_OF_GROUP_IDS_KEY: [group.group_id],
+        },
+    )
+
+
+def _plain(result: Any) -> str:
+    if isinstance(result, list):
+        return " ".join(
+            str(block.get("text") or f"[{block.get('type')}]")
+            if isinstance(block, dict)
+            else str(block)
+            for block in result
+        )
+    return "" if result is None else str(result)
+
+
+def _at_least_one(value: int, name: str) -> int:
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, not {value}")
+    return value
+
+
+def _not_negative(value: int, name: str) -> int:
+    if value < 0:
+        raise ValueError(f"{name} must not be negative, not {value}")
+    return value

@@ -1,0 +1,396 @@
+"""What to shorten and what to leave out, so that a request fits. Pure, hence previewable.
+
+`plan` decides and `project` shows the result. Decisions are kept by the key of a row, so they can
+be applied again as the conversation grows. Never touched are system rows, the user's first and
+last message, and what the assistant said and called in the current turn.
+
+In this order, until the target is reached:
+
+1. results of old tool calls are truncated, and what providers added is squeezed;
+2. old answers are left out, with their calls and results, and then old messages of the user are
+   cut to stubs;
+3. results of the current turn are squeezed, and then truncated, but for the latest three calls.
+
+Only a request that does not fit the window at all goes further: results that take more than a
+quarter of it are cut first of all, and if the steps above are not enough, old messages of the
+user and earlier answers of the current turn are left out and the latest results are cut.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
+
+from amplifier_tui.base.tokens import MESSAGE_TOKENS, message_tokens
+from amplifier_tui.context.attribution import COMPACTION
+from amplifier_tui.context.compaction.decisions import Summary
+from amplifier_tui.context.compaction.groups import Group, group_entries
+from amplifier_tui.context.entries import Decision, Entry, Row
+from amplifier_tui.context.request.budget import Budget
+
+ActionKind = Literal["truncate", "stub", "squeeze", "drop", "summary"]
+Reason = Literal["fits", "trigger", "forced", "floor", "overflow"]
+"""Why a plan is as it is: nothing to do; over the trigger; asked for; as far down as it goes, and
+that is above the target; even that does not fit the window."""
+
+FRESH: Final = 3
+"""Answers with tool calls at the end of the current turn whose results stay whole."""
+
+MARKER: Final[Row] = MappingProxyType(
+    {
+        "role": "user",
+        "content": (
+            "[Some earlier messages are left out here to save space. "
+            "Read files or run commands again if you need what they said.]"
+        ),
+        "metadata": {"source": COMPACTION, "ephemeral": True},
+    }
+)
+"""Stands where the first row was left out. It never changes, so that the provider's cache of what
+follows holds as long as it can."""
+
+MARKER_TOKENS: Final = message_tokens(MARKER)
+
+_OVERSIZED: Final = 4
+"""A result larger than this part of the limit is cut before anything is left out."""
+
+
+class PlanAction(NamedTuple):
+    """One thing a plan does.
+
+    Attributes:
+        rows: Positions in the conversation that was planned for.
+        kind: What is done to them.
+        before: Their tokens before.
+        after: Their tokens after.
+        source: Who put them there; the answer's for a group.
+    """
+
+    rows: tuple[int, ...]
+    kind: ActionKind
+    before: int
+    after: int
+    source: str
+
+
+Action = PlanAction
+"""Its name in the public API."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a compaction does.
+
+    Attributes:
+        actions: What is new in it, in the order of the rows.
+        decisions: By key, everything that is decided now, what was decided before included.
+        before: Tokens of the request without the new actions.
+        after: Tokens with them.
+        floor: Tokens that stay however often it is compacted, as long as they fit the window; 0
+            where there was nothing to plan.
+        reason: Why it is as it is.
+        level: Strongest measure that was taken, 0 to 4; see the module's docstring.
+        biggest: Where it can't go further, the source that takes most of what stays, and its
+            tokens.
+        summaries: What comes in the place of rows.
+    """
+
+    actions: tuple[PlanAction, ...] = ()
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
+    before: int = 0
+    after: int = 0
+    floor: int = 0
+    reason: Reason = "fits"
+    level: int = 0
+    biggest: tuple[str, int] = ("", 0)
+    summaries: tuple[Summary, ...] = ()
+
+    @property
+    def saved(self) -> int:
+        """Tokens the request has less."""
+        return self.before - self.after
+
+    def count(self, *kinds: ActionKind) -> int:
+        """Return how many rows get one of these actions."""
+        return sum(len(action.rows) for action in self.actions if action.kind in kinds)
+
+    def describe(self) -> str:
+        """Return the plan as a sentence: "-41.2k; 14 results shortened (tool:bash 14), …"."""
+        if not self.actions:
+            return "Nothing to compact"
+        parts = [f"-{self.saved / 1000:.1f}k" if self.saved >= 1000 else f"-{self.saved}"]
+        cut = Counter(a.source for a in self.actions if a.kind in ("truncate", "squeeze"))
+        if cut:
+            sources = ", ".join(f"{source} {n}" for source, n in cut.most_common())
+            parts.append(f"{sum(cut.values())} results shortened ({sources})")
+        for kind, what in (
+            ("drop", "answers left out"),
+            ("stub", "messages of the user shortened"),
+            ("summary", "summary"),
+        ):
+            number = sum(action.kind == kind for action in self.actions)
+            if number:
+                parts.append(f"{number} {what}")
+        return "; ".join(parts)
+
+
+def plan(
+    entries: Sequence[Entry],
+    budget: Budget,
+    decisions: Mapping[str, Decision],
+    *,
+    overhead: int = 0,
+    force: bool = False,
+    protected: Collection[str] = (),
+) -> Plan:
+    """Decide how to get a request down to its target.
+
+    Args:
+        entries: The request's rows, calls and results paired.
+        budget: Its budget.
+        decisions: By key, what was decided before; it stays.
+        overhead: Tokens of the request that are no rows, such as tool schemas.
+        force: Go down to the target also where the trigger is not reached.
+        protected: Keys of rows that stay whole.
+
+    Returns:
+        The plan. ``after`` is the target at most, or the floor where that is higher; it exceeds
+        the limit only if nothing that may be cut is left.
+    """
+    work = _Work(entries, decisions, overhead)
+    before = work.total
+    if before <= budget.trigger and not force:
+        return Plan(decisions=decisions, before=before, after=before)
+    parts = _Parts(entries, protected)
+    floor = _floor(entries, parts, overhead, work)
+    if before > budget.limit:
+        large = budget.limit // _OVERSIZED
+        work.cut("squeeze", (i for i in parts.results if work.sizes[i] > large), budget.limit, 4)
+    _compact(work, parts, budget.target)
+    if work.total > budget.limit:
+        _make_it_fit(work, parts, budget)
+    reason: Reason = "forced" if before <= budget.trigger else "trigger"
+    if work.total > budget.limit:
+        reason = "overflow"
+    elif work.total > budget.target:
+        reason = "floor"
+    return Plan(
+        actions=tuple(work.actions()),
+        decisions=work.decisions,
+        before=before,
+        after=work.total,
+        floor=floor,
+        reason=reason if work.changed or reason in ("overflow", "floor") else "fits",
+        level=work.level,
+        biggest=_biggest(work) if reason in ("floor", "overflow") else ("", 0),
+    )
+
+
+def project(entries: Iterable[Entry], decisions: Mapping[str, Decision]) -> list[Row]:
+    """Return the messages as the decisions leave them; none of them is changed.
+
+    One line stands where the first row was left out.
+    """
+    view: list[Row] = []
+    marked = False
+    for entry in entries:
+        decision = decisions.get(entry.key)
+        if decision != "drop":
+            view.append(entry.under(decision))
+        elif not marked:
+            view.append(MARKER)
+            marked = True
+    return view
+
+
+class _Parts:
+    """The rows of a conversation by what may be done to them."""
+
+    def __init__(self, entries: Sequence[Entry], protected: Collection[str]) -> None:
+        own = [index for index, entry in enumerate(entries) if entry.own]
+        first, turn = (own[0], own[-1]) if own else (-1, 0)
+        kept = {first, turn} if own else set()
+        kept |= {i for i, e in enumerate(entries) if e.key in protected} if protected else set()
+        current: list[Group] = []
+        self.old_results: list[int] = []
+        self.answers: list[Sequence[int]] = []
+        self.old_words: list[int] = []
+        self.provided = [index for index, entry in enumerate(entries) if entry.provided]
+        for group in group_entries(entries):
+            rows = group.rows
+            if group.kind == "system" or entries[rows[0]].provided:
+                continue
+            if rows[0] >= turn:
+                if group.kind != "user":
+                    current.append(group)
+            elif kept.isdisjoint(rows):
+                if group.kind == "user":
+                    self.old_words += rows
+                else:
+                    self.answers.append(rows)
+                    self.old_results += (i for i in rows if entries[i].answers)
+        fresh = _fresh_from(current)
+        self.settled_groups: list[Sequence[int]] = [
+            group.rows for group in current[:fresh] if kept.isdisjoint(group.rows)
+        ]
+        self.settled = _results(entries, current[:fresh], kept)
+        self.latest = _results(entries, current[fresh:], kept)
+
+    @property
+    def results(self) -> Iterable[int]:
+        """Every row that holds what a tool or a provider said."""
+        return (*self.provided, *self.old_results, *self.settled, *self.latest)
+
+
+def _fresh_from(groups: Sequence[Group]) -> int:
+    """Where the last answers with tool calls begin."""
+    calling = [place for place, group in enumerate(groups) if group.kind == "tool_call"]
+    return calling[-FRESH] if len(calling) >= FRESH else 0
+
+
+def _results(entries: Sequence[Entry], groups: Iterable[Group], kept: set[int]) -> list[int]:
+    return [
+        index
+        for group in groups
+        for index in group.rows
+        if entries[index].answers and index not in kept
+    ]
+
+
+class _Work:
+    """A plan in the making."""
+
+    def __init__(
+        self, entries: Sequence[Entry], decisions: Mapping[str, Decision], overhead: int
+    ) -> None:
+        self.entries = entries
+        self.decisions: dict[str, Decision] = dict(decisions)
+        self.level = 0
+        if decisions:
+            get = decisions.get
+            self.sizes = [entry.tokens_under(get(entry.key)) for entry in entries]
+            self.marked = any(get(entry.key) == "drop" for entry in entries)
+        else:
+            self.sizes = [entry.tokens for entry in entries]
+            self.marked = False
+        self._before: dict[int, int] = {}
+        self._groups: dict[int, tuple[int, ...]] = {}
+        self.total = overhead + sum(self.sizes) + (MARKER_TOKENS if self.marked else 0)
+
+    @property
+    def changed(self) -> bool:
+        return bool(self._before)
+
+    def cut(self, decision: Decision, rows: Iterable[int], target: int, level: int) -> None:
+        """Cut rows, the first ones first, until the target is reached."""
+        for index in rows:
+            if self.total <= target:
+                return
+            entry = self.entries[index]
+            self._decide(index, decision, entry.tokens_under(decision), level)
+
+    def drop(self, groups: Iterable[Sequence[int]], target: int, level: int) -> None:
+        """Leave groups of rows out, the first ones first, until the target is reached."""
+        groups = list(groups)
+        if self.total <= target or not self.is_worth_it(groups):
+            return
+        self.mark()
+        for rows in groups:
+            if self.total <= target:
+                return
+            for index in rows:
+                self._decide(index, "drop", 0, level)
+            self._groups[rows[0]] = tuple(rows)
+
+    def mark(self) -> None:
+        """Count the line that stands where something is left out."""
+        if not self.marked:
+            self.marked = True
+            self.total += MARKER_TOKENS
+
+    def is_worth_it(self, groups: Sequence[Sequence[int]]) -> bool:
+        """Whether leaving groups out saves more than the line that says so takes."""
+        return self.marked or _sum(self.sizes, groups) > MARKER_TOKENS
+
+    def _decide(self, index: int, decision: Decision, after: int, level: int) -> None:
+        size = self.sizes[index]
+        if after >= size:
+            return
+        self._before.setdefault(index, size)
+        self.total += after - size
+        self.sizes[index] = after
+        self.decisions[self.entries[index].key] = decision
+        self.level = max(self.level, level)
+
+    def actions(self) -> Iterable[PlanAction]:
+        """The new actions: one for each group that is left out, one for every other row."""
+        grouped: set[int] = set()
+        for index in sorted(self._before):
+            if index in grouped:
+                continue
+            decision = self.decisions[self.entries[index].key]
+            rows = self._groups.get(index, (index,)) if decision == "drop" else (index,)
+            grouped.update(rows)
+            before = sum(self._before.get(i, self.sizes[i]) for i in rows)
+            after = sum(self.sizes[i] for i in rows)
+            yield PlanAction(rows, decision, before, after, self.entries[index].source)
+
+
+def _compact(work: _Work, parts: _Parts, target: int) -> None:
+    work.cut("truncate", parts.old_results, target, 1)
+    work.cut("squeeze", parts.provided, target, 1)
+    work.drop(parts.answers, target, 2)
+    work.cut("stub", parts.old_words, target, 2)
+    settled = (*parts.provided, *parts.settled)
+    work.cut("squeeze", settled, target, 3)
+    work.cut("truncate", settled, target, 3)
+
+
+def _make_it_fit(work: _Work, parts: _Parts, budget: Budget) -> None:
+    first = [*parts.answers, *([row] for row in parts.old_words)]
+    if work.is_worth_it([*first, *parts.settled_groups]):
+        work.mark()
+        work.drop(first, budget.limit, 4)
+        if work.total > budget.limit:
+            work.drop(parts.settled_groups, budget.target, 4)
+    work.cut("squeeze", parts.latest, budget.limit, 4)
+    work.cut("truncate", parts.latest, budget.limit, 4)
+    if work.marked:
+        # Now that something is left out anyway, the smallest answers are worth it, too.
+        work.drop(parts.answers, budget.target, 2)
+
+
+def _floor(entries: Sequence[Entry], parts: _Parts, overhead: int, standing: _Work) -> int:
+    """The tokens that are left when every measure but the last was taken on every row."""
+    sizes = list(standing.sizes)
+    cut: list[tuple[Decision, Iterable[int]]] = [
+        ("stub", parts.old_words),
+        ("truncate", (*parts.provided, *parts.settled)),
+    ]
+    answers = sum(map(len, parts.answers))
+    if not standing.marked and answers * MESSAGE_TOKENS <= MARKER_TOKENS:
+        # So few that, once their results are cut, leaving them out may not be worth it.
+        cut.append(("truncate", parts.old_results))
+    for decision, rows in cut:
+        for index in rows:
+            sizes[index] = min(sizes[index], entries[index].tokens_under(decision))
+    saved = _sum(sizes, parts.answers)
+    total = overhead + sum(sizes)
+    if standing.marked:
+        return total + MARKER_TOKENS - saved
+    return total - max(0, saved - MARKER_TOKENS)
+
+
+def _sum(sizes: Sequence[int], groups: Iterable[Sequence[int]]) -> int:
+    return sum(sizes[index] for rows in groups for index in rows)
+
+
+def _biggest(work: _Work) -> tuple[str, int]:
+    by_source: dict[str, int] = {}
+    for entry, size in zip(work.entries, work.sizes, strict=True):
+        for source, tokens in entry.parts or ((entry.source, size),):
+            by_source[source] = by_source.get(source, 0) + tokens
+    return max(by_source.items(), key=lambda item: item[1], default=("", 0))

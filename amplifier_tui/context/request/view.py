@@ -1,0 +1,330 @@
+"""What the model sees of a ledger: assembled, measured, planned, and only then projected."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final, Protocol
+
+from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.context.compaction.decisions import Decisions, ModelDecisions
+from amplifier_tui.context.compaction.plan import Plan, plan, project
+from amplifier_tui.context.entries import Decision
+from amplifier_tui.context.ledger import Ledger
+from amplifier_tui.context.request.budget import Budget, BudgetPolicy
+from amplifier_tui.context.request.events import ContextEvents
+from amplifier_tui.context.request.frame import Frame, LentTurn, make_frame, with_summaries
+from amplifier_tui.context.request.meter import Meter
+from amplifier_tui.context.request.report import ContextReport, SourceLine, fitted
+from amplifier_tui.context.request.system_prompt import SystemPrompt, tool_schema_tokens
+from amplifier_tui.kernel.llm_errors import ContextLengthError
+
+logger = logging.getLogger(__name__)
+
+_PAUSE: Final = 0.1
+"""Part of the limit a conversation grows by before it is compacted again, where compaction could
+not reach its target. Without a pause every step would compact, and so rewrite the request."""
+
+_TURNS: Final = 3
+"""Turns whose growth tells how many more fit."""
+
+
+class Planner(Protocol):
+    """Decides how to get a request down to its target; `plan` does it by default."""
+
+    async def __call__(
+        self, frame: Frame, budget: Budget, decisions: Mapping[str, Decision], *, force: bool
+    ) -> Plan:
+        """Plan; the arguments are those of `plan`."""
+        ...
+
+
+class ContextView:
+    """Makes requests of a ledger, and reports on them.
+
+    Args:
+        ledger: The session's rows.
+        policy: What the configuration says about budgets.
+        events: Who is told of compactions and budgets.
+        tools: Returns the tools on offer by name; None where they don't count.
+        planner: Who decides what to compact; None for `plan`.
+
+    Attributes:
+        events: Who is told of compactions and budgets.
+        prompt: Where the system prompt comes from.
+        lent: What the pipeline adds in this turn; None without one.
+        meter: Corrects the estimates.
+        decisions: What was compacted so far.
+        ephemeral: By source, the tokens of what hooks added to the last request only.
+        beginnings: How often it began anew, with other rows.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        policy: BudgetPolicy,
+        events: ContextEvents,
+        tools: Callable[[], Mapping[str, Any]] | None = None,
+        planner: Planner | None = None,
+    ) -> None:
+        self.ledger = ledger
+        self.prompt = SystemPrompt()
+        self.lent: LentTurn | None = None
+        self.meter = Meter()
+        self.decisions = Decisions()
+        self.ephemeral: dict[str, int] = {}
+        self.beginnings = 0
+        self.events = events
+        self._policy = policy
+        self._tools = tools
+        self._planner = planner
+        self._provider: Any | None = None
+        self._budget: Budget | None = None
+
+    async def messages(
+        self, token_budget: int | None = None, provider: Any | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the messages for the next request, compacted if they would not fit.
+
+        Args:
+            token_budget: Explicit limit in tokens; it wins.
+            provider: Whose window to fit otherwise; None for that of the last request.
+
+        Raises:
+            ContextLengthError: What can't be compacted does not fit the model.
+        """
+        self._provider = provider or self._provider
+        budget = self._policy.budget(token_budget, self._provider)
+        await self._tell_budget(budget)
+        decided = self.decisions.of(budget.key)
+        frame = await self.frame(decided)
+        made = await self._plan(frame, budget, decided)
+        self._check(made, budget)
+        frame = await self._commit(made, frame, budget, decided)
+        self.meter.sent(made.after, budget.key)
+        return [copy_plain(row) for row in project(frame.entries, made.decisions)]
+
+    async def preview(self, provider: Any | None = None) -> Plan:
+        """Return what a compaction would do now; nothing changes.
+
+        Args:
+            provider: For whose window; None for that of the last request.
+        """
+        budget = self._policy.budget(None, provider or self._provider)
+        decided = self.decisions.peek(budget.key)
+        return await self._plan(await self.frame(decided), budget, decided, force=True)
+
+    async def compact(self, provider: Any | None = None) -> Plan:
+        """Compact now, whether or not the trigger is reached; the ledger stays as it is.
+
+        Args:
+            provider: For whose window; None for that of the last request.
+
+        Returns:
+            What was done.
+        """
+        budget = self._policy.budget(None, provider or self._provider)
+        decided = self.decisions.of(budget.key)
+        frame = await self.frame(decided)
+        made = await self._plan(frame, budget, decided, force=True)
+        await self._commit(made, frame, budget, decided)
+        return made
+
+    async def report(self, provider: Any | None = None) -> ContextReport:
+        """Return the budget of the next request by source.
+
+        The system prompt is taken as it was in the last request: this is asked often.
+
+        Args:
+            provider: For whose window; None for that of the last request.
+        """
+        budget = self._policy.budget(None, provider or self._provider)
+        decided = self.decisions.peek(budget.key)
+        frame = await self.frame(decided, fresh_prompt=False)
+        preview = await self._plan(frame, budget, decided, force=True)
+        kind = self.meter.kind(budget.key)
+        total = self.meter.real(preview.before, budget.key)
+        lines = frame.shares(decided.rows)
+        if kind == "usage":
+            lines = (*lines, *self._ephemeral_lines(total - sum(line.tokens for line in lines)))
+        floor = self.meter.real(preview.floor, budget.key)
+        service = frame.service
+        return ContextReport(
+            total=total,
+            limit=budget.limit,
+            trigger=0 if service else budget.trigger,
+            target=budget.target,
+            floor=floor,
+            by_source=fitted(lines, total),
+            kind=kind,
+            preview=preview,
+            window=budget.window,
+            output_reserve=budget.output_reserve,
+            provenance=budget.provenance,
+            model=budget.model,
+            turns_left=None if service else self._turns_left(budget.trigger - total),
+            warning=_warning(preview, floor > budget.trigger, service),
+        )
+
+    async def frame(
+        self, decided: ModelDecisions | None = None, *, fresh_prompt: bool = True
+    ) -> Frame:
+        """Return the request as it is before anything is cut or left out.
+
+        Args:
+            decided: The model's decisions, for their summaries.
+            fresh_prompt: Whether to make the system prompt anew.
+        """
+        prompt = await (self.prompt.make() if fresh_prompt else self.prompt.known())
+        tools = tool_schema_tokens(self._tools()) if self._tools is not None else {}
+        summaries = (*self.decisions.summaries, *(decided.summaries if decided else ()))
+        return make_frame(self.ledger, prompt, self.lent, tools, summaries)
+
+    def budget(self, provider: Any | None = None) -> Budget:
+        """Return the budget of the next request.
+
+        Args:
+            provider: For whose window; None for that of the last request.
+        """
+        return self._policy.budget(None, provider or self._provider)
+
+    async def announce(self, made: Plan, before: int, after: int) -> None:
+        """Tell of a compaction that was made elsewhere.
+
+        Args:
+            made: What was done.
+            before: Messages of the request before it.
+            after: Messages of the request after it.
+        """
+        budget = self.budget()
+        await self.events.compaction(self._as_counted(made, budget), budget, before, after)
+
+    def forget(self) -> None:
+        """Begin anew: the rows are others now."""
+        self.decisions.clear()
+        self.meter.clear()
+        self.ephemeral = {}
+        self.beginnings += 1
+
+    async def _plan(
+        self, frame: Frame, budget: Budget, decided: ModelDecisions, *, force: bool = False
+    ) -> Plan:
+        if frame.service:
+            budget = replace(budget, trigger=_NEVER, limit=_NEVER)
+            return plan(frame.entries, budget, {}, overhead=frame.overhead)
+        trigger = max(budget.trigger, min(decided.resume_at, budget.limit))
+        estimated = replace(
+            budget,
+            limit=self.meter.estimate(budget.limit, budget.key),
+            trigger=self.meter.estimate(trigger, budget.key),
+            target=self.meter.estimate(budget.target, budget.key),
+        )
+        if self._planner is not None:
+            return await self._planner(frame, estimated, decided.rows, force=force)
+        return plan(
+            frame.entries,
+            estimated,
+            decided.rows,
+            overhead=frame.overhead,
+            force=force,
+            protected=frame.protected,
+        )
+
+    async def _commit(
+        self, made: Plan, frame: Frame, budget: Budget, decided: ModelDecisions
+    ) -> Frame:
+        """Keep what was decided, and tell; returns the frame with its summaries."""
+        shown = with_summaries(frame, made.summaries)
+        if made.reason != "fits":
+            after = self.meter.real(made.after, budget.key)
+            over = after > budget.target
+            decided.resume_at = after + int(budget.limit * _PAUSE) if over else 0
+        if made.actions:
+            before = len(project(frame.entries, decided.rows))
+            decided.rows = made.decisions
+            decided.summaries += made.summaries
+            await self.events.compaction(
+                self._as_counted(made, budget),
+                budget,
+                before,
+                len(project(shown.entries, decided.rows)),
+            )
+        await self._warn(made, decided)
+        return shown
+
+    def _as_counted(self, made: Plan, budget: Budget) -> Plan:
+        """A plan for people: its totals are on the scale of the provider's count."""
+        real = self.meter.real
+        return replace(
+            made,
+            before=real(made.before, budget.key),
+            after=real(made.after, budget.key),
+            floor=real(made.floor, budget.key),
+        )
+
+    def _check(self, made: Plan, budget: Budget) -> None:
+        after = self.meter.real(made.after, budget.key)
+        if not budget.ceiling or after <= budget.ceiling:
+            return
+        source, tokens = made.biggest
+        raise ContextLengthError(
+            f"The request takes about {after:,} tokens and the model takes {budget.ceiling:,}. "
+            f"Most of it is '{source}' with about {tokens:,}, which can't be compacted. Shorten "
+            "it, start a new session, or use a model with a larger window.",
+            model=budget.model or None,
+        )
+
+    async def _warn(self, made: Plan, decided: ModelDecisions) -> None:
+        if decided.warned or not _is_at_its_end(made):
+            return
+        decided.warned = True
+        logger.warning("%s", _end_of_compaction(made))
+        await self.events.notice(_end_of_compaction(made))
+
+    async def _tell_budget(self, budget: Budget) -> None:
+        if budget != self._budget:
+            self._budget = budget
+            await self.events.budget(budget)
+
+    def _ephemeral_lines(self, room: int) -> tuple[SourceLine, ...]:
+        """What hooks added to the last request, as far as the provider counted it."""
+        lines: list[SourceLine] = []
+        for source, tokens in self.ephemeral.items():
+            if 0 < tokens <= room:
+                lines.append(SourceLine(source, 1, tokens, "ephemeral"))
+                room -= tokens
+        return tuple(lines)
+
+    def _turns_left(self, room: int) -> int | None:
+        """How many turns like the last ones fit until compaction."""
+        last = self.ledger.turn
+        grown = sum(
+            entry.tokens
+            for entry in reversed(self.ledger.entries)
+            if last - _TURNS < entry.turn <= last
+        )
+        turns = min(last, _TURNS)
+        return max(0, room) * turns // grown if grown and turns else None
+
+
+_NEVER: Final = 2**62
+
+
+def _is_at_its_end(made: Plan) -> bool:
+    return made.reason in ("floor", "overflow")
+
+
+def _end_of_compaction(made: Plan) -> str:
+    source, tokens = made.biggest
+    return (
+        f"The conversation takes about {made.after:,} tokens and can't be compacted further: "
+        f"most of it is '{source}' with about {tokens:,}. Start a new session, or use a model "
+        "with a larger window."
+    )
+
+
+def _warning(preview: Plan, stuck: bool, service: bool) -> str:
+    if service:
+        return "History kept by the service"
+    return _end_of_compaction(preview) if stuck else ""
