@@ -11,13 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.state.formats import elapsed, money, plural, short_model, short_path
 from amplifier_tui.ui.state.session import SessionState
-
-Tone = Literal["text", "strong", "muted", "primary", "success", "warning", "error"]
+from amplifier_tui.ui.widgets.styled import Tone, fit, fit_pieces, pieces_width
 
 SegmentName = Literal[
     "mode",
@@ -70,7 +69,7 @@ class StatusSegment:
     @property
     def width(self) -> int:
         """Cells."""
-        return sum(cell_len(text) for text, _ in self.pieces)
+        return pieces_width(self.pieces)
 
     def shortened(self) -> "StatusSegment":
         """Return the segment said shorter, or itself."""
@@ -112,7 +111,7 @@ def status_segments(
     say("mode", ("▸ ", tone), (mode, tone), short=(("▸", tone),))
     phase = activity.phase
     if phase is not None:
-        word = _cut(one_line(phase.word), ACTIVITY_WIDTH - 9)
+        word = fit(one_line(phase.word), ACTIVITY_WIDTH - 9)
         clock = elapsed(now - phase.since) if phase.since else ""
         stopping: Tone = "warning" if activity.stop else "text"
         pad = ACTIVITY_WIDTH - 2 - cell_len(word) - 1 - cell_len(clock)
@@ -134,11 +133,11 @@ def status_segments(
     if queued:
         say("queue", (f"+{queued} queued", "text"), short=((f"+{queued}", "text"),))
     _say_context(state, segments)
-    say("model", (_cut(short_model(one_line(facts.model)), 24), "muted"))
+    say("model", (fit(short_model(one_line(facts.model)), 24), "muted"))
     say("cost", (money(state.usage.session.cost), "text"))
-    say("bundle", (_cut(one_line(facts.bundle), 20), "muted"))
+    say("bundle", (fit(one_line(facts.bundle), 20), "muted"))
     say("cwd", (_cut_left(one_line(short_path(facts.cwd, home)), 32), "muted"))
-    say("branch", (_cut(one_line(facts.branch), 24), "muted"))
+    say("branch", (fit(one_line(facts.branch), 24), "muted"))
     return segments
 
 
@@ -190,7 +189,11 @@ def place(
         for candidate in candidates:
             room = width - _need(candidate) - GAP
             if room >= enough:
-                return _laid_out(candidate, _cropped(notice, room), width)
+                return _laid_out(
+                    candidate,
+                    StatusSegment("notice", tuple(fit_pieces(notice.pieces, room))),
+                    width,
+                )
     return _laid_out(kept, None, width)
 
 
@@ -237,30 +240,10 @@ def _say_context(state: SessionState, segments: list[StatusSegment]) -> None:
     )
 
 
-def _cropped(segment: StatusSegment, width: int) -> StatusSegment:
-    if segment.width <= width:
-        return segment
-    pieces: list[tuple[str, Tone]] = []
-    room = width
-    for text, tone in segment.pieces:
-        cut = _cut(text, room)
-        pieces.append((cut, tone))
-        room -= cell_len(cut)
-        if cut != text or room <= 0:
-            break
-    return StatusSegment(segment.name, tuple(pieces))
-
-
-def _cut(text: str, width: int) -> str:
-    if cell_len(text) <= width:
-        return text
-    return set_cell_size(text, max(0, width - 1)).rstrip() + "…" if width > 0 else ""
-
-
 def _cut_left(text: str, width: int) -> str:
     while cell_len(text) > width:
         head, _, rest = text.lstrip("…/").partition("/")
         if not rest:
-            return _cut(head, width)
+            return fit(head, width)
         text = f"…/{rest}"
     return text

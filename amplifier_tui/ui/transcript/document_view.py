@@ -2,39 +2,50 @@
 
 from typing import ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
 from textual.geometry import Offset, Size
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
+from amplifier_tui.ui.transcript import colours
 from amplifier_tui.ui.transcript.entries.plain import plain_text
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 from amplifier_tui.ui.transcript.layout.pager import Pager
-from amplifier_tui.ui.transcript.layout.painter import Painter
-from amplifier_tui.ui.transcript.layout.selection import rows_of, selected_text, selection_at
-from amplifier_tui.ui.transcript.text import palette
+from amplifier_tui.ui.transcript.layout.selection import (
+    clamped,
+    highlighted,
+    rows_of,
+    selected_text,
+    selection_at,
+)
 from amplifier_tui.ui.transcript.text.column import Column
+from amplifier_tui.ui.transcript.text.lines import StyledLine, width_of
+from amplifier_tui.ui.widgets.line_view import LineView
+from amplifier_tui.ui.widgets.palette import Palette
 from amplifier_tui.ui.widgets.transcript_messages import FollowChanged
 
 _MOST_COUNTED = 999
 
 
-class DocumentView(ScrollView):
-    """Draws what is visible of a document with the line API, whatever its length.
+class DocumentView(LineView[StyledLine]):
+    """Draws what is visible of a document, whatever its length.
 
     Args:
         id: The widget's id.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(palette.COMPONENT_CLASSES)
-    DEFAULT_CSS = palette.DEFAULT_CSS
+    ALLOW_SELECT = True
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(colours.COMPONENT_CLASSES)
+    DEFAULT_CSS = colours.DEFAULT_CSS
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self.palette = Palette(self, colours.PREFIX)
         self._document = Document()
         self._pager = Pager(self._document)
-        self._painter = Painter(self._document, self.get_component_rich_style)
         self._width = 0
         self._placing = False
         self._followed = True
@@ -62,7 +73,7 @@ class DocumentView(ScrollView):
 
     # --- scrolling -------------------------------------------------------------------------
 
-    def on_resize(self) -> None:
+    def lay_out(self) -> None:
         """Take the new size; the text at the top stays there."""
         region = self.scrollable_content_region
         self._pager.height = region.height
@@ -70,7 +81,7 @@ class DocumentView(ScrollView):
             self._settle()
             return
         before = self._pager.top_height()
-        self._width = self._painter.width = region.width
+        self._width = region.width
         self._document.fit(Column.fit(region.width))
         self._deselect()
         self._place(self._pager.refit(before))
@@ -134,30 +145,77 @@ class DocumentView(ScrollView):
 
     def retheme(self) -> None:
         """Paint everything anew, in the theme's colours."""
-        self._painter.reset()
+        self.palette.clear()
+        self._document.repaint()
         self.refresh()
 
     def notify_style_update(self) -> None:
         """Look the colours up again when the CSS or the theme changed."""
         super().notify_style_update()
-        self._painter.reset()
+        self._document.repaint()
 
     def shown_cursor(self) -> DrawnEntry | None:
         """Return the item that is shown as selected."""
         return None
 
+    def count_rows(self) -> int:
+        """Return how many rows there are."""
+        return self._document.heights.total
+
+    def draw_row(self, row: int, width: int) -> Strip:
+        """Return a row as it is painted, each once, and on the cursor's surface if it is there."""
+        found = self._document.line_at(row)
+        if found is None:
+            return self.draw_below(row, width)
+        piece, number, line = found
+        strip = piece.strips.get(number)
+        if strip is None:
+            strip = piece.strips[number] = self._painted(line)
+        item = piece.item
+        if item is self.shown_cursor() and (not piece.is_first or number >= item.head):
+            surface = self.palette.style("cursor")
+            style = Style(bgcolor=surface.bgcolor, reverse=surface.reverse)
+            strip = highlighted(strip, 0, self._width, style)
+        return strip
+
+    def draw_below(self, row: int, width: int) -> Strip:
+        """Return an empty row."""
+        return Strip.blank(self._width, self.palette.style("text"))
+
+    def _painted(self, line: StyledLine) -> Strip:
+        """Return a line as a strip of the view's width, background everywhere."""
+        width, style = self._width, self.palette.style
+        segments = [Segment(text, style(name, link)) for text, name, link in line.spans]
+        used = width_of(line.spans)
+        if used < width:
+            segments.append(Segment(" " * (width - used), style("text")))
+            return Strip(segments, width)
+        strip = Strip(segments, used)
+        return strip if used == width else strip.crop(0, width)
+
     def render_line(self, y: int) -> Strip:
-        """Return a visible row."""
+        """Return a visible row with the selection and the pill on it."""
         row = self.scroll_offset.y + y
-        strip = self._painter.row(row, self.shown_cursor())
+        strip = super().render_line(y)
         selection = self.text_selection
-        if selection is not None:
-            style = self.screen.get_component_rich_style("screen--selection")
-            strip = self._painter.select(strip, row, selection, style)
+        span = selection.get_span(row) if selection is not None else None
+        found = self._document.line_at(row) if span is not None else None
+        if span is not None and found is not None:
+            marked = self.screen.get_component_rich_style("screen--selection")
+            start, end = clamped(found[2], *span)
+            strip = highlighted(strip, start, end, Style(bgcolor=marked.bgcolor))
         strip = strip.apply_offsets(self.scroll_offset.x, row)
         if self._pill and y == self._pager.height - 1:
-            strip = self._painter.pill(strip, self._pill)
+            strip = self._with_pill(strip)
         return strip
+
+    def _with_pill(self, strip: Strip) -> Strip:
+        """Return a strip with the pill near its right end."""
+        pill = self._pill
+        style = self.palette.style("pill") + Style(meta={"pill": True})
+        start = max(0, self._width - len(pill) - 1)
+        ends = strip.crop(0, start), strip.crop(start + len(pill), self._width)
+        return Strip.join([ends[0], Strip([Segment(pill, style)], len(pill)), ends[1]])
 
     # --- selecting -------------------------------------------------------------------------
 

@@ -21,7 +21,8 @@ from amplifier_tui.ui.state.status_line import (
     place,
     status_segments,
 )
-from amplifier_tui.ui.widgets.styled import MARGIN, PAINT_CLASSES, PAINT_CSS, Palette, Piece
+from amplifier_tui.ui.widgets.palette import MARGIN, ROLE_CLASSES, ROLE_CSS, Palette
+from amplifier_tui.ui.widgets.styled import Row
 
 SPINNER = "◐◓◑◒"
 FRAME = 0.25
@@ -38,13 +39,13 @@ class StatusBar(Widget):
     """
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES = PAINT_CLASSES
+    COMPONENT_CLASSES = ROLE_CLASSES
     DEFAULT_CSS = f"""
     StatusBar {{
         height: 1;
         background: $panel;
         color: $foreground;
-        {PAINT_CSS}
+        {ROLE_CSS}
         & > .pane--success {{ text-style: bold; }}
     }}
     """
@@ -113,7 +114,7 @@ class StatusBar(Widget):
 
     def render_line(self, y: int) -> Strip:
         """Draw the row."""
-        pieces: list[Piece] = []
+        pieces: Row = []
         at = 0
         for placed in self._placed:
             pieces.append((" " * (placed.at - at), "text"))

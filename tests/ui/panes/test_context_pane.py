@@ -160,9 +160,9 @@ async def test_an_unchanged_budget_is_not_laid_out_again() -> None:
     app = stage(budget())
     async with app.run_test(size=(34, 30)):
         pane = app.query_one(ContextPane)
-        rows = pane._rows
+        rows = pane.rows
         app.feed()
-        assert pane._rows is rows
+        assert pane.rows is rows
 
 
 @pytest.mark.parametrize("width", [1, 2, 5, 20, 21, 33, 47, 48, 59, 60, 61, 62, 80, 200])

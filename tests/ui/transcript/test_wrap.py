@@ -3,8 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len, get_character_cell_size
 
-from amplifier_tui.ui.transcript.text.lines import Span, cropped, cropped_left
+from amplifier_tui.ui.transcript.text.lines import Span, cropped_left
 from amplifier_tui.ui.transcript.text.wrap import fold, is_narrow, wrap
+from amplifier_tui.ui.widgets.styled import fit
 
 UNITS = [*"ab -,.漢字かー。「」🙂é–…“”\n", "e\u0301", "漢\u0301\u0302"]
 TEXT = st.lists(st.sampled_from(UNITS), max_size=120).map("".join)
@@ -77,7 +78,7 @@ def test_text_called_narrow_has_one_cell_a_character(text: str) -> None:
 @pytest.mark.parametrize("width", [0, 1, 2, 5, 9, 10, 11])
 def test_cropping_fits_and_says_that_something_is_missing(width: int) -> None:
     for text in ("abcdefghij", "漢字漢字漢"):
-        for crop in (cropped, cropped_left):
+        for crop in (fit, cropped_left):
             short = crop(text, width)
             assert cell_len(short) <= width
             assert (short == text) == (width >= 10)

@@ -14,7 +14,7 @@ from amplifier_tui.ui.state.instruments.budget import (
     source_groups,
     source_label,
 )
-from amplifier_tui.ui.widgets.styled import Piece, Role, fit, pieces_width, spread
+from amplifier_tui.ui.widgets.styled import Piece, Role, Row, fit, pieces_width, spread
 
 SLOTS: tuple[tuple[str, Role], ...] = (
     ("█", "primary"),
@@ -34,8 +34,6 @@ _PRESSURE: dict[Pressure, Role] = {
     "near": "warning",
     "over": "error",
 }
-
-Row = list[Piece]
 
 
 def context_rows(budget: BudgetState, width: int, *, groups: int) -> list[Row]:

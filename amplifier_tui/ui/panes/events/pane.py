@@ -15,20 +15,21 @@ from textual.widgets import Input
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.panes.events.view import EventLogView
 from amplifier_tui.ui.state.session import SessionState
-from amplifier_tui.ui.widgets.styled import MARGIN, PAINT_CLASSES, PAINT_CSS, Palette, Piece, spread
+from amplifier_tui.ui.widgets.palette import MARGIN, ROLE_CLASSES, ROLE_CSS, Palette
+from amplifier_tui.ui.widgets.styled import Row, spread
 
 
 class EventLogHead(Widget):
     """Head line: how many events, and whether the newest are shown."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES = PAINT_CLASSES
+    COMPONENT_CLASSES = ROLE_CLASSES
     DEFAULT_CSS = f"""
     EventLogHead {{
         height: 1;
         background: $surface;
         color: $foreground;
-        {PAINT_CSS}
+        {ROLE_CSS}
         &.-focused > .pane--head {{ color: $primary; }}
     }}
     """
@@ -36,9 +37,9 @@ class EventLogHead(Widget):
     def __init__(self) -> None:
         super().__init__()
         self._palette = Palette(self)
-        self._right: list[Piece] = []
+        self._right: Row = []
 
-    def say(self, right: list[Piece]) -> None:
+    def say(self, right: Row) -> None:
         """Set the words at the right."""
         if right != self._right:
             self._right = right
@@ -170,11 +171,11 @@ class EventLogPane(Vertical):
         """Show that they no longer do."""
         self._head.remove_class("-focused")
 
-    def _words(self) -> list[Piece]:
+    def _words(self) -> Row:
         view = self.view
         if not view.total and not view.waiting:
             return []
-        words: list[Piece] = [(f"{view.total}", "text")]
+        words: Row = [(f"{view.total}", "text")]
         if not view.filter.empty:
             words = [(f"{view.matched}", "text"), (f" of {view.total}", "muted")]
         if view.filter.problems:

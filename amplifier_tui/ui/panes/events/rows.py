@@ -1,5 +1,6 @@
 """How one row of the event log reads at a width."""
 
+import textwrap
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -8,9 +9,7 @@ from rich.cells import cell_len
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import HandlerTrace, HookTraced
 from amplifier_tui.ui.state.formats import milliseconds
-from amplifier_tui.ui.widgets.styled import Piece, Role, fit, fit_pieces, pieces_width, spread
-
-Row = list[Piece]
+from amplifier_tui.ui.widgets.styled import Role, Row, fit, fit_pieces, pieces_width, spread
 
 _VERDICTS: dict[str, Role] = {
     "deny": "error",
@@ -165,3 +164,19 @@ def _handlers(row: HookTraced) -> Row:
         if why:
             pieces.append((f" {why}", "muted"))
     return pieces
+
+
+def empty_words(width: int, *, filtered: bool) -> list[str]:
+    """Return why no event is shown, in lines of `width` cells.
+
+    Args:
+        width: Cells per line.
+        filtered: There are events, but none passes the filter.
+    """
+    if filtered:
+        return [fit("No event passes the filter", width)]
+    words = "No events yet — they appear when a turn starts"
+    return [
+        fit(line, width)
+        for line in textwrap.wrap(words, width, break_long_words=False, break_on_hyphens=False)
+    ]

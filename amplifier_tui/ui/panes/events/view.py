@@ -10,50 +10,38 @@ from textual import events, work
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.timer import Timer
 
 from amplifier_tui.ui.panes.events.index import EventIndex, child_of, row_of
-from amplifier_tui.ui.panes.events.painter import EventPainter
-from amplifier_tui.ui.panes.events.rows import EventLayout, event_row
+from amplifier_tui.ui.panes.events.rows import EventLayout, empty_words, event_row, handler_row
 from amplifier_tui.ui.state.instruments.event_filter import EventFilter, parse_filter
 from amplifier_tui.ui.state.instruments.event_ring import EventRing
+from amplifier_tui.ui.widgets.line_view import LineView, cursor_bindings
 from amplifier_tui.ui.widgets.messages import CopyRequested, InspectRequested
-from amplifier_tui.ui.widgets.styled import MARGIN, PAINT_CLASSES, PAINT_CSS, SCROLL_CSS, Palette
 
 PERIOD = 1 / 8
 """Seconds between two repaints at least."""
 
 _SLICE = 1_000
 _SLICE_SECONDS = 0.003
+_STRIPS = 500
 _BATCH = 4_000
 """New rows looked at per repaint; a backlog is worked off over several."""
 
 
-class EventLogView(ScrollView, can_focus=True):
+class EventLogView(LineView[int]):
     """Line-API list over the ring; see `EventLogPane` for the keys.
+
+    Its rows are the codes of lines (see `EventIndex`).
 
     Args:
         clock: Monotonic seconds, for the repaint limit.
     """
 
-    ALLOW_SELECT = False
-    COMPONENT_CLASSES = PAINT_CLASSES
-    DEFAULT_CSS = f"""
-    EventLogView {{
-        height: 1fr;
-        background: $surface;
-        color: $foreground;
-        {SCROLL_CSS}
-        {PAINT_CSS}
-    }}
-    """
+    DEFAULT_CSS = "EventLogView { height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "move(1)", "Down", show=False, id="events.down"),
-        Binding("k,up", "move(-1)", "Up", show=False, id="events.up"),
-        Binding("g,home", "first", "Oldest", show=False, id="events.first"),
-        Binding("G,end", "last", "Newest", show=False, id="events.last"),
+        *cursor_bindings("events", first="Oldest", last="Newest"),
         Binding("f", "follow", "Follow", id="events.follow"),
         Binding("p", "pause", "Pause", id="events.pause"),
         Binding("enter", "inspect", "Inspect", id="events.inspect"),
@@ -69,12 +57,12 @@ class EventLogView(ScrollView, can_focus=True):
     ) -> None:
         super().__init__(id=id)
         self._clock = clock
-        self._palette = Palette(self)
-        self._painter = EventPainter(self._palette)
+        self._columns = EventLayout(0)
+        self._strips: dict[tuple[int, int, int | None], Strip] = {}
         self._log = EventRing()
         self._seen = -1
         self._wanted = parse_filter("")
-        self._index = EventIndex(self._log, self._wanted, children=True)
+        self._show_index(EventIndex(self._log, self._wanted, children=True))
         self._timer: Timer | None = None
         self._painted = float("-inf")
         self._cursor: int | None = None
@@ -168,7 +156,7 @@ class EventLogView(ScrollView, can_focus=True):
 
     def _show_lines(self) -> None:
         dropped = self._index.trim()
-        self.virtual_size = Size(self._painter.columns.width, max(1, len(self._index.lines)))
+        self.virtual_size = Size(self._columns.width, max(1, len(self._index.lines)))
         if self.following:
             self.scroll_end(animate=False, immediate=True, force=True, x_axis=False)
         elif dropped:
@@ -179,26 +167,28 @@ class EventLogView(ScrollView, can_focus=True):
 
     def _relayout(self) -> None:
         """Take the width and the lanes into account; the lines may change with them."""
-        columns = EventLayout(
-            self.scrollable_content_region.width - MARGIN, len(self._log.lanes) > 1
-        )
-        if columns != self._painter.columns:
-            turned = columns.wide != self._painter.columns.wide
-            self._painter.columns = columns
-            self._painter.clear()
+        columns = EventLayout(self.content_width(), len(self._log.lanes) > 1)
+        if columns != self._columns:
+            turned = columns.wide != self._columns.wide
+            self._columns = columns
+            self._strips.clear()
             if turned:
                 self._rebuild()
 
     def _reset(self) -> None:
-        self._painter.clear()
-        self._index = EventIndex(self._log, self._wanted, children=not self._painter.columns.wide)
+        self._strips.clear()
+        self._show_index(EventIndex(self._log, self._wanted, children=not self._columns.wide))
+
+    def _show_index(self, index: EventIndex) -> None:
+        self._index = index
+        self.rows = index.lines
 
     def _rebuild(self) -> None:
         """Choose the lines anew. While that lasts the old ones stay on screen."""
         end = self._index.next if self.paused else None
-        fresh = EventIndex(self._log, self._wanted, children=not self._painter.columns.wide)
+        fresh = EventIndex(self._log, self._wanted, children=not self._columns.wide)
         if not self.is_mounted:
-            self._index = fresh
+            self._show_index(fresh)
             return
         self.filtering = True
         self._fill(fresh, end)
@@ -216,8 +206,8 @@ class EventLogView(ScrollView, can_focus=True):
         if fresh.log is not self._log:
             return
         top = self._index.lines[self.scroll_offset.y :][:1]
-        self._index = fresh
-        self._painter.clear()
+        self._show_index(fresh)
+        self._strips.clear()
         self.filtering = False
         self._show_lines()
         if not self.following and top:
@@ -228,27 +218,52 @@ class EventLogView(ScrollView, can_focus=True):
 
     # --- drawing ---------------------------------------------------------------------------
 
-    def render_line(self, y: int) -> Strip:
-        """Draw one line of the viewport."""
-        width = self.size.width
-        position = y + self.scroll_offset.y
-        if position >= len(self._index.lines):
-            return self._painter.blank(self._index, y, width)
-        cursor = self._cursor if self.has_focus else None
-        return self._painter.line(self._index, position, width, cursor)
+    def draw_row(self, row: int, width: int) -> Strip:
+        """Draw a line, or return it as it was drawn before."""
+        line = self._index.lines[row]
+        index = row_of(line)
+        above = self._index.row_above(row) if self._columns.wide else None
+        if index == self._cursor and self.has_focus and not child_of(line):
+            return self._draw(line, above, width, cursor=True)
+        key = (line, self._index.log.count(index), above)
+        strip = self._strips.get(key)
+        if strip is None or strip.cell_length != width:
+            if len(self._strips) >= _STRIPS:
+                self._strips.clear()
+            strip = self._strips[key] = self._draw(line, above, width)
+        return strip
+
+    def _draw(self, line: int, above: int | None, width: int, *, cursor: bool = False) -> Strip:
+        index, child = row_of(line), child_of(line)
+        row = self._index.log.get(index)
+        if row is None:
+            return self.palette.strip([("left memory, still on disk", "muted")], width)
+        if child:
+            return self.palette.strip(handler_row(row.handlers[child - 1], self._columns), width)
+        before = self._index.log.get(above) if above is not None else None
+        previous = before.at if before is not None else None
+        pieces = event_row(row, self._index.log.count(index), self._columns, previous)
+        return self.palette.strip(pieces, width, cursor=cursor)
+
+    def draw_below(self, row: int, width: int) -> Strip:
+        """Draw a line below the last event; in an empty list it says why it is empty."""
+        words: list[str] = []
+        if not self._index.lines:
+            filtered = bool(self._log.total) and not self._index.wanted.empty
+            words = empty_words(max(1, self._columns.width), filtered=filtered)
+        return self.palette.strip([(words[row] if row < len(words) else "", "muted")], width)
 
     def notify_style_update(self) -> None:
         """Take the colours of a new theme."""
         super().notify_style_update()
-        self._palette.clear()
-        self._painter.clear()
+        self._strips.clear()
 
     def on_mount(self) -> None:
         """Show what came before there was a screen."""
         self._schedule()
 
-    def on_resize(self) -> None:
-        """Lay the columns out for the new width."""
+    def lay_out(self) -> None:
+        """Lay the columns out for the width."""
         self._relayout()
         self._show_lines()
 
@@ -262,50 +277,44 @@ class EventLogView(ScrollView, can_focus=True):
             self.following = at_end
             self.post_message(self.Changed())
 
-    def on_focus(self) -> None:
-        """Show the cursor."""
-        self.refresh()
-
-    def on_blur(self) -> None:
-        """Hide the cursor."""
-        self.refresh()
-
     def on_click(self, event: events.Click) -> None:
         """Put the cursor on an event; a click on the cursor opens the inspector."""
-        position = event.y + self.scroll_offset.y
-        if 0 <= position < len(self._index.lines):
-            index = row_of(self._index.lines[position])
-            if index == self._cursor:
+        row = self.clicked_row(event)
+        if row is not None:
+            if row_of(self.rows[row]) == self._cursor:
                 self.action_inspect()
-            self._put_cursor(index)
+            self.put_cursor(row)
+
+    def stops_at(self, row: int) -> bool:
+        """Let the cursor be on events, not on what handlers said."""
+        return not child_of(row)
+
+    def put_cursor(self, row: int) -> None:
+        """Put the cursor on an event."""
+        self._cursor = row_of(self.rows[row])
+        self.cursor_row = self._index.place_of(self._cursor)
+        self.show_rows(self.cursor_row)
+        # Reading an event is a wish that it stays where it is.
+        if self._cursor != row_of(self.rows[-1]):
+            self.following = False
+        self.refresh()
+        self.post_message(self.Changed())
 
     def action_move(self, by: int) -> None:
-        """Move the cursor by events."""
-        lines = self._index.lines
-        if not lines:
+        """Move the cursor by events; it begins at the last one in sight."""
+        if not self.rows:
             return
         if self.cursor_seq is None or self._cursor is None:
-            bottom = min(len(lines), self.scroll_offset.y + self.size.height) - 1
-            self._put_cursor(row_of(lines[max(0, bottom)]))
+            self.put_cursor(min(len(self.rows), self.scroll_offset.y + self.size.height) - 1)
             return
-        place = self._index.place_of(self._cursor)
-        step = 1 if by > 0 else -1
-        place += step
-        while 0 <= place < len(lines) and child_of(lines[place]):
-            place += step
-        if 0 <= place < len(lines):
-            self._put_cursor(row_of(lines[place]))
+        self.cursor_row = self._index.place_of(self._cursor)
+        super().action_move(by)
 
-    def action_first(self) -> None:
-        """Go to the oldest event."""
-        if self._index.lines:
-            self._put_cursor(row_of(self._index.lines[0]))
-
-    def action_last(self) -> None:
-        """Go to the newest event and follow."""
-        if self._index.lines:
-            self._put_cursor(row_of(self._index.lines[-1]))
-        self._set_following(True)
+    def action_move_to(self, place: int) -> None:
+        """Go to the oldest (0) or newest (-1) event; the newest one is followed."""
+        super().action_move_to(place)
+        if place < 0:
+            self._set_following(True)
 
     def action_follow(self) -> None:
         """Follow the newest event, or stop following."""
@@ -341,18 +350,4 @@ class EventLogView(ScrollView, can_focus=True):
         self.following = following
         if following:
             self.scroll_end(animate=False, immediate=True, force=True, x_axis=False)
-        self.post_message(self.Changed())
-
-    def _put_cursor(self, index: int) -> None:
-        self._cursor = index
-        place = self._index.place_of(index)
-        height = max(1, self.size.height)
-        top = self.scroll_offset.y
-        if not top <= place < top + height:
-            target = place if place < top else place - height + 1
-            self.scroll_to(y=target, animate=False, force=True, immediate=True)
-        # Reading an event is a wish that it stays where it is.
-        if index != row_of(self._index.lines[-1]):
-            self.following = False
-        self.refresh()
         self.post_message(self.Changed())

@@ -5,28 +5,24 @@ from typing import ClassVar, Literal
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from amplifier_tui.host.events import HookTraced
-from amplifier_tui.ui.panes.inspector.json_tree import JsonTree, TreeLine, differences, parse_json
+from amplifier_tui.ui.panes.inspector.json_tree import (
+    JsonTree,
+    TreeLine,
+    differences,
+    parse_json,
+)
 from amplifier_tui.ui.panes.inspector.rows import (
-    Row,
     difference_rows,
     inspector_head,
     text_rows,
     tree_row,
 )
+from amplifier_tui.ui.widgets.line_view import LineView, cursor_bindings
 from amplifier_tui.ui.widgets.messages import CopyRequested, InspectorClosed
-from amplifier_tui.ui.widgets.styled import (
-    MARGIN,
-    PAINT_CLASSES,
-    PAINT_CSS,
-    SCROLL_CSS,
-    Palette,
-    fit,
-)
+from amplifier_tui.ui.widgets.styled import Row, fit
 
 DISPLAY_LIMIT = 64 * 1024
 """Characters of a payload that are shown; copies take all that is here."""
@@ -35,38 +31,25 @@ View = Literal["payload", "changes"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _InspectorLine:
     """A line of the view: made already, or a line of the tree to be drawn when it is seen."""
 
     row: Row | None = None
     tree: TreeLine | None = None
 
 
-class EventInspector(ScrollView, can_focus=True):
+class EventInspector(LineView[_InspectorLine]):
     """Shows the event given to `show`.
 
     `j` `k` move, Enter folds, `h` `l` close and open, `y` copies the value, `Y` its path, `=`
     switches between the payload and what hooks changed in it, Esc closes.
     """
 
-    ALLOW_SELECT = False
-    COMPONENT_CLASSES = PAINT_CLASSES
-    DEFAULT_CSS = f"""
-    EventInspector {{
-        height: 1fr;
-        background: $surface;
-        color: $foreground;
-        {SCROLL_CSS}
-        {PAINT_CSS}
-    }}
-    """
+    DEFAULT_CSS = "EventInspector { height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "move(1)", "Down", show=False, id="inspector.down"),
-        Binding("k,up", "move(-1)", "Up", show=False, id="inspector.up"),
+        *cursor_bindings("inspector"),
         Binding("pagedown", "page(1)", "Page down", show=False, id="inspector.page_down"),
         Binding("pageup", "page(-1)", "Page up", show=False, id="inspector.page_up"),
-        Binding("g,home", "move_to(0)", "First", show=False, id="inspector.first"),
-        Binding("G,end", "move_to(-1)", "Last", show=False, id="inspector.last"),
         Binding("enter,space", "fold", "Fold", id="inspector.fold"),
         Binding("l,right", "open", "Open", show=False, id="inspector.open"),
         Binding("h,left", "shut", "Close", show=False, id="inspector.shut"),
@@ -78,14 +61,10 @@ class EventInspector(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._palette = Palette(self)
         self._event: HookTraced | None = None
         self._count = 1
         self._payload = ""
         self._tree: JsonTree | None = None
-        self._lines: list[_Line] = []
-        self._laid_out = 0
-        self._cursor = 0
         self.view: View = "payload"
 
     @property
@@ -110,60 +89,21 @@ class EventInspector(ScrollView, can_focus=True):
         if seq == self.seq and payload:
             self._take(payload)
 
-    def on_resize(self) -> None:
-        """Lay the lines out for the new width."""
-        self._rebuild()
-
-    def notify_style_update(self) -> None:
-        """Take the colours of a new theme."""
-        super().notify_style_update()
-        self._palette.clear()
-
-    def render_line(self, y: int) -> Strip:
-        """Draw one line of the viewport."""
-        width = self.size.width
-        index = y + self.scroll_offset.y
-        if index >= len(self._lines):
-            return self._palette.strip([], width)
-        line = self._lines[index]
-        at_cursor = self.has_focus and index == self._cursor
-        return self._palette.strip(self._row(line), width, cursor=at_cursor)
-
     # --- keys and mouse --------------------------------------------------------------------
-
-    def on_focus(self) -> None:
-        """Show the cursor."""
-        self.refresh()
-
-    def on_blur(self) -> None:
-        """Hide the cursor."""
-        self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         """Fold what was clicked."""
-        index = event.y + self.scroll_offset.y
-        if 0 <= index < len(self._lines):
-            self._cursor = index
+        row = self.clicked_row(event)
+        if row is not None:
+            self.cursor_row = row
             self.action_fold()
-
-    def action_move(self, by: int) -> None:
-        """Move the cursor by lines."""
-        self._put_cursor(self._cursor + by)
-
-    def action_page(self, by: int) -> None:
-        """Move the cursor by pages."""
-        self._put_cursor(self._cursor + by * max(1, self.size.height - 1))
-
-    def action_move_to(self, index: int) -> None:
-        """Move the cursor to the first (0) or last (-1) line."""
-        self._put_cursor(index if index >= 0 else len(self._lines) + index)
 
     def action_fold(self) -> None:
         """Open or close the value under the cursor."""
         line = self._line_at_cursor()
         if line is not None and self._tree is not None:
             self._tree.toggle(line)
-            self._rebuild(keep=line)
+            self._go_to(line)
 
     def action_open(self) -> None:
         """Open the value under the cursor; go into it when it is open."""
@@ -188,7 +128,7 @@ class EventInspector(ScrollView, can_focus=True):
             return
         if node.parent is not None:
             node.expanded = False
-            self._rebuild(keep=TreeLine(node))
+            self._go_to(TreeLine(node))
 
     def action_copy(self) -> None:
         """Copy the value under the cursor; above the payload, the whole of it."""
@@ -208,34 +148,39 @@ class EventInspector(ScrollView, can_focus=True):
         """Show what hooks changed in the payload, or the payload again."""
         if self._event is not None and self._event.changed:
             self.view = "changes" if self.view == "payload" else "payload"
-            self._cursor = 0
-            self._rebuild()
+            self.cursor_row = 0
+            self.lay_out()
 
     def action_close(self) -> None:
         """Say that the user is done."""
         self.post_message(InspectorClosed())
 
-    # --- lines -----------------------------------------------------------------------------
+    # --- rows ------------------------------------------------------------------------------
+
+    def make_rows(self, width: int) -> list[_InspectorLine]:
+        """Return what happened, who handled it, and the payload or what changed in it."""
+        return [*(_InspectorLine(row=row) for row in self._above(width)), *self._body(width)]
+
+    def identity(self, row: _InspectorLine) -> TreeLine | None:
+        """Return the line of the tree."""
+        return row.tree
+
+    def draw_row(self, row: int, width: int) -> Strip:
+        """Draw a line."""
+        line = self.rows[row]
+        pieces = line.row or []
+        if line.tree is not None:
+            pieces = tree_row(line.tree, self.content_width())
+        return self.palette.strip(pieces, width, cursor=self.is_at_cursor(row))
 
     def _take(self, payload: str) -> None:
         self._payload = payload
         value, whole = parse_json(payload) if len(payload) <= DISPLAY_LIMIT else (None, False)
         self._tree = JsonTree(value) if whole else None
-        self._rebuild()
+        self.cursor_row = 0
+        self.lay_out()
         self.scroll_home(animate=False)
-        self._put_cursor(next((i for i, line in enumerate(self._lines) if line.tree), 0))
-
-    def _rebuild(self, keep: TreeLine | None = None) -> None:
-        if not self.is_mounted:
-            return
-        width = max(1, self.scrollable_content_region.width - MARGIN)
-        self._laid_out = width
-        self._lines = [_Line(row=row) for row in self._above(width)]
-        self._lines += self._body(width)
-        self.virtual_size = Size(width, len(self._lines))
-        if keep is not None:
-            self._go_to(keep)
-        self._put_cursor(self._cursor)
+        self.put_cursor(next((i for i, line in enumerate(self.rows) if line.tree), 0))
 
     def _above(self, width: int) -> list[Row]:
         event = self._event
@@ -256,7 +201,7 @@ class EventInspector(ScrollView, can_focus=True):
             rows.append([(fit(words, width), "warning")])
         return rows
 
-    def _body(self, width: int) -> list[_Line]:
+    def _body(self, width: int) -> list[_InspectorLine]:
         event = self._event
         if event is None:
             return []
@@ -267,39 +212,27 @@ class EventInspector(ScrollView, can_focus=True):
                 rows = difference_rows(differences(before, after), width)
             else:
                 rows = [[("after", "key")], *text_rows(event.changed, width)]
-            return [_Line(row=row) for row in rows]
+            return [_InspectorLine(row=row) for row in rows]
         if self._tree is None:
-            return [_Line(row=row) for row in text_rows(self._payload[:DISPLAY_LIMIT], width)]
-        return [_Line(tree=line) for line in self._tree.lines(width)]
-
-    def _row(self, line: _Line) -> Row:
-        if line.tree is not None:
-            return tree_row(line.tree, self._laid_out)
-        return line.row or []
+            return [
+                _InspectorLine(row=row) for row in text_rows(self._payload[:DISPLAY_LIMIT], width)
+            ]
+        return [_InspectorLine(tree=line) for line in self._tree.lines(width)]
 
     def _line_at_cursor(self) -> TreeLine | None:
-        if 0 <= self._cursor < len(self._lines):
-            return self._lines[self._cursor].tree
-        return None
+        row = self.cursor_row
+        return self.rows[row].tree if 0 <= row < len(self.rows) else None
 
     def _go_to(self, wanted: TreeLine) -> None:
-        """Put the cursor on a line of a node: the one meant, else the node's own."""
-        own = None
-        for index, line in enumerate(self._lines):
-            if line.tree is None or line.tree.node is not wanted.node:
-                continue
-            if line.tree == wanted:
-                self._put_cursor(index)
-                return
-            own = index if own is None else own
-        if own is not None:
-            self._put_cursor(own)
-
-    def _put_cursor(self, index: int) -> None:
-        self._cursor = min(max(0, index), max(0, len(self._lines) - 1))
-        top, height = self.scroll_offset.y, max(1, self.size.height)
-        if self._cursor < top:
-            self.scroll_to(y=self._cursor, animate=False, force=True, immediate=True)
-        elif self._cursor >= top + height:
-            self.scroll_to(y=self._cursor - height + 1, animate=False, force=True, immediate=True)
-        self.refresh()
+        """Make the rows anew and go to a line of a node, else to the node's first one."""
+        self.lay_out()
+        row = self.find_row(wanted)
+        if row < 0:
+            of_node = (
+                index
+                for index, line in enumerate(self.rows)
+                if line.tree is not None and line.tree.node is wanted.node
+            )
+            row = next(of_node, -1)
+        if row >= 0:
+            self.put_cursor(row)

@@ -5,9 +5,7 @@ from amplifier_tui.host.events import HookTraced
 from amplifier_tui.ui.panes.events.rows import clock_time, event_role, spoke
 from amplifier_tui.ui.panes.inspector.json_tree import Difference, Node, TreeLine, wrap_cells
 from amplifier_tui.ui.state.formats import milliseconds
-from amplifier_tui.ui.widgets.styled import Piece, Role, fit, pieces_width, spread
-
-Row = list[Piece]
+from amplifier_tui.ui.widgets.styled import Role, Row, fit, pieces_width, spread
 
 _INDENT_LIMIT = 40
 _VALUE_LIMIT = 2_000

@@ -8,9 +8,7 @@ from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.ui.state.formats import milliseconds, short_model
 from amplifier_tui.ui.state.instruments.module_info import ModuleState, ModuleStatus
 from amplifier_tui.ui.state.instruments.modules import Modules
-from amplifier_tui.ui.widgets.styled import Piece, Role, fit, pieces_width, spread
-
-Row = list[Piece]
+from amplifier_tui.ui.widgets.styled import Role, Row, fit, pieces_width, spread
 
 _GLYPHS: dict[ModuleState, tuple[str, Role]] = {
     "loading": ("◐", "warning"),

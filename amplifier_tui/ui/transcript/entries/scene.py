@@ -9,13 +9,13 @@ from amplifier_tui.ui.transcript.text.column import Column
 from amplifier_tui.ui.transcript.text.lines import (
     Span,
     StyledLine,
-    cropped,
     cropped_left,
     indented,
     spaces,
     width_of,
 )
 from amplifier_tui.ui.transcript.text.wrap import fold, wrap
+from amplifier_tui.ui.widgets.styled import fit, fit_pieces
 
 _MARKER_ROOM = 2
 _LEAST = 8
@@ -125,7 +125,7 @@ def data_row(
     """
     column = scene.column
     end = max(1, column.measure - _MARKER_ROOM)
-    data = data._replace(text=cropped(data.text, max(1, end - _LEAST)))
+    data = data._replace(text=fit(data.text, max(1, end - _LEAST)))
     room = end - (width_of([data]) + 1 if data.text else 0)
     words = list(left)
     excess = width_of(words) - room
@@ -144,20 +144,8 @@ def data_row(
 
 def cropped_spans(spans: Sequence[Span], width: int) -> list[Span]:
     """Return spans cut to `width` cells, with an ellipsis when something is missing."""
-    if width_of(spans) <= width:
-        return list(spans)
-    kept: list[Span] = []
-    room = width
-    for span in spans:
-        size = width_of([span])
-        if size >= room:
-            # Something follows or is cut off: force the ellipsis.
-            text = cropped(span.text + "…", room) if size == room else cropped(span.text, room)
-            kept.append(span._replace(text=text))
-            break
-        kept.append(span)
-        room -= size
-    return kept
+    cut = fit_pieces([(span.text, span) for span in spans], width)
+    return [span._replace(text=text) for text, span in cut]
 
 
 def duration(milliseconds: float) -> str:

@@ -86,12 +86,21 @@ class Document:
             self._rendered[piece] = None
         return piece.lines
 
-    def line_at(self, row: int) -> tuple[Piece, int] | None:
+    def place_at(self, row: int) -> tuple[Piece, int] | None:
         """Return the piece that covers a row, and which of its rows that is."""
         if not self.pieces or not 0 <= row < self.heights.total:
             return None
         index = self.heights.find(row)
         return self.pieces[index], row - self.heights.offset(index)
+
+    def line_at(self, row: int) -> tuple[Piece, int, StyledLine] | None:
+        """Return what `place_at` does, and the line itself."""
+        found = self.place_at(row)
+        if found is None:
+            return None
+        piece, number = found
+        lines = self.lines(piece)
+        return (piece, number, lines[number]) if number < len(lines) else None
 
     # --- measuring -------------------------------------------------------------------------
 

@@ -168,7 +168,7 @@ class Pager:
         self._seen = RowAnchor(last, below - document.heights.offset(document.index(last)))
 
     def _anchor(self, row: int) -> RowAnchor | None:
-        found = self._document.line_at(min(row, max(0, self._document.heights.total - 1)))
+        found = self._document.place_at(min(row, max(0, self._document.heights.total - 1)))
         return RowAnchor(*found) if found is not None else None
 
     def _row_of(self, anchor: RowAnchor) -> int:

@@ -10,7 +10,8 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from amplifier_tui.ui.transcript.layout.document import Document
-from amplifier_tui.ui.transcript.text.lines import PAD, StyledLine
+from amplifier_tui.ui.transcript.text.lines import StyledLine
+from amplifier_tui.ui.widgets.styled import PAD
 
 _WORD = re.compile(r"[\w./~:@%+=#-]+|\S")
 
@@ -105,7 +106,4 @@ def rows_of(document: Document, selection: Selection) -> Iterator[tuple[int, Sty
 
 def _line(document: Document, row: int) -> StyledLine | None:
     found = document.line_at(row)
-    if found is None:
-        return None
-    lines = document.lines(found[0])
-    return lines[found[1]] if found[1] < len(lines) else None
+    return found[2] if found is not None else None

@@ -7,10 +7,9 @@ A line knows nothing of the theme. Its style names are those of `palette.py`, wi
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
-PAD = "pad"
-"""The style of spaces that only move what follows them; copied as two spaces at most."""
+from amplifier_tui.ui.widgets.styled import PAD
 
 
 class Span(NamedTuple):
@@ -67,15 +66,6 @@ def indented(line: StyledLine, prefix: Sequence[Span], *, copied: bool = False) 
 def spaces(count: int, style: str = PAD) -> Span:
     """Return `count` blank cells."""
     return Span(" " * max(0, count), style)
-
-
-def cropped(text: str, width: int) -> str:
-    """Return `text` cut to `width` cells, with an ellipsis when something is missing."""
-    if cell_len(text) <= width:
-        return text
-    if width <= 1:
-        return "…"[: max(0, width)]
-    return set_cell_size(text, width - 1).rstrip() + "…"
 
 
 def cropped_left(text: str, width: int) -> str:

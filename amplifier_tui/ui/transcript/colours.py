@@ -1,77 +1,21 @@
-"""From style names to the theme's colours, and from lines to strips."""
+"""The colours of the transcript: its component classes and their rules."""
 
-from collections.abc import Callable
-from typing import ClassVar
+PREFIX = "transcript--"
 
-from rich.segment import Segment
-from rich.style import Style
-from textual.strip import Strip
-
-from amplifier_tui.ui.transcript.text.lines import PAD, StyledLine, width_of
-
-_FLAGS = {
-    "b": Style(bold=True),
-    "i": Style(italic=True),
-    "s": Style(strike=True),
-    "u": Style(underline=True),
-}
-
-
-class Palette:
-    """Resolves style names through a widget's component classes, once per theme.
-
-    A name such as `link+b` is the component `transcript--link` in bold; `pad` is plain text.
-    """
-
-    NAMES: ClassVar[tuple[str, ...]] = (
+COMPONENT_CLASSES = frozenset(
+    PREFIX + name
+    for name in (
         *("text", "muted", "secondary", "strong", "heading", "code", "link", "quote"),
         *("user", "edge", "error-edge", "thinking", "running", "success", "warning", "error"),
         *("added", "removed", "fence", "syn-keyword", "syn-string", "syn-comment"),
         *("syn-number", "syn-name", "syn-type", "cursor", "pill"),
     )
-
-    def __init__(self, lookup: Callable[[str], Style]) -> None:
-        """Args:
-        lookup: Gives the complete style (with background) of a component class.
-        """
-        self._lookup = lookup
-        self._styles: dict[tuple[str, str], Style] = {}
-
-    def style(self, name: str, link: str = "") -> Style:
-        """Return the Rich style of a style name; its `link` travels in the style's meta."""
-        key = (name, link)
-        style = self._styles.get(key)
-        if style is None:
-            base, _, flags = name.partition("+")
-            style = self._lookup(f"transcript--{'text' if base == PAD else base}")
-            for flag in flags:
-                style += _FLAGS[flag]
-            if link:
-                style += Style(meta={"link": link})
-            self._styles[key] = style
-        return style
-
-    def strip(self, line: StyledLine, width: int) -> Strip:
-        """Return `line` as a strip of exactly `width` cells, background everywhere."""
-        segments = [Segment(text, self.style(style, link)) for text, style, link in line.spans]
-        used = width_of(line.spans)
-        if used < width:
-            segments.append(Segment(" " * (width - used), self.style("text")))
-            return Strip(segments, width)
-        strip = Strip(segments, used)
-        return strip if used == width else strip.crop(0, width)
-
-
-COMPONENT_CLASSES = frozenset(f"transcript--{name}" for name in Palette.NAMES)
+)
 
 DEFAULT_CSS = """
 DocumentView {
     background: $background;
     color: $foreground;
-    overflow-x: hidden;
-    overflow-y: auto;
-    scrollbar-gutter: stable;
-    scrollbar-size-vertical: 1;
     scrollbar-background: $background;
     scrollbar-background-hover: $background;
     scrollbar-background-active: $background;

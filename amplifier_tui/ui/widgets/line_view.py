@@ -1,0 +1,223 @@
+"""A scrolling list of rows drawn with the line API: what is out of sight costs nothing."""
+
+from collections.abc import Hashable, Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from textual.binding import Binding
+from textual.events import Click
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from amplifier_tui.ui.widgets.palette import MARGIN, ROLE_CLASSES, ROLE_CSS, Palette
+
+RowT = TypeVar("RowT")
+
+
+def cursor_bindings(prefix: str, first: str = "First", last: str = "Last") -> list[Binding]:
+    """Return the keys that move the cursor, their ids beginning with `prefix`."""
+    return [
+        Binding("j,down", "move(1)", "Down", show=False, id=f"{prefix}.down"),
+        Binding("k,up", "move(-1)", "Up", show=False, id=f"{prefix}.up"),
+        Binding("g,home", "move_to(0)", first, show=False, id=f"{prefix}.first"),
+        Binding("G,end", "move_to(-1)", last, show=False, id=f"{prefix}.last"),
+    ]
+
+
+class LineView(ScrollView, Generic[RowT], can_focus=True):
+    """Draws the visible ones of its rows, and moves a cursor over them.
+
+    A subclass makes the rows for a width (`make_rows`) and draws one (`draw_row`).
+
+    Attributes:
+        PINNED: How many rows at the top do not scroll (0 or 1; see `draw_pinned`).
+        rows: The rows, as they were made for the present width.
+        cursor_row: The row the cursor is on; -1 for none.
+    """
+
+    ALLOW_SELECT = False
+    PINNED: ClassVar[int] = 0
+    COMPONENT_CLASSES = ROLE_CLASSES
+    DEFAULT_CSS = f"""
+    LineView {{
+        background: $surface;
+        color: $foreground;
+        overflow-x: hidden;
+        scrollbar-size: 0 1;
+        scrollbar-gutter: stable;
+        scrollbar-color: $text-muted 35%;
+        scrollbar-color-hover: $text-muted;
+        scrollbar-color-active: $text-muted;
+        scrollbar-background: transparent;
+        scrollbar-background-hover: transparent;
+        scrollbar-background-active: transparent;
+        {ROLE_CSS}
+    }}
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.palette = Palette(self)
+        self.rows: Sequence[RowT] = ()
+        self.cursor_row = -1
+        self._made_for = 0
+
+    # --- what a subclass says --------------------------------------------------------------
+
+    def make_rows(self, width: int) -> Sequence[RowT]:
+        """Return the rows in `width` cells."""
+        raise NotImplementedError
+
+    def draw_row(self, row: int, width: int) -> Strip:
+        """Return a row as a strip of `width` cells."""
+        raise NotImplementedError
+
+    def draw_pinned(self, width: int) -> Strip:
+        """Return the row that does not scroll."""
+        raise NotImplementedError
+
+    def draw_below(self, row: int, width: int) -> Strip:
+        """Return a line below the last row."""
+        return self.palette.strip([], width)
+
+    def stops_at(self, row: RowT) -> bool:
+        """Say whether the cursor can be on a row."""
+        return True
+
+    def identity(self, row: RowT) -> Hashable:
+        """Return what a row is about, by which the cursor finds it again in other rows."""
+        return None
+
+    # --- rows ------------------------------------------------------------------------------
+
+    def count_rows(self) -> int:
+        """Return how many rows there are, the pinned one left out."""
+        return len(self.rows)
+
+    def content_width(self) -> int:
+        """Return the cells that a row's words have."""
+        return self.scrollable_content_region.width - MARGIN
+
+    def lay_out(self) -> None:
+        """Make the rows anew, with the cursor on the one it was on."""
+        if not self.is_mounted:
+            return
+        before = len(self.rows)
+        self._make()
+        self.virtual_size = Size(self._made_for, self.PINNED + len(self.rows))
+        self.refresh(layout=len(self.rows) != before)
+
+    def _make(self) -> None:
+        width = self.content_width()
+        at = self.rows[self.cursor_row] if 0 <= self.cursor_row < len(self.rows) else None
+        self.rows, self._made_for = self.make_rows(width) if width > 0 else (), width
+        about = self.identity(at) if at is not None else None
+        if about is None:
+            self.cursor_row = min(self.cursor_row, len(self.rows) - 1)
+        else:
+            self.cursor_row = self.find_row(about)
+        self._land()
+
+    def find_row(self, about: Hashable) -> int:
+        """Return the first row about something that the cursor can be on, or -1."""
+        return next(
+            (
+                index
+                for index, row in enumerate(self.rows)
+                if self.stops_at(row) and self.identity(row) == about
+            ),
+            -1,
+        )
+
+    def on_resize(self) -> None:
+        """Make the rows for the new width."""
+        self.lay_out()
+
+    def notify_style_update(self) -> None:
+        """Take the colours of a new theme."""
+        super().notify_style_update()
+        self.palette.clear()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the number of rows at `width`, for `height: auto`."""
+        return self.PINNED + (len(self.make_rows(width)) if width > 0 else 0)
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of the viewport."""
+        width = self.size.width
+        if self._made_for not in (0, self.content_width()):
+            self._make()
+        if y < self.PINNED:
+            return self.draw_pinned(width)
+        row = y - self.PINNED + self.scroll_offset.y
+        if row >= self.count_rows():
+            return self.draw_below(row, width)
+        return self.draw_row(row, width)
+
+    def clicked_row(self, event: Click) -> int | None:
+        """Return the row that was clicked."""
+        row = event.y - self.PINNED + self.scroll_offset.y
+        return row if event.y >= self.PINNED and 0 <= row < self.count_rows() else None
+
+    def show_rows(self, first: int, count: int = 1) -> None:
+        """Scroll as little as brings rows into view; of too many the first ones."""
+        room = max(1, self.scrollable_content_region.height - self.PINNED)
+        top, last = self.scroll_offset.y, first + min(count, room)
+        if first < top:
+            self.scroll_to(y=first, animate=False, force=True, immediate=True)
+        elif last > top + room:
+            self.scroll_to(y=last - room, animate=False, force=True, immediate=True)
+
+    # --- the cursor ------------------------------------------------------------------------
+
+    def is_at_cursor(self, row: int) -> bool:
+        """Say whether a row is drawn on the cursor's surface."""
+        return row == self.cursor_row and self.has_focus
+
+    def _land(self) -> None:
+        """A list that hears the keys has a cursor, if it has a row for it."""
+        if self.has_focus and self.cursor_row < 0:
+            self.cursor_row = self._stop(0)
+
+    def on_focus(self) -> None:
+        """Show the cursor."""
+        self._land()
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """Hide the cursor."""
+        self.refresh()
+
+    def put_cursor(self, row: int) -> None:
+        """Put the cursor on a row and bring it into view."""
+        self.cursor_row = row
+        self.show_rows(row)
+        self.refresh()
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor by so many rows that it can be on; it stays inside the list."""
+        step = 1 if by > 0 else -1
+        row = probe = self.cursor_row
+        left = abs(by)
+        while left and 0 <= probe + step < len(self.rows):
+            probe += step
+            if self.stops_at(self.rows[probe]):
+                row, left = probe, left - 1
+        if row >= 0:
+            self.put_cursor(row)
+
+    def action_page(self, direction: int) -> None:
+        """Move the cursor by a page, one row less."""
+        self.action_move(direction * max(1, self.size.height - 1))
+
+    def action_move_to(self, place: int) -> None:
+        """Move the cursor to the first (0) or last (-1) row that it can be on."""
+        row = self._stop(place)
+        if row >= 0:
+            self.put_cursor(row)
+
+    def _stop(self, place: int) -> int:
+        """Return the first (0) or last (-1) row that the cursor can be on, or -1."""
+        rows = range(len(self.rows))
+        order = rows if place == 0 else reversed(rows)
+        return next((row for row in order if self.stops_at(self.rows[row])), -1)

@@ -1,0 +1,106 @@
+"""From the names of styles to the theme's colours, for widgets drawn line by line."""
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+from amplifier_tui.ui.widgets.styled import PAD, Piece, fit_pieces
+
+MARGIN = 1
+"""Cells left free at the left of a pane's row. The one at the right is the scrollbar's."""
+
+ROLE_CLASSES = {
+    *("pane--text", "pane--strong", "pane--muted", "pane--head", "pane--key", "pane--primary"),
+    *("pane--accent", "pane--success", "pane--warning", "pane--error", "pane--alarm"),
+    "pane--cursor",
+}
+ROLE_CSS = """
+    & > .pane--text { color: $foreground; }
+    & > .pane--strong { color: $foreground; text-style: bold; }
+    & > .pane--muted { color: $text-muted; }
+    & > .pane--head { color: $secondary; text-style: bold; }
+    & > .pane--key { color: $secondary; }
+    & > .pane--primary { color: $primary; }
+    & > .pane--accent { color: $accent; }
+    & > .pane--success { color: $success; }
+    & > .pane--warning { color: $warning; }
+    & > .pane--error { color: $error; }
+    & > .pane--alarm { color: $error; text-style: bold; }
+    & > .pane--cursor { background: $block-cursor-background; }
+    &:focus > .pane--head { color: $primary; }
+"""
+"""Rules for the classes above, to stand inside a widget's own block."""
+
+_FLAGS = {
+    "b": Style(bold=True),
+    "i": Style(italic=True),
+    "s": Style(strike=True),
+    "u": Style(underline=True),
+}
+
+
+class Palette:
+    """The Rich styles of a widget's component classes, looked up once per theme.
+
+    Args:
+        widget: The widget that is drawn.
+        prefix: What stands before a style's name in the component classes.
+    """
+
+    def __init__(self, widget: Widget, prefix: str = "pane--") -> None:
+        self._widget = widget
+        self._prefix = prefix
+        self._styles: dict[tuple[str, str], Style] = {}
+
+    def clear(self) -> None:
+        """Forget the styles: the theme, the focus or the rules have changed."""
+        self._styles.clear()
+
+    def style(self, name: str, link: str = "") -> Style:
+        """Return the style of a name such as `muted`, or `link+b` for bold; `pad` is plain text.
+
+        Args:
+            name: The name, with flags; empty for the widget's own colours.
+            link: An address, which travels in the style's meta.
+        """
+        style = self._styles.get((name, link))
+        if style is None:
+            base, _, flags = name.partition("+")
+            if base:
+                component = self._prefix + ("text" if base == PAD else base)
+                style = self._widget.get_component_rich_style(component)
+            else:
+                style = self._widget.rich_style
+            for flag in flags:
+                style += _FLAGS[flag]
+            if link:
+                style += Style(meta={"link": link})
+            self._styles[name, link] = style
+        return style
+
+    def strip(self, pieces: Sequence[Piece], width: int, *, cursor: bool = False) -> Strip:
+        """Return pieces, behind the margin, as a strip of exactly `width` cells.
+
+        Args:
+            pieces: The row; cut or filled up at the right.
+            width: In cells, the margin included.
+            cursor: Draw it on the cursor's surface.
+        """
+        base = self.style("")
+        segments = [Segment(" " * MARGIN, base)]
+        segments += [
+            Segment(text, self.style(role))
+            for text, role in fit_pieces(pieces, width - MARGIN)
+            if text
+        ]
+        strip = Strip(segments).adjust_cell_length(max(0, width), base)
+        if cursor:
+            surface = Style(bgcolor=self.style("cursor").bgcolor)
+            strip = Strip(
+                [Segment(text, (style or base) + surface) for text, style, _ in strip],
+                strip.cell_length,
+            )
+        return strip
