@@ -6,11 +6,12 @@ from typing import ClassVar
 
 from textual import events
 from textual.content import Content
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
+
+from amplifier_tui.ui.widgets.line_view import LineView
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +37,18 @@ def marked(text: str, positions: Iterable[int], style: str = "$primary bold") ->
     return content
 
 
-class PickList(ScrollView):
+class PickList(LineView[PickRow]):
     """Draws only what is visible; the cursor is a surface, not a glyph."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"pick-list--cursor"}
     DEFAULT_CSS = """
     PickList {
         height: 1fr;
-        overflow-x: hidden;
-        scrollbar-size: 0 1;
+        background: transparent;
+        scrollbar-gutter: auto;
+        scrollbar-color: $scrollbar;
+        scrollbar-color-hover: $scrollbar-hover;
+        scrollbar-color-active: $scrollbar-active;
         scrollbar-background: $panel;
         scrollbar-background-hover: $panel;
         scrollbar-background-active: $panel;
@@ -70,22 +74,16 @@ class PickList(ScrollView):
     def __init__(self, *, id: str | None = None, empty: str = "", focusable: bool = False) -> None:
         super().__init__(id=id)
         self.can_focus = focusable
-        self._rows: Sequence[PickRow] = ()
         self._empty = empty
-
-    @property
-    def rows(self) -> Sequence[PickRow]:
-        """The rows shown."""
-        return self._rows
 
     @property
     def row(self) -> PickRow | None:
         """The highlighted row."""
-        return self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else None
+        return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
 
     def set_rows(self, rows: Sequence[PickRow], keep: str = "", empty: str | None = None) -> None:
         """Show other rows, with the cursor on the row `keep` or else the first one."""
-        self._rows = rows
+        self.rows = rows
         if empty is not None:
             self._empty = empty
         self.virtual_size = Size(0, max(len(rows), 1))
@@ -99,69 +97,69 @@ class PickList(ScrollView):
             self._announce()
         self.refresh(layout=True)
 
+    def stops_at(self, row: PickRow) -> bool:
+        """Let the cursor pass over headings."""
+        return bool(row.id)
+
+    def put_cursor(self, row: int) -> None:
+        """Put the cursor on a row."""
+        self.cursor = row
+
     def move(self, by: int) -> None:
         """Move the cursor by rows, over headings, without wrapping round."""
-        step = 1 if by > 0 else -1
-        at, left = self.cursor, abs(by)
-        probe = at
-        while left and 0 <= probe + step < len(self._rows):
-            probe += step
-            if self._rows[probe].id:
-                at = probe
-                left -= 1
-        self.cursor = at
+        self.cursor_row = self.cursor
+        self.action_move(by)
 
     def page(self, direction: int) -> None:
         """Move the cursor by a page."""
-        self.move(direction * max(1, self.size.height - 1))
+        self.cursor_row = self.cursor
+        self.action_page(direction)
 
     def watch_cursor(self) -> None:
         """Keep the cursor in view and say where it is."""
         self._show_cursor()
         self._announce()
 
-    def on_resize(self) -> None:
+    def lay_out(self) -> None:
         """Keep the cursor in view."""
         self._show_cursor()
 
     def _show_cursor(self) -> None:
         if not self.size.height:
             return
-        if not any(row.id for row in self._rows[: max(self.cursor, 0)]):
-            # The first row that can be chosen: a heading above it is to be seen as well.
-            self.scroll_to(y=0, animate=False, force=True)
-        else:
-            self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True)
+        # With the first row that can be chosen, the heading above it is to be seen as well.
+        first = not any(row.id for row in self.rows[: max(self.cursor, 0)])
+        self.show_rows(0 if first else self.cursor)
 
     def _announce(self) -> None:
         self.post_message(self.Highlighted(self.row))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the number of rows, so that `height: auto` fits them."""
-        return max(len(self._rows), 1 if self._empty else 0)
+        return max(len(self.rows), 1 if self._empty else 0)
 
-    def render_line(self, y: int) -> Strip:
-        """Draw one row."""
-        width = self.size.width
-        index = y + self.scroll_offset.y
+    def draw_row(self, row: int, width: int) -> Strip:
+        """Draw a row; the cursor is a surface."""
+        return self._strip(_line(self.rows[row], width), width, cursor=row == self.cursor)
+
+    def draw_below(self, row: int, width: int) -> Strip:
+        """Draw a line below the last row; in an empty list it says why it is empty."""
+        words = Content.styled(self._empty if row == 0 else "", "$text-muted")
+        return self._strip(_line(PickRow("", words), width), width)
+
+    def _strip(self, content: Content, width: int, *, cursor: bool = False) -> Strip:
         base = self.visual_style
-        if index == self.cursor:
+        if cursor:
             base = base + self.get_visual_style("pick-list--cursor")
-        if 0 <= index < len(self._rows):
-            content = _line(self._rows[index], width)
-        elif index == 0 and self._empty:
-            content = _line(PickRow("", Content.styled(self._empty, "$text-muted")), width)
-        else:
-            content = Content(" " * width)
         strip = Strip(content.render_segments(base), content.cell_length)
         return strip.adjust_cell_length(width, base.rich_style).apply_style(self.rich_style)
 
     def on_click(self, event: events.Click) -> None:
         """Choose the row that was clicked."""
-        index = event.y + self.scroll_offset.y
-        if 0 <= index < len(self._rows) and self._rows[index].id:
-            self.cursor = index
-            self.post_message(self.Chosen(self._rows[index]))
+        row = self.clicked_row(event)
+        if row is not None and self.rows[row].id:
+            self.cursor = row
+            self.post_message(self.Chosen(self.rows[row]))
 
 
 def _line(row: PickRow, width: int) -> Content:

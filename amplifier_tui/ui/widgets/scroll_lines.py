@@ -7,13 +7,13 @@ from itertools import accumulate
 from typing import ClassVar
 
 from rich.cells import cell_len, chop_cells
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
+
+from amplifier_tui.ui.widgets.line_view import LineView
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _Part:
     note: str = ""
 
 
-class ScrollLines(ScrollView, can_focus=True):
+class ScrollLines(LineView[TextLine]):
     """Draws folded lines; folding happens for the rows on screen only.
 
     Args:
@@ -65,9 +65,10 @@ class ScrollLines(ScrollView, can_focus=True):
     DEFAULT_CSS = """
     ScrollLines {
         height: auto;
-        overflow-x: hidden;
-        scrollbar-gutter: stable;
-        scrollbar-size: 0 1;
+        background: transparent;
+        scrollbar-color: $scrollbar;
+        scrollbar-color-hover: $scrollbar-hover;
+        scrollbar-color-active: $scrollbar-active;
         scrollbar-background: $panel;
         scrollbar-background-hover: $panel;
         scrollbar-background-active: $panel;
@@ -154,10 +155,11 @@ class ScrollLines(ScrollView, can_focus=True):
 
     def notify_style_update(self) -> None:
         """Colours have changed: draw the rows again."""
-        self._folded.clear()
         super().notify_style_update()
+        self._folded.clear()
 
-    def _on_resize(self, event: events.Resize) -> None:
+    def lay_out(self) -> None:
+        """Fold the lines to the width."""
         width = self.scrollable_content_region.width
         if width != self._width:
             self._measure(width)
@@ -174,16 +176,21 @@ class ScrollLines(ScrollView, can_focus=True):
             self.read_to_end = True
             self.post_message(self.Read())
 
-    def render_line(self, y: int) -> Strip:
-        """Draw one row."""
-        row = y + self.scroll_offset.y
-        if not 0 <= row < self.total:
-            return Strip.blank(self.size.width, self.rich_style)
+    def count_rows(self) -> int:
+        """Return how many folded rows there are."""
+        return self.total
+
+    def draw_row(self, row: int, width: int) -> Strip:
+        """Draw a folded row."""
         index = bisect_right(self._ends, row)
         strips = self._fold(index)
         at = row - self.row_of(index)
-        strip = strips[at] if at < len(strips) else Strip.blank(self._width, self.rich_style)
-        return strip.adjust_cell_length(self.size.width, self.rich_style)
+        strip = strips[at] if at < len(strips) else Strip([])
+        return strip.adjust_cell_length(width, self.rich_style)
+
+    def draw_below(self, row: int, width: int) -> Strip:
+        """Draw an empty row."""
+        return Strip.blank(width, self.rich_style)
 
     # --- keys ------------------------------------------------------------------------------
 
