@@ -1,10 +1,14 @@
-"""provider-anthropic: Claude models through Anthropic's Messages API."""
+"""provider-anthropic: Claude models through Anthropic's Messages API.
+
+Config: see `AnthropicSettings`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from amplifier_tui.modules._provider.provider import mount_provider, warm_soon
 from amplifier_tui.modules.provider_anthropic.provider import AnthropicProvider
 from amplifier_tui.modules.provider_anthropic.settings import read_settings
 
@@ -15,13 +19,6 @@ __all__ = ["AnthropicProvider", "mount", "on_session_ready"]
 
 __amplifier_module_type__ = "provider"
 
-_EVENTS = [
-    "llm:stream_block_start",
-    "llm:stream_block_delta",
-    "llm:stream_block_end",
-    "llm:stream_aborted",
-]
-
 
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
@@ -30,7 +27,7 @@ async def mount(
 
     Args:
         coordinator: The session's coordinator.
-        config: See `settings.Settings`.
+        config: See `AnthropicSettings`.
 
     Returns:
         A cleanup that closes the provider's connections.
@@ -39,16 +36,11 @@ async def mount(
         ConfigurationError: There is no key (`missing_env` names the variable), or the config has
             a mistake.
     """
-    provider = AnthropicProvider(read_settings(config or {}), coordinator)
-    await coordinator.mount("providers", provider, name=provider.name)
-    coordinator.register_contributor(
-        "observability.events", "provider-anthropic", lambda: list(_EVENTS)
-    )
+    provider = AnthropicProvider(read_settings(config), coordinator)
+    await mount_provider(coordinator, provider)
     return provider.close
 
 
 async def on_session_ready(coordinator: ModuleCoordinator) -> None:
     """Have the SDK imported in a thread, so that the first turn does not wait for it."""
-    for provider in coordinator.get("providers").values():
-        if isinstance(provider, AnthropicProvider):
-            provider.warm_soon()
+    warm_soon(coordinator, AnthropicProvider)

@@ -25,11 +25,7 @@ from amplifier_tui.kernel.utils.turns import (
     UserBlock,
     UserTurn,
 )
-
-Wire = dict[str, Any]
-"""One JSON object as the API takes it."""
-
-_NO_OUTPUT = "(no output)"
+from amplifier_tui.modules._provider.request import BEGIN, GO_ON, Wire, chosen_tool, output_text
 
 
 def wire_messages(conversation: Conversation) -> list[Wire]:
@@ -44,9 +40,9 @@ def wire_messages(conversation: Conversation) -> list[Wire]:
             case AssistantTurn():
                 _append(messages, "assistant", _assistant_blocks(turn))
     if not messages or messages[0]["role"] != "user":
-        messages.insert(0, _user_text("(The conversation begins here.)"))
+        messages.insert(0, _user_text(BEGIN))
     if messages[-1]["role"] != "user":
-        messages.append(_user_text("Continue."))
+        messages.append(_user_text(GO_ON))
     return messages
 
 
@@ -76,12 +72,10 @@ def wire_tool_choice(choice: str | dict[str, Any] | None) -> Wire | None:
             return {"type": "any"}
         case "auto" | "none":
             return {"type": choice}
-        case str():
-            return {"type": "tool", "name": clean_name(choice)}
-        case {"function": {"name": str(name)}} | {"name": str(name)}:
-            return {"type": "tool", "name": clean_name(name)}
-        case _:
+        case dict() if chosen_tool(choice) is None:
             return dict(choice)
+        case _:
+            return {"type": "tool", "name": chosen_tool(choice)}
 
 
 def mark_cache(
@@ -126,7 +120,7 @@ def _tool_result(output: ToolOutput) -> Wire:
     if output.images:
         result["content"] = blocks
     else:
-        result["content"] = output.text if output.text.strip() else _NO_OUTPUT
+        result["content"] = output_text(output)
     if output.is_error:
         result["is_error"] = True
     return result

@@ -24,7 +24,7 @@ def _price(input_price: str, output_price: str) -> Pricing:
 
 
 @dataclass(frozen=True)
-class KnownModel:
+class ClaudeModel:
     """One model.
 
     Attributes:
@@ -42,8 +42,8 @@ class KnownModel:
     pricing: Pricing | None = None
 
 
-_UNKNOWN = KnownModel()
-_KNOWN: dict[str, KnownModel] = {
+_UNKNOWN = ClaudeModel()
+_KNOWN: dict[str, ClaudeModel] = {
     "claude-sonnet-5-5": _UNKNOWN,
     "claude-opus-5-5": _UNKNOWN,
     "claude-haiku-5-5": _UNKNOWN,
@@ -53,16 +53,16 @@ _KNOWN: dict[str, KnownModel] = {
     "claude-opus-5": _UNKNOWN,
     "claude-opus-4-8": _UNKNOWN,
     "claude-opus-4-7": _UNKNOWN,
-    "claude-opus-4-6": KnownModel(pricing=_price("5", "25")),
-    "claude-sonnet-4-6": KnownModel(pricing=_price("3", "15")),
-    "claude-opus-4-5": KnownModel(adaptive=False, pricing=_price("5", "25")),
-    "claude-sonnet-4-5": KnownModel(adaptive=False, effort=False, pricing=_price("3", "15")),
-    "claude-haiku-4-5": KnownModel(adaptive=False, effort=False, pricing=_price("1", "5")),
+    "claude-opus-4-6": ClaudeModel(pricing=_price("5", "25")),
+    "claude-sonnet-4-6": ClaudeModel(pricing=_price("3", "15")),
+    "claude-opus-4-5": ClaudeModel(adaptive=False, pricing=_price("5", "25")),
+    "claude-sonnet-4-5": ClaudeModel(adaptive=False, effort=False, pricing=_price("3", "15")),
+    "claude-haiku-4-5": ClaudeModel(adaptive=False, effort=False, pricing=_price("1", "5")),
 }
 """The current models as the SDK's own type names them; prices only where they are certain."""
 
 
-def known_model(model: str) -> KnownModel:
+def known_model(model: str) -> ClaudeModel:
     """The table's entry; a dated id counts as its undated one, an unknown id as a current model."""
     return _KNOWN.get(_DATE.sub("", model), _UNKNOWN)
 

@@ -1,8 +1,7 @@
-"""A kernel request as the arguments of the SDK's `messages.create`."""
+"""A kernel request as the arguments of the SDK's `messages.create`: options, thinking, effort."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_tui.kernel.message_models import (
@@ -12,17 +11,16 @@ from amplifier_tui.kernel.message_models import (
     ResponseFormatJsonSchema,
 )
 from amplifier_tui.kernel.utils.conversation import clean_name, read_conversation
-from amplifier_tui.kernel.utils.turns import Repair
+from amplifier_tui.modules._provider.request import PreparedRequest, Wire, sampling, tool_names
 from amplifier_tui.modules.provider_anthropic.convert import (
-    Wire,
     mark_cache,
     wire_messages,
     wire_system,
     wire_tool_choice,
     wire_tools,
 )
-from amplifier_tui.modules.provider_anthropic.models import KnownModel, known_model
-from amplifier_tui.modules.provider_anthropic.settings import Settings
+from amplifier_tui.modules.provider_anthropic.models import ClaudeModel, known_model
+from amplifier_tui.modules.provider_anthropic.settings import AnthropicSettings
 
 DEFAULT_MAX_TOKENS = 32_000
 _LEAST_BUDGET = 1024
@@ -30,24 +28,9 @@ _BUDGETS = {"minimal": 1024, "low": 4_000, "medium": 10_000, "high": 24_000}
 _EFFORTS = {"minimal": "low"}
 
 
-@dataclass
-class Prepared:
-    """A request ready to be sent.
-
-    Attributes:
-        arguments: Keyword arguments of `messages.create`.
-        tool_names: The tools' real names by the names the API knows.
-        repairs: What was put right in the sequence of calls and results.
-        degradation: What the API can't do as asked.
-    """
-
-    arguments: dict[str, Any]
-    tool_names: dict[str, str] = field(default_factory=dict)
-    repairs: list[Repair] = field(default_factory=list)
-    degradation: Degradation | None = None
-
-
-def prepare(request: ChatRequest, settings: Settings, max_output_tokens: int) -> Prepared:
+def prepare(
+    request: ChatRequest, settings: AnthropicSettings, max_output_tokens: int
+) -> PreparedRequest:
     """Write a request in the API's format.
 
     Args:
@@ -55,7 +38,7 @@ def prepare(request: ChatRequest, settings: Settings, max_output_tokens: int) ->
         settings: The provider's configuration.
         max_output_tokens: The output limit where the request names none.
     """
-    model = request.model or settings.default_model
+    model = request.model or settings.model
     conversation = read_conversation(request.messages, clean_id=clean_name)
     messages = wire_messages(conversation)
     system = wire_system(conversation.system)
@@ -79,20 +62,20 @@ def prepare(request: ChatRequest, settings: Settings, max_output_tokens: int) ->
         "timeout": request.timeout,
     }
     arguments.update({name: value for name, value in optional.items() if value})
-    return Prepared(
+    return PreparedRequest(
         arguments,
-        tool_names={clean_name(tool.name): tool.name for tool in request.tools or []},
+        tool_names=tool_names(request.tools),
         repairs=conversation.repairs,
         degradation=_degradation(request),
     )
 
 
-def _effort(request: ChatRequest, settings: Settings) -> str | None:
+def _effort(request: ChatRequest, settings: AnthropicSettings) -> str | None:
     return request.reasoning_effort or settings.effort
 
 
 def _thinking(
-    request: ChatRequest, settings: Settings, model: KnownModel, max_tokens: int
+    request: ChatRequest, settings: AnthropicSettings, model: ClaudeModel, max_tokens: int
 ) -> Wire | None:
     effort = _effort(request, settings)
     match settings.thinking:
@@ -110,7 +93,7 @@ def _thinking(
             return None if effort is None else _thinking_at(effort, model, max_tokens)
 
 
-def _thinking_at(effort: str, model: KnownModel, max_tokens: int) -> Wire | None:
+def _thinking_at(effort: str, model: ClaudeModel, max_tokens: int) -> Wire | None:
     if effort == "none":
         return {"type": "disabled"}
     if model.adaptive:
@@ -138,7 +121,7 @@ def _may_think(messages: list[Wire], choice: Wire | None) -> bool:
     return first in ("thinking", "redacted_thinking")
 
 
-def _output_config(request: ChatRequest, settings: Settings, model: KnownModel) -> Wire:
+def _output_config(request: ChatRequest, settings: AnthropicSettings, model: ClaudeModel) -> Wire:
     config: Wire = {}
     effort = _effort(request, settings)
     if effort is not None and effort != "none" and model.effort:
@@ -151,13 +134,12 @@ def _output_config(request: ChatRequest, settings: Settings, model: KnownModel) 
     return config
 
 
-def _sampling(request: ChatRequest, settings: Settings, thinking: Wire | None) -> Wire:
+def _sampling(request: ChatRequest, settings: AnthropicSettings, thinking: Wire | None) -> Wire:
     """Sampling parameters, which this version of the SDK has no arguments for."""
     temperature = settings.temperature if request.temperature is None else request.temperature
     if thinking and thinking.get("type") in ("enabled", "adaptive"):
         temperature = None  # a model that thinks takes none
-    wanted = {"temperature": temperature, "top_p": request.top_p}
-    return {name: value for name, value in wanted.items() if value is not None}
+    return sampling(temperature, request.top_p)
 
 
 def _degradation(request: ChatRequest) -> Degradation | None:

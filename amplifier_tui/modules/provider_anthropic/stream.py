@@ -53,7 +53,7 @@ class _Block:
 
 
 @dataclass
-class Answer:
+class AnthropicAnswer:
     """An answer being read.
 
     Args:
@@ -104,13 +104,13 @@ class Answer:
                 model=self.model,
             )
 
-    def read_message(self, message: Message) -> None:
+    async def read_whole(self, answer: Message) -> None:
         """Take over an answer that came in one piece."""
-        self._begin(message)
-        for index, content in enumerate(message.content):
+        self._begin(answer)
+        for index, content in enumerate(answer.content):
             block = self._open(index, content)
             block.input = getattr(content, "input", None) or {}
-        self._stop(message)
+        self._stop(answer)
         self._complete = True
 
     def response(self) -> ChatResponse:

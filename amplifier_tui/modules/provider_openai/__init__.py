@@ -1,10 +1,14 @@
-"""provider-openai: OpenAI's models, and those of every server that speaks the same APIs."""
+"""provider-openai: OpenAI's models, and those of every server that speaks the same APIs.
+
+Config: see `OpenAISettings`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from amplifier_tui.modules._provider.provider import mount_provider, warm_soon
 from amplifier_tui.modules.provider_openai.provider import OpenAIProvider
 from amplifier_tui.modules.provider_openai.settings import read_settings
 
@@ -15,13 +19,6 @@ __all__ = ["OpenAIProvider", "mount", "on_session_ready"]
 
 __amplifier_module_type__ = "provider"
 
-_EVENTS = [
-    "llm:stream_block_start",
-    "llm:stream_block_delta",
-    "llm:stream_block_end",
-    "llm:stream_aborted",
-]
-
 
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
@@ -30,7 +27,7 @@ async def mount(
 
     Args:
         coordinator: The session's coordinator.
-        config: See `settings.Settings`.
+        config: See `OpenAISettings`.
 
     Returns:
         A cleanup that closes the provider's connections.
@@ -39,16 +36,11 @@ async def mount(
         ConfigurationError: OpenAI is to be asked without a key (`missing_env` names the
             variable), or the config has a mistake.
     """
-    provider = OpenAIProvider(read_settings(config or {}), coordinator)
-    await coordinator.mount("providers", provider, name=provider.name)
-    coordinator.register_contributor(
-        "observability.events", "provider-openai", lambda: list(_EVENTS)
-    )
+    provider = OpenAIProvider(read_settings(config), coordinator)
+    await mount_provider(coordinator, provider)
     return provider.close
 
 
 async def on_session_ready(coordinator: ModuleCoordinator) -> None:
     """Have the SDK imported in a thread, so that the first turn does not wait for it."""
-    for provider in coordinator.get("providers").values():
-        if isinstance(provider, OpenAIProvider):
-            provider.warm_soon()
+    warm_soon(coordinator, OpenAIProvider)

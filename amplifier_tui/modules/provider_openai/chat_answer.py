@@ -65,14 +65,14 @@ class ChatAnswer:
         self._served_by: str | None = None
 
     async def read_stream(
-        self, chunks: AsyncIterable[ChatCompletionChunk], emitter: StreamEmitter
+        self, events: AsyncIterable[ChatCompletionChunk], emitter: StreamEmitter
     ) -> None:
         """Read a stream to its end and emit each piece as it arrives.
 
         Raises:
             StreamError: The stream ended before the answer did.
         """
-        async for chunk in chunks:
+        async for chunk in events:
             self._id = chunk.id or self._id
             self._served_by = chunk.model or self._served_by
             if chunk.usage is not None:
@@ -92,12 +92,12 @@ class ChatAnswer:
         for block in self._blocks:
             await self._close(block, emitter)
 
-    async def read_completion(self, completion: ChatCompletion) -> None:
+    async def read_whole(self, answer: ChatCompletion) -> None:
         """Take over an answer that came in one piece."""
-        self._id, self._served_by = completion.id, completion.model
-        if completion.usage is not None:
-            self._usage = _kernel_usage(completion.usage)
-        for choice in completion.choices[:1]:
+        self._id, self._served_by = answer.id, answer.model
+        if answer.usage is not None:
+            self._usage = _kernel_usage(answer.usage)
+        for choice in answer.choices[:1]:
             # A whole message has the fields of a delta, and calls without numbers.
             await self._add(choice.message, StreamEmitter(None, request_id=""))
             self._finish = choice.finish_reason

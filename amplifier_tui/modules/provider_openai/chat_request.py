@@ -7,30 +7,32 @@ system message at the start and strictly alternating turns, so that is what they
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from amplifier_tui.kernel.message_models import (
     ChatRequest,
     ImageBlock,
-    ResponseFormatJson,
-    ResponseFormatJsonSchema,
     TextBlock,
     ThinkingBlock,
 )
 from amplifier_tui.kernel.utils.conversation import clean_name, encodable, read_conversation
 from amplifier_tui.kernel.utils.turns import AssistantTurn, Conversation, ToolTurn, UserTurn
-from amplifier_tui.modules.provider_openai.prepared import (
+from amplifier_tui.modules._provider.request import (
     BEGIN,
     GO_ON,
-    NO_OUTPUT,
-    Prepared,
+    PreparedRequest,
     Wire,
-    function,
-    image_url,
-    sampling,
+    output_text,
     tool_names,
 )
-from amplifier_tui.modules.provider_openai.settings import Settings
+from amplifier_tui.modules.provider_openai.settings import OpenAISettings
+from amplifier_tui.modules.provider_openai.wire import (
+    finished,
+    function,
+    image_url,
+    json_format,
+    sampling_for,
+    tool_choice,
+)
 
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """What servers call reasoning text; a block remembers the name, to be sent back under it."""
@@ -39,8 +41,8 @@ _LONGEST_ID = 40
 
 
 def prepare_chat(
-    request: ChatRequest, settings: Settings, model: str, cache_key: str | None
-) -> Prepared:
+    request: ChatRequest, settings: OpenAISettings, model: str, cache_key: str | None
+) -> PreparedRequest:
     """Write a request for Chat Completions.
 
     Args:
@@ -54,9 +56,9 @@ def prepare_chat(
     )
     limit = request.max_output_tokens or settings.max_tokens
     optional: Wire = {
-        **sampling(request, settings, model),
+        **sampling_for(request, settings, model),
         "tools": [{"type": "function", "function": function(t)} for t in request.tools or []],
-        "tool_choice": _tool_choice(request.tool_choice) if request.tools else None,
+        "tool_choice": tool_choice(request.tool_choice, _one_tool) if request.tools else None,
         "stop": request.stop,
         # Compatible servers know the old name, OpenAI's newer models only the new one.
         "max_completion_tokens" if settings.is_openai else "max_tokens": limit,
@@ -67,11 +69,10 @@ def prepare_chat(
     }
     if settings.stream and settings.stream_usage:
         optional["stream_options"] = {"include_usage": True}
-    arguments: dict[str, Any] = {"model": model, "messages": wire_messages(conversation)}
-    arguments |= {
-        name: value for name, value in optional.items() if value is not None and value != []
-    }
-    return Prepared(arguments, tool_names(request.tools), conversation.repairs)
+    required = {"model": model, "messages": wire_messages(conversation)}
+    return PreparedRequest(
+        finished(required, optional), tool_names(request.tools), conversation.repairs
+    )
 
 
 def wire_messages(conversation: Conversation) -> list[Wire]:
@@ -133,7 +134,7 @@ class _Writer:
     def tools(self, turn: ToolTurn) -> None:
         images: list[Wire] = []
         for output in turn.outputs:
-            text = output.text if output.text.strip() else NO_OUTPUT
+            text = output_text(output)
             self._messages.append({"role": "tool", "tool_call_id": output.call_id, "content": text})
             images += [_part(image) for image in output.images]
         if images:
@@ -180,30 +181,13 @@ def _short_id(identity: str) -> str:
     return clean_name(identity)[:_LONGEST_ID]
 
 
-def _tool_choice(choice: str | dict[str, Any] | None) -> str | Wire | None:
-    match choice:
-        case None | "auto" | "none" | "required":
-            return choice
-        case "any" | {"type": "any"}:
-            return "required"
-        case str():
-            return {"type": "function", "function": {"name": clean_name(choice)}}
-        case {"type": "auto" | "none" as kind}:
-            return str(kind)
-        case {"name": str(name)}:
-            return {"type": "function", "function": {"name": clean_name(name)}}
-        case _:
-            return choice
+def _one_tool(name: str) -> Wire:
+    return {"type": "function", "function": {"name": name}}
 
 
 def _response_format(request: ChatRequest) -> Wire | None:
-    match request.response_format:
-        case ResponseFormatJson():
-            return {"type": "json_object"}
-        case ResponseFormatJsonSchema() as wanted:
-            schema: Wire = {"name": "response", "schema": wanted.json_schema}
-            if wanted.strict is not None:
-                schema["strict"] = wanted.strict
-            return {"type": "json_schema", "json_schema": schema}
-        case _:
-            return None
+    match json_format(request):
+        case {"type": "json_schema" as kind, **schema}:
+            return {"type": kind, "json_schema": schema}
+        case other:
+            return other

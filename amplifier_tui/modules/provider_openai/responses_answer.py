@@ -17,7 +17,7 @@ from amplifier_tui.kernel.message_models import (
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from amplifier_tui.kernel.utils.tool_calls import call_block, read_tool_call
 from amplifier_tui.modules.provider_openai.errors import failed_response
-from amplifier_tui.modules.provider_openai.settings import Settings
+from amplifier_tui.modules.provider_openai.settings import OpenAISettings
 
 if TYPE_CHECKING:
     from openai.types.responses import Response, ResponseStreamEvent
@@ -34,7 +34,7 @@ class ResponsesAnswer:
         settings: Where it was asked, for errors.
     """
 
-    def __init__(self, model: str, tool_names: dict[str, str], settings: Settings) -> None:
+    def __init__(self, model: str, tool_names: dict[str, str], settings: OpenAISettings) -> None:
         self._model = model
         self._tool_names = tool_names
         self._settings = settings
@@ -87,16 +87,16 @@ class ResponsesAnswer:
                 model=self._model,
             )
 
-    def read_response(self, response: Response) -> None:
+    async def read_whole(self, answer: Response) -> None:
         """Take over an answer that came in one piece.
 
         Raises:
             LLMError: The API reported an error in it.
         """
-        if response.status == "failed":
-            raise self._failed(response)
-        self._response = response
-        self._items = dict(enumerate(response.output))
+        if answer.status == "failed":
+            raise self._failed(answer)
+        self._response = answer
+        self._items = dict(enumerate(answer.output))
 
     def response(self) -> ChatResponse:
         """The answer in the kernel's form.

@@ -7,15 +7,12 @@ reasoning goes back as encrypted items.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from amplifier_tui.kernel.message_models import (
     ChatRequest,
     Degradation,
     ImageBlock,
     ReasoningBlock,
-    ResponseFormatJson,
-    ResponseFormatJsonSchema,
     TextBlock,
     ThinkingBlock,
     ToolCallBlock,
@@ -28,24 +25,29 @@ from amplifier_tui.kernel.utils.turns import (
     ToolTurn,
     UserTurn,
 )
-from amplifier_tui.modules.provider_openai.models import reasons
-from amplifier_tui.modules.provider_openai.prepared import (
+from amplifier_tui.modules._provider.request import (
     BEGIN,
     GO_ON,
-    NO_OUTPUT,
-    Prepared,
+    PreparedRequest,
     Wire,
-    function,
-    image_url,
-    sampling,
+    output_text,
     tool_names,
 )
-from amplifier_tui.modules.provider_openai.settings import Settings
+from amplifier_tui.modules.provider_openai.models import reasons
+from amplifier_tui.modules.provider_openai.settings import OpenAISettings
+from amplifier_tui.modules.provider_openai.wire import (
+    finished,
+    function,
+    image_url,
+    json_format,
+    sampling_for,
+    tool_choice,
+)
 
 
 def prepare_responses(
-    request: ChatRequest, settings: Settings, model: str, cache_key: str | None
-) -> Prepared:
+    request: ChatRequest, settings: OpenAISettings, model: str, cache_key: str | None
+) -> PreparedRequest:
     """Write a request for the Responses API.
 
     Args:
@@ -57,30 +59,27 @@ def prepare_responses(
     conversation = read_conversation(request.messages, clean_id=clean_name)
     limit = request.max_output_tokens or settings.max_tokens
     reasoning = _reasoning(request, settings, model)
+    wanted_format = json_format(request)
     optional: Wire = {
-        **sampling(request, settings, model),
+        **sampling_for(request, settings, model),
         "instructions": conversation.system or None,
         "tools": [
             {"type": "function", "strict": False, **function(tool)} for tool in request.tools or []
         ],
-        "tool_choice": _tool_choice(request.tool_choice) if request.tools else None,
+        "tool_choice": tool_choice(request.tool_choice, _one_tool) if request.tools else None,
         "max_output_tokens": limit,
         "reasoning": reasoning or None,
         "include": ["reasoning.encrypted_content"] if reasons(model) else None,
-        "text": _text_format(request),
+        "text": {"format": wanted_format} if wanted_format else None,
         "prompt_cache_key": cache_key if settings.is_openai else None,
         "timeout": request.timeout,
     }
-    arguments: dict[str, Any] = {
-        "model": model,
-        "input": wire_items(conversation),
-        "store": settings.store,
-    }
-    arguments |= {
-        name: value for name, value in optional.items() if value is not None and value != []
-    }
-    return Prepared(
-        arguments, tool_names(request.tools), conversation.repairs, _degradation(request)
+    required = {"model": model, "input": wire_items(conversation), "store": settings.store}
+    return PreparedRequest(
+        finished(required, optional),
+        tool_names(request.tools),
+        conversation.repairs,
+        _degradation(request),
     )
 
 
@@ -169,7 +168,7 @@ def _reasoning_item(block: ThinkingBlock | ReasoningBlock) -> Wire | None:
 
 
 def _output_item(output: ToolOutput) -> Wire:
-    shown: str | list[Wire] = output.text if output.text.strip() else NO_OUTPUT
+    shown: str | list[Wire] = output_text(output)
     if output.images:
         shown = [
             _part(block)
@@ -179,7 +178,7 @@ def _output_item(output: ToolOutput) -> Wire:
     return {"type": "function_call_output", "call_id": output.call_id, "output": shown}
 
 
-def _reasoning(request: ChatRequest, settings: Settings, model: str) -> Wire:
+def _reasoning(request: ChatRequest, settings: OpenAISettings, model: str) -> Wire:
     reasoning: Wire = {}
     if effort := request.reasoning_effort or settings.effort:
         reasoning["effort"] = effort
@@ -188,33 +187,8 @@ def _reasoning(request: ChatRequest, settings: Settings, model: str) -> Wire:
     return reasoning
 
 
-def _tool_choice(choice: str | dict[str, Any] | None) -> str | Wire | None:
-    match choice:
-        case None | "auto" | "none" | "required":
-            return choice
-        case "any" | {"type": "any"}:
-            return "required"
-        case str():
-            return {"type": "function", "name": clean_name(choice)}
-        case {"type": "auto" | "none" as kind}:
-            return str(kind)
-        case {"function": {"name": str(name)}} | {"name": str(name)}:
-            return {"type": "function", "name": clean_name(name)}
-        case _:
-            return choice
-
-
-def _text_format(request: ChatRequest) -> Wire | None:
-    match request.response_format:
-        case ResponseFormatJson():
-            return {"format": {"type": "json_object"}}
-        case ResponseFormatJsonSchema() as wanted:
-            schema: Wire = {"name": "response", "schema": wanted.json_schema}
-            if wanted.strict is not None:
-                schema["strict"] = wanted.strict
-            return {"format": {"type": "json_schema", **schema}}
-        case _:
-            return None
+def _one_tool(name: str) -> Wire:
+    return {"type": "function", "name": name}
 
 
 def _degradation(request: ChatRequest) -> Degradation | None:

@@ -18,7 +18,7 @@ from amplifier_tui.kernel.message_models import (
     ToolSpec,
 )
 from amplifier_tui.modules.provider_anthropic.request import prepare
-from amplifier_tui.modules.provider_anthropic.settings import Settings
+from amplifier_tui.modules.provider_anthropic.settings import AnthropicSettings
 from tests.modules.provider_anthropic.support import claude
 from tests.modules.provider_strategies import HISTORIES, IMAGE
 from tests.modules.provider_support import READ_FILE, ask, assistant, tool, user
@@ -30,7 +30,9 @@ CALL = ToolCallBlock(id="toolu_a", name="read_file", input={"path": "a.py"})
 
 def wire(*messages: Any, config: dict[str, Any] | None = None, **options: Any) -> dict[str, Any]:
     """The request as it would be sent, refused here if the vendor would refuse it."""
-    prepared = prepare(ask(*messages, **options), Settings.model_validate(config or {}), 32_000)
+    prepared = prepare(
+        ask(*messages, **options), AnthropicSettings.model_validate(config or {}), 32_000
+    )
     assert violation(prepared.arguments) is None
     return prepared.arguments
 
@@ -254,7 +256,7 @@ def test_calls_beside_the_content_are_read_in_every_form(calls: list[Any]) -> No
         ChatRequest.model_construct(
             messages=[user("Hi"), *messages, tool("toolu_a", "x")], tools=None
         ),
-        Settings(),
+        AnthropicSettings(),
         100,
     )
     assert prepared.arguments["messages"][1]["content"] == [

@@ -15,7 +15,7 @@ from amplifier_tui.kernel.message_models import (
 )
 from amplifier_tui.modules.provider_openai.chat_request import prepare_chat
 from amplifier_tui.modules.provider_openai.responses_request import prepare_responses
-from amplifier_tui.modules.provider_openai.settings import Settings
+from amplifier_tui.modules.provider_openai.settings import OpenAISettings
 from tests.modules.provider_openai.support import APIS, gpt
 from tests.modules.provider_strategies import HISTORIES, IMAGE
 from tests.modules.provider_support import READ_FILE, ask, assistant, tool, user
@@ -31,7 +31,7 @@ def chat(
     *messages: Any, config: dict[str, Any] | None = None, model: str = "m", **options: Any
 ) -> dict[str, Any]:
     """The chat request as it would be sent, refused here if the vendor would refuse it."""
-    chosen = Settings.model_validate(config or {})
+    chosen = OpenAISettings.model_validate(config or {})
     sent = prepare_chat(ask(*messages, **options), chosen, model, "key").arguments
     assert chat_violation({**sent, "stream": chosen.stream}) is None
     return sent
@@ -41,7 +41,7 @@ def responses(
     *messages: Any, config: dict[str, Any] | None = None, model: str = "m", **options: Any
 ) -> dict[str, Any]:
     """The Responses request as it would be sent, refused here if the vendor would refuse it."""
-    chosen = Settings.model_validate(config or {})
+    chosen = OpenAISettings.model_validate(config or {})
     sent = prepare_responses(ask(*messages, **options), chosen, model, "key").arguments
     assert responses_violation(sent) is None
     return sent

@@ -1,0 +1,272 @@
+"""A provider with an API: one client, requests in, responses out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+
+from amplifier_tui.kernel.llm_errors import LLMError
+from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, ToolCall
+from amplifier_tui.kernel.models import ModelInfo, Pricing, ProviderInfo
+from amplifier_tui.kernel.utils.continuation import complete_fully
+from amplifier_tui.kernel.utils.llm_calls import LLMCalls, with_overrides
+from amplifier_tui.kernel.utils.pricing import usage_cost
+from amplifier_tui.kernel.utils.stream import (
+    STREAM_ABORTED,
+    STREAM_BLOCK_DELTA,
+    STREAM_BLOCK_END,
+    STREAM_BLOCK_START,
+    StreamEmitter,
+)
+from amplifier_tui.kernel.utils.tool_calls import response_tool_calls
+from amplifier_tui.modules._provider.request import PreparedRequest
+from amplifier_tui.modules._provider.settings import ProviderSettings
+
+logger = logging.getLogger(__name__)
+
+LISTING_S: Final = 20.0
+"""How long a model list may take, in seconds: someone is looking at an empty picker."""
+CONNECT_S: Final = 10.0
+"""How long connecting may take, in seconds."""
+_PAUSE: Final = 0.25
+"""Seconds from the session being ready to the import of the SDK."""
+_EVENTS: Final = (STREAM_BLOCK_START, STREAM_BLOCK_DELTA, STREAM_BLOCK_END, STREAM_ABORTED)
+
+
+class SDKClient(Protocol):
+    """What every SDK's client can do."""
+
+    async def close(self) -> None:
+        """Close the connections."""
+
+
+class StreamAnswer(Protocol):
+    """An answer being read."""
+
+    async def read_stream(self, events: Any, emitter: StreamEmitter) -> None:
+        """Read a stream to its end and emit each piece as it arrives."""
+
+    async def read_whole(self, answer: Any) -> None:
+        """Take over an answer that came in one piece."""
+
+    def response(self) -> ChatResponse:
+        """The answer in the kernel's form."""
+
+
+ClientT = TypeVar("ClientT", bound=SDKClient)
+SettingsT = TypeVar("SettingsT", bound=ProviderSettings)
+
+
+class ApiProvider(ABC, Generic[SettingsT, ClientT]):
+    """A kernel provider (spec 000, Provider contract) on top of a vendor's SDK.
+
+    Args:
+        settings: The configuration, with a key.
+        coordinator: Whose hooks get the events; None for nobody's.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, settings: SettingsT, coordinator: Any | None = None) -> None:
+        self.settings = settings
+        self._coordinator = coordinator
+        self._client: ClientT | None = None
+        self._models: dict[str, ModelInfo] = {}
+        self._calls = LLMCalls(coordinator, provider=self.name, retry=settings.retry)
+        self._warming: asyncio.Task[None] | None = None
+        self._soon: asyncio.TimerHandle | None = None
+
+    @abstractmethod
+    def get_info(self) -> ProviderInfo:
+        """Tell who this is; `defaults` describe the default model."""
+
+    async def list_models(self) -> list[ModelInfo]:
+        """List the models of the API; where it can't be asked, the well-known ones if any.
+
+        Raises:
+            LLMError: It can't be asked, and nothing is known about its models.
+        """
+        try:
+            await self.warm()
+            listed = await self._listed()
+        except Exception as error:
+            known = self._translated(error, self.settings.default_model or "")
+            if known is None:
+                raise
+            models = self._fallback_models()
+            if not models:
+                raise known from error
+            logger.warning(
+                "Can't list the models of %s, offering the known ones: %s",
+                self.settings.where,
+                known,
+            )
+            return models
+        self._models = {model.id: model for model in listed}
+        return listed
+
+    async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
+        """Answer a request, streaming unless the configuration says otherwise.
+
+        Args:
+            request: What to complete.
+            **kwargs: Fields of the request to override; unknown ones are left alone.
+
+        Raises:
+            LLMError: The API could not answer; the message says what to do.
+        """
+        return await complete_fully(
+            self._complete_once,
+            with_overrides(request, kwargs),
+            limit=self.settings.max_continuations,
+        )
+
+    def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]:
+        """Return the tool calls of a response."""
+        return response_tool_calls(response)
+
+    async def close(self) -> None:
+        """Close the connections. The next request opens new ones."""
+        if self._soon is not None:
+            self._soon.cancel()
+        warming, self._warming = self._warming, None
+        if warming is not None:
+            warming.cancel()
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    def warm_soon(self) -> None:
+        """Begin to import the SDK once the session has been shown, which it would hold up."""
+        if self._soon is None:
+            self._soon = asyncio.get_running_loop().call_later(_PAUSE, self.start_warming)
+
+    def start_warming(self) -> None:
+        """Begin to import the SDK in a thread; it takes about a second."""
+        if self._warming is None:
+            self._warming = asyncio.create_task(asyncio.to_thread(self._import_sdk))
+
+    async def warm(self) -> None:
+        """Wait until the SDK is imported, without holding up the loop."""
+        self.start_warming()
+        if self._warming is not None:
+            await asyncio.shield(self._warming)
+
+    @property
+    def client(self) -> ClientT:
+        """The SDK's client."""
+        if self._client is None:
+            self._client = self._make_client()
+        return self._client
+
+    @staticmethod
+    @abstractmethod
+    def _import_sdk() -> None:
+        """Import what a request needs; called in a thread."""
+
+    @abstractmethod
+    def _make_client(self) -> ClientT: ...
+
+    @abstractmethod
+    async def _listed(self) -> list[ModelInfo]:
+        """Ask the API for its models."""
+
+    @abstractmethod
+    def _fallback_models(self) -> list[ModelInfo]:
+        """The models to offer when the API can't be asked."""
+
+    @abstractmethod
+    async def _model(self, request: ChatRequest) -> str:
+        """The model a request goes to."""
+
+    @abstractmethod
+    def _prepare(self, request: ChatRequest, model: str) -> PreparedRequest:
+        """Write a request in the API's format."""
+
+    @abstractmethod
+    def _facts(self, prepared: PreparedRequest) -> Mapping[str, Any]:
+        """What `llm:request` says of a request beside its counts."""
+
+    @abstractmethod
+    async def _ask(
+        self, prepared: PreparedRequest, model: str, emitter: StreamEmitter
+    ) -> ChatResponse:
+        """Send a request and read the answer, once."""
+
+    @abstractmethod
+    def _translated(self, error: Exception, model: str) -> LLMError | None:
+        """The kernel's error for one of the SDK; None for errors of another origin."""
+
+    @abstractmethod
+    def _prices(self, model: str) -> Pricing | None:
+        """What a model costs; None where that is not known."""
+
+    async def _read(
+        self,
+        create: Callable[..., Awaitable[Any]],
+        arguments: Mapping[str, Any],
+        answer: StreamAnswer,
+        emitter: StreamEmitter,
+    ) -> ChatResponse:
+        """Call the SDK's `create` and read what comes, in a stream or in one piece."""
+        if self.settings.stream:
+            stream = await create(**arguments, stream=True)
+            try:
+                await answer.read_stream(stream, emitter)
+            finally:
+                # Also when cancelled: closing tells the server to stop generating.
+                await stream.close()
+        else:
+            await answer.read_whole(await create(**arguments, stream=False))
+        return answer.response()
+
+    async def _complete_once(self, request: ChatRequest) -> ChatResponse:
+        await self.warm()
+        model = await self._model(request)
+        prepared = self._prepare(request, model)
+        return await self._calls.run(
+            lambda emitter: self._attempt(prepared, model, emitter),
+            model=model,
+            facts={
+                "message_count": len(request.messages),
+                "tool_count": len(request.tools or []),
+                "stream": self.settings.stream,
+                **self._facts(prepared),
+            },
+            arguments=prepared.arguments,
+            repairs=prepared.repairs,
+        )
+
+    async def _attempt(
+        self, prepared: PreparedRequest, model: str, emitter: StreamEmitter
+    ) -> ChatResponse:
+        try:
+            response = await self._ask(prepared, model, emitter)
+        except Exception as error:
+            known = self._translated(error, model)
+            if known is None or known is error:
+                raise
+            raise known from error
+        usage = response.usage
+        if usage is not None:
+            cost = usage_cost(usage, self._prices(model))
+            usage = usage.model_copy(update={"cost_usd": cost})
+        return response.model_copy(update={"usage": usage, "degradation": prepared.degradation})
+
+
+async def mount_provider(coordinator: Any, provider: Any) -> None:
+    """Mount a provider under its name, and announce the events of its streams."""
+    await coordinator.mount("providers", provider, name=provider.name)
+    coordinator.register_contributor(
+        "observability.events", f"provider-{provider.name}", lambda: list(_EVENTS)
+    )
+
+
+def warm_soon(coordinator: Any, kind: type[ApiProvider[Any, Any]]) -> None:
+    """Have the SDK of the mounted providers of a kind imported when the session has been shown."""
+    for provider in coordinator.get("providers").values():
+        if isinstance(provider, kind):
+            provider.warm_soon()

@@ -1,0 +1,61 @@
+"""What a request in any API's format has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from amplifier_tui.kernel.message_models import Degradation, ToolSpec
+from amplifier_tui.kernel.utils.conversation import clean_name
+from amplifier_tui.kernel.utils.turns import Repair, ToolOutput
+
+Wire = dict[str, Any]
+"""One JSON object as the API takes it."""
+
+BEGIN: Final = "(The conversation begins here.)"
+GO_ON: Final = "Continue."
+
+
+@dataclass
+class PreparedRequest:
+    """A request ready to be sent.
+
+    Attributes:
+        arguments: Keyword arguments of the SDK's `create`.
+        tool_names: The tools' real names by the names the API knows.
+        repairs: What was put right in the sequence of calls and results.
+        degradation: What the API can't do as asked.
+    """
+
+    arguments: Wire
+    tool_names: dict[str, str] = field(default_factory=dict)
+    repairs: list[Repair] = field(default_factory=list)
+    degradation: Degradation | None = None
+
+
+def tool_names(tools: Iterable[ToolSpec] | None) -> dict[str, str]:
+    """Return the tools' real names by the names the API knows."""
+    return {clean_name(tool.name): tool.name for tool in tools or []}
+
+
+def output_text(output: ToolOutput) -> str:
+    """Return a tool's output as text, of which every API wants some."""
+    return output.text if output.text.strip() else "(no output)"
+
+
+def sampling(temperature: float | None, top_p: float | None) -> Wire:
+    """Return the sampling parameters that are set."""
+    wanted = {"temperature": temperature, "top_p": top_p}
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def chosen_tool(choice: str | Wire) -> str | None:
+    """Return the name of the one tool that is to be called, from either vendor's shapes."""
+    match choice:
+        case str():
+            return clean_name(choice)
+        case {"function": {"name": str(name)}} | {"name": str(name)}:
+            return clean_name(name)
+        case _:
+            return None

@@ -1,0 +1,84 @@
+"""What both of OpenAI's formats write the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from amplifier_tui.kernel.message_models import (
+    ChatRequest,
+    ImageBlock,
+    ResponseFormatJson,
+    ResponseFormatJsonSchema,
+    ToolSpec,
+)
+from amplifier_tui.kernel.utils.conversation import clean_name
+from amplifier_tui.modules._provider.request import Wire, chosen_tool, sampling
+from amplifier_tui.modules.provider_openai.models import reasons
+from amplifier_tui.modules.provider_openai.settings import OpenAISettings
+
+
+def finished(required: Wire, optional: Wire) -> Wire:
+    """Return a request's arguments: the optional ones only where they are set."""
+    return required | {
+        name: value for name, value in optional.items() if value is not None and value != []
+    }
+
+
+def function(tool: ToolSpec) -> Wire:
+    """A tool's name, description and schema."""
+    return {
+        "name": clean_name(tool.name),
+        "description": tool.description or "",
+        "parameters": {"type": "object", "properties": {}, **tool.parameters},
+    }
+
+
+def image_url(image: ImageBlock) -> str:
+    """The image as a URL: its own, or its data in one."""
+    source = image.source
+    if isinstance(source.get("url"), str):
+        return str(source["url"])
+    return f"data:{source.get('media_type', 'image/png')};base64,{source.get('data', '')}"
+
+
+def sampling_for(request: ChatRequest, settings: OpenAISettings, model: str) -> Wire:
+    """Temperature and top_p. OpenAI's reasoning models take neither, unless the user insists."""
+    if settings.is_openai and reasons(model):
+        return sampling(settings.temperature, None)
+    temperature = settings.temperature if request.temperature is None else request.temperature
+    return sampling(temperature, request.top_p)
+
+
+def tool_choice(
+    choice: str | dict[str, Any] | None, one_tool: Callable[[str], Wire]
+) -> str | Wire | None:
+    """Return a request's tool choice as OpenAI writes it.
+
+    Args:
+        choice: In the words and shapes of either vendor.
+        one_tool: Writes the choice of one tool.
+    """
+    match choice:
+        case None | "auto" | "none" | "required":
+            return choice
+        case "any" | {"type": "any"}:
+            return "required"
+        case {"type": "auto" | "none" as kind}:
+            return str(kind)
+    name = chosen_tool(choice)
+    return choice if name is None else one_tool(name)
+
+
+def json_format(request: ChatRequest) -> Wire | None:
+    """Return the wanted JSON format: its type and, with a schema, the schema's description."""
+    match request.response_format:
+        case ResponseFormatJson():
+            return {"type": "json_object"}
+        case ResponseFormatJsonSchema() as wanted:
+            schema: Wire = {"name": "response", "schema": wanted.json_schema}
+            if wanted.strict is not None:
+                schema["strict"] = wanted.strict
+            return {"type": "json_schema", **schema}
+        case _:
+            return None
