@@ -9,8 +9,7 @@ from typing import Final
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.host.events import Failed
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.store.lock import SessionBusyError
-from amplifier_tui.host.store.sessions import SessionNotFoundError
+from amplifier_tui.host.store.sessions import SessionBusyError, SessionNotFoundError
 from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.host.turns.sources import failed_source
 from amplifier_tui.kernel import llm_errors

@@ -1,8 +1,6 @@
-"""Reading kernel messages: dicts with role, content, tool calls and metadata, of any make."""
+"""Reading messages of any make: what they say, and what their metadata says of them."""
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, Final
 
 Message = Mapping[str, Any]
@@ -13,15 +11,6 @@ INTERRUPTED: Final = "interrupted"
 
 PROMPT_KEY: Final = "prompt"
 """Metadata key: what the user typed, where the row holds more than that."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One tool call of an assistant message."""
-
-    call_id: str
-    tool: str
-    arguments: dict[str, Any]
 
 
 def metadata_of(message: Message) -> Mapping[str, Any]:
@@ -74,46 +63,6 @@ def _part_text(part: Any) -> str:
     return part if isinstance(part, str) else ""
 
 
-def calls_of(message: Message) -> tuple[Call, ...]:
-    """Return the tool calls of a message, from `tool_calls` or from its blocks."""
-    found: dict[str, Call] = {}
-    listed = message.get("tool_calls")
-    for item in listed if isinstance(listed, list) else ():
-        call = _call(item)
-        if call is not None:
-            found.setdefault(call.call_id, call)
-    content = message.get("content")
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, Mapping) and block.get("type") in ("tool_call", "tool_use"):
-            call = _call(block)
-            if call is not None:
-                found.setdefault(call.call_id, call)
-    return tuple(found.values())
-
-
-def _call(item: Any) -> Call | None:
-    if not isinstance(item, Mapping):
-        return None
-    function = item.get("function")
-    inner = function if isinstance(function, Mapping) else {}
-    name = item.get("name") or item.get("tool") or inner.get("name")
-    call_id = item.get("id") or item.get("tool_call_id")
-    if not isinstance(call_id, str) or not call_id:
-        return None
-    arguments = item.get("arguments", item.get("input", inner.get("arguments")))
-    return Call(call_id, str(name or ""), as_arguments(arguments))
-
-
-def as_arguments(value: Any) -> dict[str, Any]:
-    """Return tool arguments as a dict; they may come as JSON text."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return {"arguments": value}
-    return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else {}
-
-
 def typed_prompt(message: Message) -> str:
     """Return what the user typed for a user's message."""
     typed = metadata_of(message).get(PROMPT_KEY)
@@ -123,14 +72,6 @@ def typed_prompt(message: Message) -> str:
 def is_from_hook(message: Message) -> bool:
     """Whether a hook put the message there, not the user."""
     return metadata_of(message).get("source") == "hook"
-
-
-def dangling_calls(messages: list[dict[str, Any]]) -> Iterator[Call]:
-    """Yield the tool calls that have no result, in order."""
-    answered = {m.get("tool_call_id") for m in messages if m.get("role") == "tool"}
-    for message in messages:
-        if message.get("role") == "assistant":
-            yield from (call for call in calls_of(message) if call.call_id not in answered)
 
 
 def last_words(messages: list[dict[str, Any]]) -> str:

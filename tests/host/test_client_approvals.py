@@ -190,13 +190,14 @@ def test_a_provider_request_that_times_out_says_so(project: Project, driver: Dri
     assert "Approval request timed out" in _rows(project, opened.session_id)
 
 
-def test_answers_are_in_the_audit_file(project: Project, driver: Driver) -> None:
+def test_answers_are_noted_beside_the_outcomes(project: Project, driver: Driver) -> None:
     opened = driver.open(project.bundle(script=calling({"echo": {"text": "x"}}), hooks=(ASK,)))
     driver.client.submit("go")
     driver.deny_next(reason="no")
     driver.wait(TurnEnded)
-    lines = (Path(opened.directory) / "approvals.jsonl").read_text().splitlines()
-    (entry,) = [json.loads(line) for line in lines]
+    lines = (Path(opened.directory) / "display.jsonl").read_text().splitlines()
+    noted = [json.loads(line) for line in lines]
+    (entry,) = [line["approval"] for line in noted if "approval" in line]
     assert (entry["tool"], entry["outcome"], entry["reason"]) == ("echo", "denied", "no")
     assert entry["arguments"] == {"text": "x"} and entry["asker"] == "hooks-test"
 

@@ -13,10 +13,9 @@ from amplifier_tui.host.messages import is_from_hook
 from amplifier_tui.host.store import outcomes
 from amplifier_tui.host.store.metadata import now
 from amplifier_tui.host.store.outcomes import read_outcomes
-from amplifier_tui.host.store.rows import Row
+from amplifier_tui.host.store.rows import Row, messages_of
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.state import FILE_NAME
-from amplifier_tui.host.store.view import messages_of
 
 logger = logging.getLogger(__name__)
 

@@ -42,10 +42,9 @@ from amplifier_tui.host.session.workspaces import (
 )
 from amplifier_tui.host.store.children import ChildStore
 from amplifier_tui.host.store.replay import TAIL
-from amplifier_tui.host.store.rows import StoredRows
+from amplifier_tui.host.store.rows import StoredRows, messages_of, turns_before
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.sessions import find_session
-from amplifier_tui.host.store.view import messages_of
 from amplifier_tui.host.stream.display import Display
 from amplifier_tui.host.stream.normalizer import Normalizer
 from amplifier_tui.host.stream.sender import Sender
@@ -171,7 +170,7 @@ class Opening:
             self._carried.put_into(store)
         stored = store.stored()
         # The card of a session that ended in a crash counts one turn less than were begun.
-        turns = stored.turns_before(len(stored))
+        turns = turns_before(stored, len(stored))
         store.metadata.turn_count = max(store.metadata.turn_count, turns)
         return stored
 

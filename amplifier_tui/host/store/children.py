@@ -6,19 +6,17 @@ written, since that has keys in it; it is made anew from the session's own plan.
 """
 
 import asyncio
-import json
 import logging
-import os
 import re
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.jsonl import StoredRows, read_object, write_object, write_rows
+from amplifier_tui.base.plain import plain
 from amplifier_tui.foundation.spawn.capability import ChildRecord, MemoryRecords
-from amplifier_tui.host.plain import plain
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.metadata import FILE_NAME, now
-from amplifier_tui.host.store.rows import StoredRows, encode_row
-from amplifier_tui.host.store.sessions import TRANSCRIPT
+from amplifier_tui.host.store.rows import TRANSCRIPT
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +65,7 @@ class ChildStore:
             for message in record.messages
             if message.get("role") not in _LEFT_OUT
         ]
-        _replace(folder / TRANSCRIPT, b"".join(encode_row(row) + b"\n" for row in rows))
+        write_rows(folder / TRANSCRIPT, rows)
         card = {
             **_card(folder),
             "session_id": record.session_id,
@@ -81,7 +79,7 @@ class ChildStore:
             "session_metadata": record.metadata,
         }
         card.setdefault("created", card["updated"])
-        _replace(folder / FILE_NAME, json.dumps(card, ensure_ascii=False, indent=2).encode())
+        write_object(folder / FILE_NAME, card, mode=0o600)
 
     def _read(self, session_id: str) -> ChildRecord | None:
         folder = self._folder.parent / session_id
@@ -116,22 +114,7 @@ class ChildStore:
 
 def _card(folder: Path) -> dict[str, Any]:
     try:
-        data = json.loads((folder / FILE_NAME).read_bytes())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, RecursionError) as error:
+        return read_object(folder / FILE_NAME)
+    except (OSError, ValueError) as error:
         logger.warning("%s can't be read: %s", folder / FILE_NAME, error)
         return {}
-    return data if isinstance(data, dict) else {}
-
-
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.host.store.files import AppendFile, OnTrouble
+from amplifier_tui.base.jsonl import Row, decode_row
+from amplifier_tui.host.store.session_file import OnTrouble, SessionFile
 
 logger = logging.getLogger(__name__)
 
@@ -25,12 +26,12 @@ class EventLogFile:
 
     Args:
         path: The file.
-        on_trouble: See `AppendFile`.
+        on_trouble: See `SessionFile`.
     """
 
     def __init__(self, path: Path, on_trouble: OnTrouble | None = None) -> None:
         self.path = path
-        self._file = AppendFile(path, on_trouble)
+        self._file = SessionFile(path, on_trouble)
         self._first = _last_number(path) + 1
         self._offsets = array("Q")
 
@@ -51,10 +52,8 @@ class EventLogFile:
         text += f', "data": {_bounded(data)}'
         if changed:
             text += f', "changed": {_bounded(changed)}'
-        line = (text + "}").encode("utf-8", "backslashreplace")
-        written = self._file.append(line)
-        offset = self._file.size - len(line) - 1 if written else 0
-        self._offsets.append(offset)
+        start = self._file.append((text + "}\n").encode("utf-8", "backslashreplace"))
+        self._offsets.append(start or 0)
         return number
 
     def payload(self, number: int) -> str:
@@ -79,17 +78,17 @@ class EventLogFile:
         """Close the file."""
         self._file.close()
 
-    def _row_at(self, offset: int) -> dict[str, Any] | None:
+    def _row_at(self, offset: int) -> Row | None:
         with self.path.open("rb") as file:
             file.seek(offset)
-            return _parse(file.readline())
+            return decode_row(file.readline())
 
-    def _search(self, number: int) -> dict[str, Any] | None:
+    def _search(self, number: int) -> Row | None:
         wanted = b'{"seq": %d,' % number
         with self.path.open("rb") as file:
             for line in file:
                 if line.startswith(wanted):
-                    return _parse(line)
+                    return decode_row(line)
         return None
 
 
@@ -97,14 +96,6 @@ def _bounded(text: str) -> str:
     if len(text) <= ROW_LIMIT:
         return text
     return json.dumps({"cut": True, "size": len(text), "start": text[:_TAIL]}, ensure_ascii=False)
-
-
-def _parse(line: bytes) -> dict[str, Any] | None:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) else None
 
 
 def _last_number(path: Path) -> int:

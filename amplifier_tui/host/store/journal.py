@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.jsonl import Row, StoredRows, encode_row
+from amplifier_tui.base.tool_calls import failed_result
 from amplifier_tui.host.messages import INTERRUPTED, typed_prompt
-from amplifier_tui.host.store.files import AppendFile, OnTrouble
 from amplifier_tui.host.store.metadata import now
-from amplifier_tui.host.store.rows import Row, StoredRows, encode_row
+from amplifier_tui.host.store.session_file import OnTrouble, SessionFile
 
 logger = logging.getLogger(__name__)
 
@@ -29,11 +30,11 @@ class Journal:
 
     Args:
         path: The file.
-        on_trouble: See `AppendFile`.
+        on_trouble: See `SessionFile`.
     """
 
     def __init__(self, path: Path, on_trouble: OnTrouble | None = None) -> None:
-        self._file = AppendFile(path, on_trouble)
+        self._file = SessionFile(path, on_trouble)
         self._rows = 0
         self._prompts: list[str] = []
         self._blocks: set[str] = set()
@@ -197,13 +198,8 @@ def _records(path: Path) -> Iterator[Row]:
 
 
 def _tool_row(call_id: str, record: Row) -> Row:
-    row: Row = {
-        "role": "tool",
-        "tool_call_id": call_id,
-        "name": str(record.get("name") or ""),
-        "content": str(record.get("output") or ""),
-        **_mark(),
-    }
+    row = failed_result(call_id, str(record.get("name") or ""), str(record.get("output") or ""))
+    row |= _mark()
     if record.get("ok") is not True:
         row["metadata"]["is_error"] = True
     return row

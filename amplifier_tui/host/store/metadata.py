@@ -1,14 +1,13 @@
 """What is known of a session without reading it: `metadata.json`."""
 
-import json
 import logging
-import os
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from amplifier_tui import __version__
+from amplifier_tui.base.jsonl import read_object, write_object
 
 logger = logging.getLogger(__name__)
 
@@ -84,13 +83,10 @@ def read_metadata(folder: Path) -> Metadata:
     """Read the card of the session in a folder; what can't be read comes as an empty card."""
     path = folder / FILE_NAME
     try:
-        data = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        data = {}
-    except (OSError, ValueError, RecursionError) as error:
+        return Metadata.from_json(read_object(path), folder.name)
+    except (OSError, ValueError) as error:
         logger.warning("%s can't be read: %s", path, error)
-        data = {}
-    return Metadata.from_json(data if isinstance(data, dict) else {}, folder.name)
+        return Metadata(session_id=folder.name)
 
 
 def write_metadata(folder: Path, card: Metadata) -> None:
@@ -99,11 +95,4 @@ def write_metadata(folder: Path, card: Metadata) -> None:
     Raises:
         OSError: The disk does not take it; the old one is still there.
     """
-    text = json.dumps(card.to_json(), ensure_ascii=False, indent=2)
-    temporary = folder / f".{FILE_NAME}.{os.getpid()}.tmp"
-    try:
-        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
-        os.replace(temporary, folder / FILE_NAME)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+    write_object(folder / FILE_NAME, card.to_json())

@@ -1,16 +1,17 @@
 """`display.jsonl`: what the screen knew of rows and turns that the rows do not say.
 
 How long a tool took, what it changed, how a turn ended: a resumed session shows them as the live
-one did. Losing the file loses nothing of the conversation.
+one did. Who allowed or refused what is noted beside them, for those who want to know later (older
+sessions have that in `approvals.jsonl`). Losing the file loses nothing of the conversation.
 """
 
-import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from amplifier_tui.base.jsonl import StoredRows, encode_row
 from amplifier_tui.host.events import (
     Compacted,
     Failed,
@@ -18,8 +19,7 @@ from amplifier_tui.host.events import (
     ToolEnded,
     TurnEnded,
 )
-from amplifier_tui.host.store.files import AppendFile, OnTrouble
-from amplifier_tui.host.store.rows import decode_row
+from amplifier_tui.host.store.session_file import OnTrouble, SessionFile
 
 logger = logging.getLogger(__name__)
 
@@ -33,18 +33,21 @@ class OutcomeFile:
 
     Args:
         path: The file.
-        on_trouble: See `AppendFile`.
+        on_trouble: See `SessionFile`.
     """
 
     def __init__(self, path: Path, on_trouble: OnTrouble | None = None) -> None:
-        self._file = AppendFile(path, on_trouble)
+        self._file = SessionFile(path, on_trouble)
 
     def append(self, rows: int, event: HostEvent) -> None:
         """Note an event that came when there were `rows` rows."""
         if isinstance(event, ToolEnded):
             event = replace(event, output="")
-        data = {"row": rows, "event": event.to_json()}
-        self._file.append(json.dumps(data, ensure_ascii=False).encode("utf-8", "backslashreplace"))
+        self._file.append(encode_row({"row": rows, "event": event.to_json()}))
+
+    def audit(self, rows: int, entry: Mapping[str, Any]) -> None:
+        """Note who allowed or refused what when there were `rows` rows; nothing reads it back."""
+        self._file.append(encode_row({"row": rows, "approval": entry}))
 
     def close(self) -> None:
         """Close the file."""
@@ -67,26 +70,22 @@ class Outcomes:
 def read_outcomes(path: Path) -> Outcomes:
     """Read what was noted; what can't be read is left out."""
     found = Outcomes()
-    for line in _lines(path):
-        record = decode_row(line)
+    try:
+        stored = StoredRows(path)
+    except OSError as error:
+        logger.warning("%s can't be read: %s", path, error)
+        return found
+    for _, record in stored.read():
+        if "event" not in record:
+            continue
         try:
-            event = HostEvent.from_json(record["event"]) if record else None
-            rows = int(record["row"]) if record else 0
+            event = HostEvent.from_json(record["event"])
+            rows = int(record["row"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             logger.debug("A line of %s can't be read: %s", path, error)
             continue
         if isinstance(event, ToolEnded):
             found.tools.setdefault((event.agent, event.call_id), []).append((rows, event))
-        elif event is not None:
+        else:
             found.others.append((rows, event))
     return found
-
-
-def _lines(path: Path) -> Iterable[bytes]:
-    try:
-        return path.read_bytes().splitlines()
-    except FileNotFoundError:
-        return ()
-    except OSError as error:
-        logger.warning("%s can't be read: %s", path, error)
-        return ()

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
+from amplifier_tui.base.tool_calls import RecordedCall, calls_of
 from amplifier_tui.host.events import (
     MAIN_LANE,
     BlockEnded,
@@ -19,8 +20,6 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.messages import (
     INTERRUPTED,
-    Call,
-    calls_of,
     is_from_hook,
     metadata_of,
     text_of,
@@ -28,7 +27,7 @@ from amplifier_tui.host.messages import (
     typed_prompt,
 )
 from amplifier_tui.host.store.outcomes import Outcomes
-from amplifier_tui.host.store.rows import Row, StoredRows
+from amplifier_tui.host.store.rows import Row, StoredRows, turns_before
 
 TAIL: Final = 200
 """Rows that are shown at once when a session is resumed."""
@@ -57,7 +56,7 @@ class Replay:
         A tool's result comes with its call, wherever its row is: pages hang together.
         """
         start, stop = max(0, start), min(stop, len(self._stored))
-        turn = self._stored.turns_before(start)
+        turn = turns_before(self._stored, start)
         rows = dict(self._stored.read(start, stop))
         found: list[HostEvent] = []
         at = 0.0
@@ -88,7 +87,7 @@ class Replay:
             index: The row with the calls.
             rows: Those that were parsed already.
         """
-        wanted = {call.call_id for call in calls_of(rows[index])}
+        wanted = {call.call_id for call in calls_of(rows[index]) if call.call_id}
         found: dict[str, Row] = {}
         place = index + 1
         while wanted - found.keys() and place < len(self._stored):
@@ -139,7 +138,7 @@ class Replay:
                 text=text,
                 interrupted=interrupted,
             )
-        calls = calls_of(row)
+        calls = [call for call in calls_of(row) if call.call_id and call.name]
         results = self._results(index, rows) if calls else {}
         for call in calls:
             yield ToolStarted(
@@ -147,14 +146,14 @@ class Replay:
                 at=at,
                 replayed=True,
                 call_id=call.call_id,
-                tool=call.tool,
+                tool=call.name,
                 arguments=call.arguments,
             )
             result = results.get(call.call_id)
             if result is not None:
                 yield self._ended(index, call, result)
 
-    def _ended(self, index: int, call: Call, row: Row) -> ToolEnded:
+    def _ended(self, index: int, call: RecordedCall, row: Row) -> ToolEnded:
         output = text_of(row.get("content"))
         metadata = metadata_of(row)
         notes = self._outcomes.tools.get((MAIN_LANE, call.call_id), ())
@@ -163,7 +162,7 @@ class Replay:
         event = noted or ToolEnded(
             session_id=self._session_id,
             call_id=call.call_id,
-            tool=call.tool,
+            tool=call.name,
             ok=not failed,
             denied=metadata.get("denied") is True,
             interrupted=metadata.get(INTERRUPTED) is True,

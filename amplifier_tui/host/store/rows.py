@@ -1,137 +1,51 @@
-"""The rows of a stored conversation: one JSON object per line, read without reading them all."""
+"""The rows of a stored conversation, and the messages a context gets back from them."""
 
-import json
-import logging
-from array import array
-from collections.abc import Iterator
-from pathlib import Path
-from time import strftime
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final
 
-logger = logging.getLogger(__name__)
+from amplifier_tui.base.jsonl import Row, StoredRows
+from amplifier_tui.base.tool_calls import calls_of, failed_result
+from amplifier_tui.host.messages import INTERRUPTED
 
-Row = dict[str, Any]
+__all__ = ["TRANSCRIPT", "Row", "StoredRows", "messages_of", "turns_before"]
 
-
-def encode_row(row: Row) -> bytes:
-    """Return a row as a line without its end."""
-    # A lone surrogate has no UTF-8 form; its JSON escape is what backslashreplace writes.
-    return json.dumps(row, ensure_ascii=False).encode("utf-8", "backslashreplace")
+TRANSCRIPT: Final = "transcript.jsonl"
+_NO_RESULT: Final = (
+    "No result: the session ended before the call did. Call the tool again if it is still needed."
+)
 
 
-def decode_row(line: bytes) -> Row | None:
-    """Return the row of a line, or None when it is none."""
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) else None
-
-
-class StoredRows:
-    """The rows in a file, by index from 0; blank lines are no rows.
-
-    Reading the file finds where the rows are; each is parsed when it is asked for.
+def messages_of(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Return rows as messages; a tool call without a result gets one that says so.
 
     Args:
-        path: The file; one that does not exist has no rows.
+        rows: As stored, in order.
     """
-
-    def __init__(self, path: Path) -> None:
-        try:
-            self._data = path.read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            self._data = b""
-        self._starts = array("Q", _starts(self._data))
-        self._path = path
-
-    def __len__(self) -> int:
-        return len(self._starts)
-
-    def line(self, index: int) -> bytes:
-        """Return a row's line."""
-        start = self._starts[index]
-        end = self._data.find(b"\n", start)
-        return self._data[start : end if end >= 0 else len(self._data)]
-
-    def read(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, Row]]:
-        """Yield index and row for `start <= index < stop`; what can't be read is left out."""
-        stop = len(self) if stop is None else min(stop, len(self))
-        for index in range(max(0, start), stop):
-            row = decode_row(self.line(index))
-            if row is None:
-                logger.warning("Row %d of %s can't be read; left out", index, self._path)
-            else:
-                yield index, row
-
-    def turns_before(self, index: int) -> int:
-        """Return how many rows before `index` look like a user's prompt."""
-        return sum(_is_prompt(self.line(i)) for i in range(min(index, len(self))))
+    stored = [row for row in rows if row.get("role")]
+    answered = {row.get("tool_call_id") for row in stored if row.get("role") == "tool"}
+    messages: list[dict[str, Any]] = []
+    waiting: list[dict[str, Any]] = []
+    for row in stored:
+        if waiting and row.get("role") != "tool":
+            # Behind the results that did come.
+            messages += waiting
+            waiting = []
+        messages.append({key: value for key, value in row.items() if key != "timestamp"})
+        if row.get("role") == "assistant":
+            waiting += [
+                failed_result(call.call_id, call.name, _NO_RESULT, mark=INTERRUPTED)
+                for call in calls_of(row)
+                if call.call_id and call.call_id not in answered
+            ]
+    return [*messages, *waiting]
 
 
-def _starts(data: bytes) -> Iterator[int]:
-    position = 0
-    while position < len(data):
-        end = data.find(b"\n", position)
-        end = len(data) if end < 0 else end
-        blank = data[position : position + 1].isspace() and not data[position:end].strip()
-        if end > position and not blank:
-            yield position
-        position = end + 1
+def turns_before(stored: StoredRows, index: int) -> int:
+    """Return how many rows before row `index` look like a user's prompt; none is parsed."""
+    return sum(_is_prompt(stored.line(i)) for i in range(min(index, len(stored))))
 
 
 def _is_prompt(line: bytes) -> bool:
     # Rows are written with the role first; hooks leave their mark in the metadata.
     head = line[:40].replace(b" ", b"")
     return b'"role":"user"' in head and b'"hook_name"' not in line
-
-
-def mend(path: Path) -> Path | None:
-    """Move a torn end of a file of rows aside, so that the next row starts on a line of its own.
-
-    Args:
-        path: The file. It is changed only when its end is no complete row.
-
-    Returns:
-        Where the torn part went; None when there was none.
-
-    Raises:
-        OSError: The file can't be read or written.
-    """
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    good = len(data)
-    while good > 0:
-        start = data.rfind(b"\n", 0, good - 1) + 1
-        line = data[start:good]
-        if line.strip() and decode_row(line) is not None:
-            break
-        good = start
-    torn = data[good:]
-    if not torn.strip():
-        if good and data[good - 1 : good] != b"\n":
-            # All of the last row is there, only its line end is not.
-            with path.open("ab") as file:
-                file.write(b"\n")
-        return None
-    aside = _free_name(path)
-    aside.write_bytes(torn)
-    with path.open("r+b") as file:
-        file.truncate(good)
-        if good and data[good - 1 : good] != b"\n":
-            file.seek(good)
-            file.write(b"\n")
-    logger.warning("%s had a torn end (%d bytes), now in %s", path, len(torn), aside.name)
-    return aside
-
-
-def _free_name(path: Path) -> Path:
-    stamp = strftime("%Y%m%d-%H%M%S")
-    number = 0
-    while True:
-        name = f"{path.name}.torn-{stamp}{f'-{number}' if number else ''}"
-        if not (path.parent / name).exists():
-            return path.parent / name
-        number += 1

@@ -4,26 +4,25 @@ import logging
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+from amplifier_tui.base.files import FileLock, FileLockedError
+from amplifier_tui.base.jsonl import Row, StoredRows, encode_row, mend
+from amplifier_tui.base.plain import plain
 from amplifier_tui.host.events import HostEvent
 from amplifier_tui.host.messages import is_from_hook, typed_prompt
-from amplifier_tui.host.plain import plain
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store import event_log, journal, outcomes
 from amplifier_tui.host.store.event_log import EventLogFile
-from amplifier_tui.host.store.files import AppendFile
 from amplifier_tui.host.store.journal import Journal, recovered_rows
-from amplifier_tui.host.store.lock import SessionLock
 from amplifier_tui.host.store.metadata import Metadata, now, read_metadata, write_metadata
 from amplifier_tui.host.store.outcomes import OutcomeFile, read_outcomes
 from amplifier_tui.host.store.replay import Replay
-from amplifier_tui.host.store.rows import Row, StoredRows, encode_row, mend
-from amplifier_tui.host.store.sessions import TRANSCRIPT, shorten
+from amplifier_tui.host.store.rows import TRANSCRIPT
+from amplifier_tui.host.store.session_file import SessionFile
+from amplifier_tui.host.store.sessions import SessionBusyError, shorten
 
 logger = logging.getLogger(__name__)
-
-AUDIT: Final = "approvals.jsonl"
 
 OnTrouble = Callable[[OSError | None], None]
 """Gets the error when saving begins to fail, and None when it works again."""
@@ -55,11 +54,10 @@ class SessionStore:
         self._redactor = redactor
         self._on_trouble = on_trouble
         self._troubled: set[Path] = set()
-        self._lock = SessionLock(folder)
+        self._lock = FileLock(folder / "session.lock")
         self._is_new = not folder.exists()
         self._count = 0
-        self._transcript = AppendFile(folder / TRANSCRIPT, self._trouble)
-        self._audit = AppendFile(folder / AUDIT, self._trouble)
+        self._transcript = SessionFile(folder / TRANSCRIPT, self._trouble)
         self._outcomes = OutcomeFile(folder / outcomes.FILE_NAME, self._trouble)
         self.journal = Journal(folder / journal.FILE_NAME, self._trouble)
         self.log = EventLogFile(folder / event_log.FILE_NAME, self._trouble)
@@ -82,13 +80,23 @@ class SessionStore:
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._lock.acquire()
+            self._acquire()
             self._mend()
         except OSError as error:
             self._trouble(self._transcript, error)
         self.metadata = read_metadata(self.folder)
         self.metadata.created = self.metadata.created or now()
         self.journal.start_at(self._count)
+
+    def _acquire(self) -> None:
+        try:
+            self._lock.acquire()
+        except FileLockedError as error:
+            owner = f" (process {error.owner})" if error.owner else ""
+            raise SessionBusyError(
+                f"The session {self.folder.name} is open in another window{owner}; "
+                "close it there first"
+            ) from error
 
     def _mend(self) -> None:
         self.torn = mend(self.folder / TRANSCRIPT)
@@ -142,9 +150,8 @@ class SessionStore:
         self._outcomes.append(rows, event)
 
     def audit(self, entry: Mapping[str, Any]) -> None:
-        """Write a line of the approval audit."""
-        line = self._redactor.json({"ts": now(), **plain(entry)})
-        self._audit.append(line.encode("utf-8", "backslashreplace"))
+        """Note who allowed or refused what."""
+        self._outcomes.audit(self._count, {"ts": now(), **self._redactor.fields(plain(entry))})
 
     def save_metadata(self) -> None:
         """Write the card."""
@@ -159,7 +166,7 @@ class SessionStore:
         """Close every file and give the folder back; a session without a word leaves none."""
         if self._count:
             self.save_metadata()
-        for file in (self._transcript, self._audit, self._outcomes, self.journal, self.log):
+        for file in (self._transcript, self._outcomes, self.journal, self.log):
             file.close()
         self._lock.release()
         if self._is_new and not self._count:
@@ -194,7 +201,7 @@ class SessionStore:
 
     # --- trouble ---------------------------------------------------------------------------
 
-    def _trouble(self, file: AppendFile, error: OSError | None) -> None:
+    def _trouble(self, file: SessionFile, error: OSError | None) -> None:
         before = bool(self._troubled)
         if error is None:
             self._troubled.discard(file.path)

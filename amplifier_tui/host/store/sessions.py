@@ -6,17 +6,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.jsonl import decode_row
+from amplifier_tui.base.text import shortened
 from amplifier_tui.host.client import SessionCard
 from amplifier_tui.host.messages import is_from_hook, text_of
 from amplifier_tui.host.store.metadata import read_metadata
-from amplifier_tui.host.store.rows import decode_row
+from amplifier_tui.host.store.rows import TRANSCRIPT
 from amplifier_tui.paths import sessions_dir
 
 logger = logging.getLogger(__name__)
 
-TRANSCRIPT: Final = "transcript.jsonl"
 PROMPT_LENGTH: Final = 200
 _HEAD: Final = 64 * 1024
+
+
+class SessionBusyError(Exception):
+    """Another process has the session open."""
 
 
 class SessionNotFoundError(Exception):
@@ -125,5 +130,4 @@ def _first_prompt(path: Path) -> str:
 
 def shorten(text: str) -> str:
     """Return a prompt as one line of at most `PROMPT_LENGTH` characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= PROMPT_LENGTH else line[: PROMPT_LENGTH - 1] + "…"
+    return shortened(" ".join(text.split()), PROMPT_LENGTH)

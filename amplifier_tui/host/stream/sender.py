@@ -5,6 +5,7 @@ from collections.abc import Callable
 from time import time
 from typing import TypedDict
 
+from amplifier_tui.base.jsonl import Row
 from amplifier_tui.host.events import (
     MAIN_LANE,
     BlockDelta,
@@ -14,7 +15,6 @@ from amplifier_tui.host.events import (
     ToolEnded,
 )
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.store.rows import Row
 from amplifier_tui.host.store.session_store import SessionStore
 
 Key = tuple[str, str]

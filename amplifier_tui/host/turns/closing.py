@@ -8,7 +8,8 @@ import inspect
 import logging
 from typing import Any, Final
 
-from amplifier_tui.host.messages import INTERRUPTED, calls_of, dangling_calls
+from amplifier_tui.base.tool_calls import calls_of, failed_result, unanswered
+from amplifier_tui.host.messages import INTERRUPTED
 
 logger = logging.getLogger(__name__)
 
@@ -52,14 +53,8 @@ async def answer_dangling_calls(context: Any) -> int:
         logger.exception("The conversation could not be read")
         return 0
     answered = 0
-    for call in list(dangling_calls(list(messages))):
-        row = {
-            "role": "tool",
-            "tool_call_id": call.call_id,
-            "name": call.tool,
-            "content": STOPPED,
-            "metadata": {"is_error": True, INTERRUPTED: True},
-        }
+    for call in unanswered(list(messages)):
+        row = failed_result(call.call_id, call.name, STOPPED, mark=INTERRUPTED)
         answered += await _add(context, row)
     return answered
 
@@ -72,7 +67,7 @@ async def mend_broken_answer(context: Any) -> None:
     messages = context.get_messages()
     messages = await messages if inspect.isawaitable(messages) else messages
     last = messages[-1] if messages else {}
-    if last.get("role") == "assistant" and not calls_of(last):
+    if last.get("role") == "assistant" and not any(calls_of(last)):
         await _add(
             context,
             {

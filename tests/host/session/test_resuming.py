@@ -252,7 +252,7 @@ def test_what_was_on_the_screen_survives_a_kill(project: Project, drive: Make) -
         stdout=subprocess.PIPE,
         text=True,
         env=environment,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
     )
     assert child.stdout is not None
     session, shown = child.stdout.readline().strip(), int(child.stdout.readline())

@@ -34,7 +34,7 @@ def test_a_full_disk_does_not_stop_the_session_and_nothing_is_lost(project: Proj
         [sys.executable, "-c", FULL, str(project.folder)],
         capture_output=True,
         text=True,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
         check=False,
         timeout=50,
     )

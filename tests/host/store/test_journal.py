@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_tui.base.jsonl import StoredRows, encode_row
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.journal import Journal, recovered_rows
-from amplifier_tui.host.store.rows import StoredRows, encode_row
 from amplifier_tui.host.store.session_store import SessionStore
 
 
@@ -23,7 +23,7 @@ class Crash:
 
     def row(self, **row: Any) -> None:
         with self.transcript.open("ab") as file:
-            file.write(encode_row(row) + b"\n")
+            file.write(encode_row(row))
         self.count += 1
         self.journal.row_added(self.count, row)
 

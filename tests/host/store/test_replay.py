@@ -15,9 +15,9 @@ from amplifier_tui.host.events import (
     Usage,
 )
 from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.store.rows import messages_of
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.sessions import find_session, list_sessions
-from amplifier_tui.host.store.view import messages_of
 from amplifier_tui.paths import sessions_dir
 
 
@@ -220,7 +220,7 @@ def test_sessions_without_a_card_are_listed_by_their_first_prompt(
 def test_the_store_says_once_that_it_cannot_write_and_once_that_it_can(tmp_path: Path) -> None:
     folder = tmp_path / "session"
     folder.mkdir()
-    for name in ("approvals.jsonl", "partial.jsonl"):
+    for name in ("display.jsonl", "partial.jsonl"):
         (folder / name).symlink_to("/dev/full")
     told: list[str] = []
     store = SessionStore(

@@ -1,0 +1,107 @@
+"""A file of a session that goes on growing: what the disk does not take is kept for later."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.files import AppendFile
+
+logger = logging.getLogger(__name__)
+
+PENDING_LIMIT: Final = 64 * 1024 * 1024
+"""Bytes of lines that are kept while the disk does not take them."""
+
+OnTrouble = Callable[["SessionFile", OSError | None], None]
+"""Gets the error when writing begins to fail, and None when it works again."""
+
+
+class SessionFile:
+    """A file of lines. A line the disk does not take is written before the next one, in order.
+
+    Args:
+        path: The file; it and its folder are made when the first line comes.
+        on_trouble: Told when writing begins to fail and when it works again.
+    """
+
+    def __init__(self, path: Path, on_trouble: OnTrouble | None = None) -> None:
+        self.path = path
+        self._file = AppendFile(path)
+        self._on_trouble = on_trouble
+        self._pending: list[bytes] = []
+        self._pending_size = 0
+        self._lost = 0
+        self._failing = False
+        self._closed = False
+
+    @property
+    def unsaved(self) -> int:
+        """Lines that wait for the disk, and those that were given up."""
+        return len(self._pending) + self._lost
+
+    def append(self, line: bytes) -> int | None:
+        """Write a line.
+
+        Args:
+            line: With its line end.
+
+        Returns:
+            Where in the file it begins. None when the disk did not take it and it is kept, and
+            when the file is closed and it is lost.
+        """
+        if self._closed:
+            logger.debug("A line for %s came after its end", self.path)
+            return None
+        try:
+            self._write_pending()
+            start = self._file.append(line)
+        except OSError as error:
+            self._keep(line)
+            self._report(error)
+            return None
+        if self._failing:
+            self._failing = False
+            if self._on_trouble is not None:
+                self._on_trouble(self, None)
+        return start
+
+    def clear(self) -> None:
+        """Empty the file."""
+        self._pending.clear()
+        self._pending_size = 0
+        try:
+            self._file.clear()
+        except OSError as error:
+            self._report(error)
+
+    def close(self) -> None:
+        """Write what waits, if the disk takes it now, and close for good."""
+        self._closed = True
+        try:
+            self._write_pending()
+        except OSError as error:
+            logger.error("%d lines of %s were not saved: %s", self.unsaved, self.path, error)
+        try:
+            self._file.close()
+        except OSError as error:
+            logger.warning("%s could not be closed: %s", self.path, error)
+
+    def _write_pending(self) -> None:
+        if self._pending:
+            self._file.append(b"".join(self._pending))
+            self._pending.clear()
+            self._pending_size = 0
+
+    def _keep(self, line: bytes) -> None:
+        self._pending.append(line)
+        self._pending_size += len(line)
+        while self._pending_size > PENDING_LIMIT and len(self._pending) > 1:
+            self._pending_size -= len(self._pending.pop(0))
+            self._lost += 1
+
+    def _report(self, error: OSError) -> None:
+        if not self._failing:
+            self._failing = True
+            logger.error("%s can't be written: %s", self.path, error)
+            if self._on_trouble is not None:
+                self._on_trouble(self, error)
