@@ -1,4 +1,4 @@
-"""The app: its life from the first frame to the last line, screens, theme and global keys."""
+"""The app: its life from the first frame to the last line, and who answers which message."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import on, work
+from textual.widgets import Input
 
 from amplifier_tui.paths import user_state_dir
 from amplifier_tui.ui.app import pace
+from amplifier_tui.ui.app.actions import context, program, session, turn, view
 from amplifier_tui.ui.app.main_screen import (
     MID,
     WIDE,
@@ -23,8 +26,8 @@ from amplifier_tui.ui.app.main_screen import (
     PanesChanged,
     StopRequested,
 )
-from amplifier_tui.ui.app.messages import AppMessages
 from amplifier_tui.ui.app.preferences import Preferences
+from amplifier_tui.ui.app.session_app import SessionApp
 from amplifier_tui.ui.app.themes import (
     DEFAULT_ROLES,
     DEFAULT_THEME,
@@ -33,8 +36,8 @@ from amplifier_tui.ui.app.themes import (
     check_roles,
     find_theme,
 )
-from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.history import History
+from amplifier_tui.ui.prompt.prompt import Prompt
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.terminal import leave
 from amplifier_tui.ui.terminal.guard import TerminalGuard, handle_signals
@@ -45,6 +48,19 @@ if TYPE_CHECKING:
     from textual.filter import LineFilter
 
     from amplifier_tui.host.client import OpenRequest, SessionClient
+    from amplifier_tui.ui.widgets.messages import (
+        CompactRequested,
+        CopyRequested,
+        InspectRequested,
+    )
+    from amplifier_tui.ui.widgets.status_bar import StatusBar
+    from amplifier_tui.ui.widgets.transcript_messages import (
+        ActionWanted,
+        ForkRequested,
+        LinkClicked,
+        RetryRequested,
+    )
+    from amplifier_tui.ui.widgets.transcript_messages import CopyRequested as CopyTextRequested
 
     Connect = Callable[[], tuple[SessionClient, OpenRequest]]
 
@@ -65,12 +81,24 @@ _SCREEN_MODULES = (
     "amplifier_tui.ui.panes.modules.pane",
     "amplifier_tui.ui.panes.events.pane",
     "amplifier_tui.ui.session.link",
-    "amplifier_tui.ui.app.start_up",
 )
 """What the first frame does without."""
 
 
-class AmplifierApp(AppMessages, inherit_bindings=False):
+_PANES = {"context": "context", "cost": "context", "model": "modules"}
+"""Pane that a click on a segment of the status bar opens."""
+_SEGMENT_ACTIONS = {
+    "approvals": "approval.show",
+    "queue": "turn.unqueue",
+    "bundle": "session.bundles",
+    "notice": "view.notices",
+    "help": "app.help",
+    "activity": "view.plan",
+}
+"""What a click on another segment does."""
+
+
+class AmplifierApp(SessionApp, inherit_bindings=False):
     """The program on screen.
 
     Args:
@@ -97,7 +125,13 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
         guard: TerminalGuard | None = None,
     ) -> None:
         let_strips_go()
-        super().__init__()
+        history = History(user_state_dir() / "history.jsonl")
+        super().__init__(
+            MainScreen(history),
+            cwd if cwd is not None else Path.cwd(),
+            preferences if preferences is not None else Preferences(),
+            history,
+        )
         self.HORIZONTAL_BREAKPOINTS = [
             (0, "-narrow"),
             (MID, "-mid"),
@@ -105,19 +139,11 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
             (WIDE, "-wide"),
         ]
         self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (20, "-tall")]
-        self.cwd = cwd if cwd is not None else Path.cwd()
-        self.preferences = preferences if preferences is not None else Preferences()
-        self.keymap = Keymap()
-        self.themes = {}
-        self.theme_errors = []
-        self.history = History(user_state_dir() / "history.jsonl")
-        self.main = MainScreen(self.history)
         self.ready = asyncio.Event()
         """Set when the session was asked for and every pane is mounted."""
         self._connect = connect
         self._guard = guard if guard is not None else TerminalGuard()
         self._remove_signals: Callable[[], None] = lambda: None
-        self.early: list[tuple[str, bool]] = []
         self._problems: list[str] = [self.preferences.error] if self.preferences.error else []
         self._quit_asked = float("-inf")
         self._leaving = False
@@ -128,6 +154,32 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
             self._palette = Palette256()
         self._closed_in_order = False
         self._first_theme(theme)
+
+    # --- actions ---------------------------------------------------------------------------
+
+    action_bundles = session.bundles
+    action_sessions = session.sessions
+    action_new_session = session.new_session
+    action_demo = session.demo
+    action_rename = session.rename
+    action_fork = session.fork
+    action_retry = turn.retry_last
+    action_retry_without = turn.retry_without
+    action_unqueue = turn.unqueue
+    action_approvals = turn.approvals
+    action_compact = context.compact
+    action_remember = context.remember
+    action_memories = context.memories
+    action_forget = context.forget
+    action_copy_answer = view.copy_answer
+    action_plan = view.plan
+    action_notices = view.notices
+    action_leader = program.leader
+    action_palette = program.palette
+    action_help = program.help
+    action_search_history = program.search_history
+    action_editor = program.editor
+    action_themes = program.themes
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return the filters every drawn line goes through."""
@@ -152,7 +204,7 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
         except ThemeError as error:
             self._problems.append(str(error))
         roles = roles or DEFAULT_ROLES
-        self.add_theme(roles)
+        program.add_theme(self, roles)
         self.theme = roles["name"]
 
     def on_mount(self) -> None:
@@ -174,7 +226,6 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
         opening = asyncio.create_task(self._open_session())
         for name in _SCREEN_MODULES:
             await asyncio.to_thread(import_module, name)
-        from amplifier_tui.ui.app.start_up import load_keys, load_themes
         from amplifier_tui.ui.session.link import SessionLink
         from amplifier_tui.ui.state.session import SessionState
 
@@ -187,13 +238,14 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
             self.say(f"The session engine cannot start: {error}", "error")
             leave.write_report(error)
         else:
-            self.link = SessionLink(self, self.client, self.state)
+            resend = partial(turn.send, self)
+            self.link = SessionLink(self.main, self.client, self.state, resend)
             early, self.early = self.early, []
             self.link.follow(early)
-        await load_keys(self)
+        await program.load_keys(self)
         if self.link is not None:
             await self.link.wait_until_open(OPENING_PATIENCE)
-        await load_themes(self)
+        await program.load_themes(self)
         for problem in self._problems:
             self.say(problem, "warning")
         pace.settle()
@@ -212,7 +264,7 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
         text = event.text
         if event.store:
             self.run_worker(self._store(text), group="history")
-        await self.send(text, queue=event.queue)
+        await turn.send(self, text, queue=event.queue)
 
     async def _store(self, text: str) -> None:
         try:
@@ -233,10 +285,79 @@ class AmplifierApp(AppMessages, inherit_bindings=False):
         except OSError as error:
             self.say(f"The panes are not remembered: {error}", "warning")
 
+    @on(Prompt.Draft)
+    @on(Input.Changed)
+    def _typing(self) -> None:
+        if self.link is not None:
+            self.link.approvals.typed()
+
+    @on(PromptInput.ChordKey)
+    def _chord_key(self, event: PromptInput.ChordKey) -> None:
+        from amplifier_tui.ui.dialogs.commands import LeaderPopup
+
+        if isinstance(self.screen, LeaderPopup):
+            self.screen.take(event.key)
+
+    # --- clicks ----------------------------------------------------------------------------
+
+    def on_app_focus(self) -> None:
+        """The terminal came to the front."""
+        if self.link is not None:
+            self.link.approvals.terminal_focused()
+
+    def on_click(self) -> None:
+        """A click has been dealt with."""
+        if self.link is not None:
+            self.link.approvals.user_is_here()
+
+    def on_key(self) -> None:
+        """A key was pressed."""
+        if self.link is not None:
+            self.link.approvals.user_is_here()
+
+    async def on_status_bar_segment_clicked(self, event: StatusBar.SegmentClicked) -> None:
+        """Open what belongs to a segment of the status bar."""
+        if event.name in _PANES:
+            self.main.action_pane(_PANES[event.name])
+        elif event.name in _SEGMENT_ACTIONS:
+            await self.run_by_id(_SEGMENT_ACTIONS[event.name])
+
+    # --- transcript and panes --------------------------------------------------------------
+
+    # Found by name, so that the widgets need not be imported before the first frame.
+
+    def on_copy_requested(self, event: CopyRequested | CopyTextRequested) -> None:
+        """Put what a pane or the transcript shows on the clipboard."""
+        self.copy(event.text, getattr(event, "what", "text"))
+
+    def on_retry_requested(self, event: RetryRequested) -> None:
+        """Go on with a prompt that failed."""
+        turn.retry(self, event.entry, event.without)
+
+    def on_fork_requested(self, event: ForkRequested) -> None:
+        """Go on from before a prompt."""
+        session.fork(self, event.entry)
+
+    async def on_action_wanted(self, event: ActionWanted) -> None:
+        """Do what an entry offers."""
+        await self.run_by_id(event.action)
+
+    def on_compact_requested(self, event: CompactRequested) -> None:
+        """Show what compacting would do."""
+        context.compact(self, instruct=event.instruct)
+
+    def on_link_clicked(self, event: LinkClicked) -> None:
+        """Ask whether to open an address."""
+        view.open_link(self, event.url)
+
+    def on_inspect_requested(self, event: InspectRequested) -> None:
+        """Show an event of the log."""
+        view.inspect(self, event.seq)
+
     # --- end -------------------------------------------------------------------------------
 
-    @on(PromptInput.QuitWanted)
-    def _quit_wanted(self) -> None:
+    def action_quit_if_asked_twice(self) -> None:
+        """Quit when the same was asked just before; else say that it takes two."""
         now = time.monotonic()
         if now - self._quit_asked <= QUIT_WINDOW:
             self.action_leave()

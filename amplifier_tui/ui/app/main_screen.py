@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -17,11 +16,11 @@ from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt import Prompt, QueueLine
-from amplifier_tui.ui.prompt.prompt_input import PromptInput
 
 if TYPE_CHECKING:
     from textual.widget import Widget
 
+    from amplifier_tui.host.events import Level
     from amplifier_tui.ui.panes.context.pane import ContextPane
     from amplifier_tui.ui.panes.events.pane import EventLogPane
     from amplifier_tui.ui.panes.modules.pane import ModulesPane
@@ -71,6 +70,8 @@ class MainScreen(Screen[None]):
         self._drawer: PaneName | None = None
         self._wide = False
         self._state: SessionState | None = None
+        self.keymap = Keymap()
+        """The keys in force."""
         self.take_back_hint = ""
         """How to take a queued prompt back, in the keys in force."""
 
@@ -136,8 +137,16 @@ class MainScreen(Screen[None]):
         self.prompt.input.queued = len(state.queue.items)
         self._queue.show_waiting(state.queue.items, state.queue.steering, self.take_back_hint)
 
+    def say(self, text: str, level: Level = "info") -> None:
+        """Show a line in the status bar and keep it in the notice history."""
+        if self._state is not None:
+            from amplifier_tui.host.events import Notice
+
+            self.show(self._state.apply([Notice(session_id="", level=level, text=text)]))
+
     def use_keymap(self, keymap: Keymap) -> None:
-        """Show these keys where keys are named."""
+        """Take these keys, and show them where keys are named."""
+        self.keymap = keymap
         self.take_back_hint = f"{keymap.way_to('turn.unqueue')} takes the last one back"
         self.prompt.use_keymap(keymap)
         if self.transcript is not None:
@@ -273,7 +282,7 @@ class MainScreen(Screen[None]):
 
     def action_copy_text(self) -> None:
         """Mean with Textual's own ctrl+c, heard outside of the prompt, what it means in it."""
-        self.prompt.input.action_copy_clear_or_quit()
+        self.call_next(self.prompt.input.run_action, "copy_clear_or_quit")
 
     def action_escape(self) -> None:
         """One meaning at a time: close what is open, go back to the prompt, stop the turn."""
@@ -325,8 +334,3 @@ class MainScreen(Screen[None]):
         """Take the candidate that was clicked."""
         self.prompt.accept_clicked()
         self.prompt.input.focus()
-
-    @on(PromptInput.ScrollWanted)
-    def _scroll_down(self, event: PromptInput.ScrollWanted) -> None:
-        event.stop()
-        self.action_bottom()

@@ -1,17 +1,18 @@
 """What the screen remembers of the user: theme and panes, in one small JSON file."""
 
-import contextlib
-import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from amplifier_tui.paths import user_config_dir
 
 _PROJECTS = 200
+_PATIENCE = 1.0
+"""Seconds to wait for another window that is writing."""
 
 
 class Preferences:
-    """Reads once, writes atomically.
+    """Reads once; a change is put on top of what the file says then: other windows write too.
 
     A broken file is not fatal: it counts as empty, and `error` says so.
 
@@ -25,24 +26,15 @@ class Preferences:
         self._data = self._read()
 
     def _read(self) -> dict[str, Any]:
-        try:
-            text = self.path.read_text("utf-8")
-        except FileNotFoundError:
+        if not self.path.exists():
             return {}
+        from amplifier_tui.base.jsonl import read_object
+
+        try:
+            return read_object(self.path)
         except (OSError, ValueError) as error:
             self.error = f"{self.path}: {error}. Defaults are used."
             return {}
-        import json
-
-        try:
-            data = json.loads(text)
-        except ValueError as error:
-            self.error = f"{self.path}: {error}. Defaults are used."
-            return {}
-        if isinstance(data, dict):
-            return data
-        self.error = f"{self.path}: must hold a JSON object. Defaults are used."
-        return {}
 
     @property
     def theme(self) -> str:
@@ -61,13 +53,15 @@ class Preferences:
         Raises:
             OSError: The config directory cannot be written.
         """
-        if (self._data.get("theme"), self._data.get("palette")) != (name, palette):
-            self._change({"theme": name, "palette": palette})
+
+        def change(data: dict[str, Any]) -> None:
+            data.update(theme=name, palette=palette)
+
+        self._change(change)
 
     def panes(self, project: str) -> list[str] | None:
         """Return the panes shown in a project, None when nothing is remembered."""
-        projects = self._data.get("panes")
-        value = projects.get(project) if isinstance(projects, dict) else None
+        value = _table(self._data, "panes").get(project)
         return [str(name) for name in value] if isinstance(value, list) else None
 
     def set_panes(self, project: str, names: list[str]) -> None:
@@ -76,25 +70,29 @@ class Preferences:
         Raises:
             OSError: The config directory cannot be written.
         """
-        if self.panes(project) == names:
-            return
-        projects = self._read().get("panes")
-        rows = dict(projects) if isinstance(projects, dict) else {}
-        rows.pop(project, None)
-        rows[project] = names
-        self._change({"panes": dict(list(rows.items())[-_PROJECTS:])})
 
-    def _change(self, values: dict[str, Any]) -> None:
-        import json
+        def change(data: dict[str, Any]) -> None:
+            rows = _table(data, "panes")
+            if rows.get(project) != names:
+                rows.pop(project, None)
+                rows[project] = names
+                data["panes"] = dict(list(rows.items())[-_PROJECTS:])
 
-        # Another program may have written since: only what changed here is put on top.
-        self._data = {**self._read(), **values}
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
-        try:
-            temporary.write_text(json.dumps(self._data, indent=1) + "\n", "utf-8")
-            temporary.replace(self.path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise
+        self._change(change)
+
+    def _change(self, change: Callable[[dict[str, Any]], None]) -> None:
+        """Change what stands in the file now, not what was read from it once."""
+        from amplifier_tui.base.files import locked
+        from amplifier_tui.base.jsonl import write_object
+
+        with locked(self.path, _PATIENCE):
+            before = self._read()
+            self._data = dict(before)
+            change(self._data)
+            if self._data != before:
+                write_object(self.path, self._data)
+
+
+def _table(data: dict[str, Any], key: str) -> dict[str, Any]:
+    value = data.get(key)
+    return dict(value) if isinstance(value, dict) else {}

@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import work
@@ -16,10 +15,10 @@ from textual.widgets import Static
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import BundleCard, BundlePreview
 from amplifier_tui.ui.dialogs.bundle_preview import STATES, card_rows, preview_content
-from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
-from amplifier_tui.ui.dialogs.parts.picker import Aside, Picker
-from amplifier_tui.ui.fuzzy import match, rank
-from amplifier_tui.ui.widgets.pick_list import PickRow, marked
+from amplifier_tui.ui.dialogs.parts.picker import Aside, AskingPicker, marked_match
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
+from amplifier_tui.ui.fuzzy import rank
+from amplifier_tui.ui.widgets.pick_list import PickRow
 
 _PLACE = re.compile(r"^(?:/|[A-Za-z]:\\)[^\n]{0,4096}?:(?:(\d+):)? ")
 """Path and line, as they stand before the words of an error."""
@@ -27,29 +26,19 @@ _NARROW = 90
 """Columns below which the preview is left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class BundleQuestions:
-    """What the picker asks the host.
-
-    Attributes:
-        bundles: Lists them.
-        preview: Describes one.
-    """
-
-    bundles: Callable[[], Future[tuple[BundleCard, ...]]]
-    preview: Callable[[str], Future[BundlePreview]]
-
-
-class BundlePicker(Picker):
+class BundlePicker(AskingPicker[BundleCard]):
     """Returns the name of the bundle to open; `carry` says whether the conversation comes along.
 
     Args:
-        ask: The host.
+        ask: Lists the bundles.
+        preview: Says what one would mount.
     """
 
     TITLE = "Bundles"
     PLACEHOLDER = "Type to filter by name or description"
     CHOOSE = "Switch"
+    WHAT = "bundles"
+    EMPTY = ("No bundle was found.", "No bundle matches.")
     ROWS = (20, 20)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "toggle_carry", show=False)]
     DEFAULT_CSS = """
@@ -58,12 +47,15 @@ class BundlePicker(Picker):
     BundlePicker.-alone Aside { display: none; }
     """
 
-    def __init__(self, ask: BundleQuestions) -> None:
-        super().__init__()
-        self._ask = ask
-        self._cards: dict[str, BundleCard] | None = None
+    def __init__(
+        self,
+        ask: Callable[[], Future[tuple[BundleCard, ...]]],
+        preview: Callable[[str], Future[BundlePreview]],
+    ) -> None:
+        super().__init__(ask)
+        self._ask_preview = preview
+        self._cards: dict[str, BundleCard] = {}
         self._previews: dict[str, BundlePreview] = {}
-        self._problem = ""
         self.carry = True
 
     def aside(self) -> ComposeResult:
@@ -71,57 +63,39 @@ class BundlePicker(Picker):
         with Aside(id="preview"):
             yield Static(id="preview-text", markup=False)
 
-    def choices(self) -> Sequence[Choice]:
+    def choices(self) -> Sequence[KeyChoice]:
         """Return the keys, with what becomes of the conversation."""
         words = "Conversation comes along" if self.carry else "Start with an empty conversation"
         return (
-            Choice("enter", "Switch", "choose"),
-            Choice("tab", words, "toggle_carry"),
-            Choice("esc", "Close", "close"),
+            KeyChoice("enter", "Switch", "choose"),
+            KeyChoice("tab", words, "toggle_carry"),
+            KeyChoice("esc", "Close", "close"),
         )
 
-    def on_mount(self) -> None:
-        """Ask the host."""
-        self.run_worker(self._load(), group="bundles")
-
-    async def _load(self) -> None:
-        try:
-            cards = await asyncio.wrap_future(self._ask.bundles())
-        except Exception as error:
-            # Whatever the host could not do is shown in place of the list.
-            self._problem = f"The bundles cannot be listed: {one_line(str(error))}"
-            cards = ()
+    def take(self, cards: tuple[BundleCard, ...]) -> str:
+        """Keep the cards; the cursor begins on the bundle that is open."""
         self._cards = {card.name: card for card in cards}
-        self.refill(next((card.name for card in cards if card.active), ""))
+        return next((card.name for card in cards if card.active), "")
 
     # --- rows ------------------------------------------------------------------------------
 
     def rows_for(self, query: str) -> Sequence[PickRow]:
         """Return the bundles that match."""
-        cards = rank(
-            query, (self._cards or {}).values(), lambda card: f"{card.name} {card.description}"
-        )
+        cards = rank(query, self._cards.values(), lambda card: f"{card.name} {card.description}")
         return [self._row(card, query) for card in cards]
 
     def _row(self, card: BundleCard, query: str) -> PickRow:
         glyph, colour, _ = STATES[card.state]
         name = one_line(card.name, 60)
-        hit = match(query, name) if query else None
         if card.state == "invalid":
             about = Content.styled(_brief(card.error), "$text-error")
         else:
             about = Content.styled(one_line(card.description), "$text-muted")
         left = Content.assemble(
-            (glyph, colour), " ", marked(name, hit[1] if hit else ()).stylize("bold"), "  ", about
+            (glyph, colour), " ", marked_match(name, query).stylize("bold"), "  ", about
         )
         right = Content.styled("active", "$text-primary") if card.active else _origin(card)
         return PickRow(card.name, left, right)
-
-    def empty_words(self, query: str) -> str:
-        """Say why there is no row."""
-        if self._cards is None:
-            return "Looking for bundles…"
-        return self._problem or ("No bundle matches." if query else "No bundle was found.")
 
     def highlighted(self, row: PickRow | None) -> None:
         """Show what the bundle would mount."""
@@ -130,18 +104,18 @@ class BundlePicker(Picker):
         elif row.id in self._previews:
             self._show_preview(self._previews[row.id])
         else:
-            card = (self._cards or {})[row.id]
+            card = self._cards[row.id]
             self._show(Content("\n").join(card_rows(card, self._width)))
             self._load_preview(row.id)
 
     @work(group="preview", exclusive=True)
     async def _load_preview(self, name: str) -> None:
         try:
-            preview = await asyncio.wrap_future(self._ask.preview(name))
+            preview = await asyncio.wrap_future(self._ask_preview(name))
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            card = (self._cards or {})[name]
+            card = self._cards[name]
             problem = Content.styled(one_line(str(error), 1_000), "$text-error")
             self._show(Content("\n").join([*card_rows(card, self._width), Content(), problem]))
             return
@@ -169,7 +143,7 @@ class BundlePicker(Picker):
 
     def chosen(self, row: PickRow) -> None:
         """Return the bundle, unless it cannot be opened at all."""
-        card = (self._cards or {}).get(row.id)
+        card = self._cards.get(row.id)
         if card is not None and card.state == "invalid":
             self.app.bell()
         else:

@@ -6,7 +6,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -16,8 +15,7 @@ from textual.widgets import Input, Static
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.ui.dialogs.compaction_words import bars, facts, step_lines
-from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
-from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.state.formats import short_model
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 
@@ -35,7 +33,7 @@ class CompactChoice:
     instructions: str | None = None
 
 
-class CompactionSheet(Sheet[CompactChoice | None]):
+class CompactionSheet(Sheet[CompactChoice]):
     """Returns how to compact; None to keep going without.
 
     Args:
@@ -196,19 +194,19 @@ class CompactionSheet(Sheet[CompactChoice | None]):
             place.update(bars(preview, max(1, self.app.size.width - 4)))
 
     def _show_keys(self) -> None:
-        choices: list[Choice] = []
+        choices: list[KeyChoice] = []
         if self._writing:
             choices += [
-                Choice("enter", f"Write the summary with {self._model}", "decide"),
-                Choice("esc", "Back", "back"),
+                KeyChoice("enter", f"Write the summary with {self._model}", "decide"),
+                KeyChoice("esc", "Back", "back"),
             ]
         else:
             if self._can_compact:
-                choices.append(Choice("enter", "Compact by rule", "decide"))
+                choices.append(KeyChoice("enter", "Compact by rule", "decide"))
             if self._can_summarise:
-                choices.append(Choice("s", f"Summary by {self._model}", "summarise"))
+                choices.append(KeyChoice("s", f"Summary by {self._model}", "summarise"))
             without = "Go on without" if choices else "Close"
-            choices.append(Choice("esc", without, "back"))
+            choices.append(KeyChoice("esc", without, "back"))
         self.query_one(KeyRow).set_choices(choices)
 
     @property
@@ -229,11 +227,6 @@ class CompactionSheet(Sheet[CompactChoice | None]):
     def on_descendant_blur(self) -> None:
         """Say what enter does now."""
         self._show_keys()
-
-    @on(KeyRow.Clicked)
-    async def _clicked(self, event: KeyRow.Clicked) -> None:
-        event.stop()
-        await self.run_action(event.action)
 
     def action_decide(self) -> None:
         """Compact by rule; in the line for instructions, with a summary."""
@@ -265,8 +258,8 @@ class CompactionSheet(Sheet[CompactChoice | None]):
         """Leave the line, or close without compacting."""
         if self._writing:
             self._rest()
-        elif self.is_active:
-            self.dismiss(None)
+        else:
+            self.finish()
 
     def _rest(self) -> None:
         """Give the keys to the list, where it scrolls, and to the choices."""
@@ -279,5 +272,5 @@ class CompactionSheet(Sheet[CompactChoice | None]):
             # The session would refuse it.
             self._show()
             self.app.bell()
-        elif self.is_active:
-            self.dismiss(choice)
+        else:
+            self.finish(choice)

@@ -6,8 +6,7 @@ from textual import on
 from textual.app import ComposeResult
 
 from amplifier_tui.host.events import HookTraced
-from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
-from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.panes.inspector.pane import EventInspector
 from amplifier_tui.ui.widgets.messages import InspectorClosed
 
@@ -37,22 +36,21 @@ class EventSheet(Sheet[None]):
         yield EventInspector()
         yield KeyRow(self._choices())
 
-    def _choices(self) -> Sequence[Choice]:
+    def _choices(self) -> Sequence[KeyChoice]:
         choices = [
-            Choice("enter", "Fold", "fold"),
-            Choice("y", "Copy value", "copy"),
-            Choice("Y", "Copy path", "copy_path"),
+            KeyChoice("enter", "Fold", "fold"),
+            KeyChoice("y", "Copy value", "copy"),
+            KeyChoice("Y", "Copy path", "copy_path"),
         ]
         if self._event.changed:
-            choices.append(Choice("=", "Before and after", "changes"))
-        return [*choices, Choice("esc", "Close", "close")]
+            choices.append(KeyChoice("=", "Before and after", "changes"))
+        return [*choices, KeyChoice("esc", "Close", "close")]
 
-    @on(KeyRow.Clicked)
-    def _clicked(self, event: KeyRow.Clicked) -> None:
-        event.stop()
+    async def choose(self, action: str) -> None:
+        """Have the inspector do it."""
         inspector = self.query_one(EventInspector)
         # By itself: what it says from within a handler here would not get past here.
-        inspector.call_next(inspector.run_action, event.action)
+        inspector.call_next(inspector.run_action, action)
 
     def on_mount(self) -> None:
         """Show the event."""
@@ -73,5 +71,4 @@ class EventSheet(Sheet[None]):
     @on(InspectorClosed)
     def _inspector_closed(self, event: InspectorClosed) -> None:
         event.stop()
-        if self.is_active:
-            self.dismiss(None)
+        self.finish()

@@ -1,6 +1,5 @@
 """What was remembered, newest first; and forgetting it."""
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -15,15 +14,15 @@ from textual.widgets import Input, Static
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.client import MemoryCard
 from amplifier_tui.ui.ages import ago
-from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
-from amplifier_tui.ui.dialogs.parts.picker import Picker
+from amplifier_tui.ui.dialogs.parts.picker import AskingPicker
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.widgets.pick_list import PickRow
 
 _TEXT = 2_000
 
 
-class MemoryList(Picker):
+class MemoryList(AskingPicker[MemoryCard]):
     """Returns the id of the memory to copy. Its keys are letters: the filter opens with `/`.
 
     Args:
@@ -35,6 +34,8 @@ class MemoryList(Picker):
     TITLE = "Memories"
     PLACEHOLDER = "/ filters"
     CHOOSE = "Copy"
+    WHAT = "memories"
+    EMPTY = ("Nothing was remembered yet: /remember does.", "No memory matches.")
     ROWS = (4, 16)
     BELOW = 4
     AUTO_FOCUS = ""
@@ -59,45 +60,38 @@ class MemoryList(Picker):
         forget: Callable[[int], None],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        super().__init__()
-        self._ask = ask
+        super().__init__(ask)
         self._forget = forget
         self._clock = clock
-        self._cards: dict[str, MemoryCard] | None = None
-        self._problem = ""
+        self._cards: dict[str, MemoryCard] = {}
         self._doomed = ""
 
     def text_of(self, memory_id: str) -> str:
         """Return a memory's text; empty for one that is not listed."""
-        card = (self._cards or {}).get(memory_id)
+        card = self._cards.get(memory_id)
         return clean(card.text) if card is not None else ""
 
     def below(self) -> ComposeResult:
         """Make the place for the whole text of the highlighted one."""
         yield Static(id="memory-text", markup=False)
 
-    def on_mount(self) -> None:
-        """Ask the host."""
-        self.run_worker(self._load(), group="memories")
-
-    async def _load(self) -> None:
-        try:
-            cards = await asyncio.wrap_future(self._ask())
-        except RuntimeError as error:
-            # It says why there are none.
-            cards, self._problem = (), one_line(str(error), 400)
-        except Exception as error:
-            cards = ()
-            self._problem = f"The memories cannot be listed: {one_line(str(error), 400)}"
+    def take(self, cards: tuple[MemoryCard, ...]) -> str:
+        """Keep the cards, and offer the keys that need one."""
         self._cards = {str(card.memory_id): card for card in cards}
-        self.refill()
         self._show_keys()
+        return ""
+
+    def problem_words(self, error: Exception) -> str:
+        """Say why there is no list; a `RuntimeError` of the host says it itself."""
+        if isinstance(error, RuntimeError):
+            return one_line(str(error))
+        return super().problem_words(error)
 
     # --- rows ------------------------------------------------------------------------------
 
     def rows_for(self, query: str) -> Sequence[PickRow]:
         """Return the memories that match."""
-        cards = (self._cards or {}).values()
+        cards = self._cards.values()
         return [self._row(card) for card in rank(query, cards, lambda card: one_line(card.text))]
 
     def _row(self, card: MemoryCard) -> PickRow:
@@ -106,19 +100,11 @@ class MemoryList(Picker):
         words = " · ".join(part for part in (where, age) if part)
         key = str(card.memory_id)
         style = "$text-warning bold" if key == self._doomed else ""
-        pad = max(map(len, self._cards or {}), default=0)
+        pad = max(map(len, self._cards), default=0)
         left = Content.assemble(
             (f"{f'#{key}':<{pad + 1}}  ", "$text-muted"), (one_line(card.text, 300), style)
         )
         return PickRow(key, left, Content.styled(words, "$text-muted"))
-
-    def empty_words(self, query: str) -> str:
-        """Say why there is no row."""
-        if self._cards is None:
-            return "Looking for memories…"
-        return self._problem or (
-            "No memory matches." if query else "Nothing was remembered yet: /remember does."
-        )
 
     def highlighted(self, row: PickRow | None) -> None:
         """Show the whole text of it."""
@@ -134,20 +120,20 @@ class MemoryList(Picker):
 
     # --- keys ------------------------------------------------------------------------------
 
-    def choices(self) -> Sequence[Choice]:
+    def choices(self) -> Sequence[KeyChoice]:
         """Return the keys; while one is about to be forgotten, those that decide it."""
         if self._doomed:
             return (
-                Choice("d", f"Forget #{self._doomed} for good", "forget", strong=True),
-                Choice("esc", "Keep it", "close"),
+                KeyChoice("d", f"Forget #{self._doomed} for good", "forget", strong=True),
+                KeyChoice("esc", "Keep it", "close"),
             )
         if not self._cards:
-            return (Choice("esc", "Close", "close"),)
+            return (KeyChoice("esc", "Close", "close"),)
         return (
-            Choice("d", "Forget", "forget"),
-            Choice("enter", self.CHOOSE, "choose"),
-            Choice("/", "Filter", "filter"),
-            Choice("esc", "Close", "close"),
+            KeyChoice("d", "Forget", "forget"),
+            KeyChoice("enter", self.CHOOSE, "choose"),
+            KeyChoice("/", "Filter", "filter"),
+            KeyChoice("esc", "Close", "close"),
         )
 
     def _show_keys(self) -> None:
@@ -162,7 +148,7 @@ class MemoryList(Picker):
     def action_forget(self) -> None:
         """Ask whether to delete the highlighted one; asked already, delete it."""
         row = self.rows.row
-        if row is None or self._cards is None:
+        if row is None or not self.asked:
             self.app.bell()
         elif self._doomed != row.id:
             self._doomed = row.id

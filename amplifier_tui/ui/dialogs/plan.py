@@ -55,8 +55,3 @@ class PlanSheet(Sheet[None]):
     def fit(self, rows: int) -> None:
         """Let the steps scroll when there are many."""
         self.query_one(ScrollLines).styles.max_height = max(2, rows - 4)
-
-    def action_close(self) -> None:
-        """Close."""
-        if self.is_active:
-            self.dismiss(None)

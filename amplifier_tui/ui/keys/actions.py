@@ -316,7 +316,7 @@ ACTIONS: tuple[Action, ...] = (
             listed=False,
         ),
         Action(
-            "prompt.search", "Search the history", "search_history", keys="ctrl+r", listed=False
+            "prompt.search", "Search the history", "app.search_history", keys="ctrl+r", listed=False
         ),
         Action(
             "prompt.editor",

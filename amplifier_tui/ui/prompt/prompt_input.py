@@ -44,30 +44,12 @@ class PromptInput(TextArea, inherit_bindings=False):
             self.queue = queue
             self.store = store
 
-    class LeaderWanted(Message):
-        """The leader key was pressed; the next key belongs to the chord."""
-
     class ChordKey(Message):
         """The key after the leader, when it came before the popup could take it."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
             self.key = key
-
-    class HistoryWanted(Message):
-        """The user asked to search earlier prompts."""
-
-    class QuitWanted(Message):
-        """The user asked to leave from an empty prompt."""
-
-    class HelpWanted(Message):
-        """`?` was typed on an empty prompt."""
-
-    class ScrollWanted(Message):
-        """End was pressed where the cursor is at the end already."""
-
-    class TakeBackWanted(Message):
-        """Up was pressed on an empty prompt while prompts are queued."""
 
     def __init__(self, history: History) -> None:
         super().__init__(
@@ -128,7 +110,8 @@ class PromptInput(TextArea, inherit_bindings=False):
 
     # --- keys ------------------------------------------------------------------------------
 
-    async def _on_key(self, event: events.Key) -> None:
+    async def on_key(self, event: events.Key) -> None:
+        """Run the key's action; what is typed is left to TextArea."""
         if self.in_chord:
             event.stop()
             event.prevent_default()
@@ -138,7 +121,7 @@ class PromptInput(TextArea, inherit_bindings=False):
             if event.character == "?" and not self.text:
                 event.stop()
                 event.prevent_default()
-                self.post_message(self.HelpWanted())
+                await self.run_action("app.help")
             else:
                 self.past.leave()
             return
@@ -162,14 +145,14 @@ class PromptInput(TextArea, inherit_bindings=False):
             return
         self._submit(queue=False)
 
-    def action_begin_chord(self) -> None:
+    async def action_begin_chord(self) -> None:
         """Take the next key for a chord, even when it comes before the popup is up."""
         self.in_chord = True
-        self.post_message(self.LeaderWanted())
+        await self.run_action("app.leader")
 
     def action_newline(self) -> None:
         """Insert a new line at the cursor."""
-        self._replace_via_keyboard("\n", *self.selection)
+        self.replace("\n", *self.selection, maintain_selection_offset=False)
 
     def action_complete_or_queue(self) -> None:
         """While a turn runs: send the draft after it."""
@@ -184,11 +167,7 @@ class PromptInput(TextArea, inherit_bindings=False):
             self.chips = Chips()
             self.post_message(self.Submitted(text, queue, self.past.add(text)))
 
-    def action_search_history(self) -> None:
-        """Ask for the history search."""
-        self.post_message(self.HistoryWanted())
-
-    def action_copy_clear_or_quit(self) -> None:
+    async def action_copy_clear_or_quit(self) -> None:
         """Copy what is selected, else clear the draft, else ask to leave."""
         selected = self.selected_text or self.screen.get_selected_text()
         if selected:
@@ -196,14 +175,14 @@ class PromptInput(TextArea, inherit_bindings=False):
         elif self.text:
             self.clear_draft()
         else:
-            self.post_message(self.QuitWanted())
+            await self.run_action("app.quit_if_asked_twice")
 
-    def action_delete_or_quit(self) -> None:
+    async def action_delete_or_quit(self) -> None:
         """Delete the character under the cursor; on an empty prompt, ask to leave."""
         if self.text:
             self.action_delete_right()
         else:
-            self.post_message(self.QuitWanted())
+            await self.run_action("app.quit_if_asked_twice")
 
     def action_delete_left(self) -> None:
         """Delete the character before the cursor; a chip goes in one piece."""
@@ -221,9 +200,10 @@ class PromptInput(TextArea, inherit_bindings=False):
         if select or offset.y > 0:
             super().action_cursor_up(select)
         elif not self.text and self.queued and not self.past.walking:
-            self.post_message(self.TakeBackWanted())
+            self.call_next(self.run_action, "app.unqueue")
         elif (text := self.past.previous(self.text)) is not None:
-            self._show_history(text)
+            # It may be the draft coming back, with its chips as labels.
+            self.set_draft(text)
 
     def action_cursor_down(self, select: bool = False) -> None:
         """Move down; from the last row, to the prompt after."""
@@ -231,22 +211,19 @@ class PromptInput(TextArea, inherit_bindings=False):
         if select or offset.y < self.wrapped_document.height - 1 or not self.past.walking:
             super().action_cursor_down(select)
         elif (text := self.past.next()) is not None:
-            self._show_history(text)
+            # It may be the draft coming back, with its chips as labels.
+            self.set_draft(text)
 
     def action_cursor_line_end(self, select: bool = False) -> None:
         """Move to the line's end; from the end of the draft, scroll the conversation down."""
         if not select and self.cursor_at_end_of_text:
-            self.post_message(self.ScrollWanted())
+            self.call_next(self.run_action, "screen.bottom")
         super().action_cursor_line_end(select)
-
-    def _show_history(self, text: str) -> None:
-        # `text` may be the draft coming back, with its chips as labels. Replaced, not loaded:
-        # undo brings back what stood there.
-        self.set_draft(text)
 
     # --- pasting ---------------------------------------------------------------------------
 
-    async def _on_paste(self, event: events.Paste) -> None:
+    async def on_paste(self, event: events.Paste) -> None:
+        """Insert the paste in place of TextArea."""
         event.stop()
         event.prevent_default()
         self.insert_paste(event.text)
@@ -259,9 +236,8 @@ class PromptInput(TextArea, inherit_bindings=False):
         if not text:
             return
         shown = self.chips.add(text) if is_large(text) else text
-        result = self._replace_via_keyboard(shown, *self.selection)
-        if result is not None:
-            self.move_cursor(result.end_location)
+        result = self.replace(shown, *self.selection, maintain_selection_offset=False)
+        self.move_cursor(result.end_location)
         self.past.leave()
 
     def action_paste(self) -> None:

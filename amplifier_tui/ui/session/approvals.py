@@ -1,39 +1,54 @@
-"""Opens and closes approval dialogs for the desk."""
+"""Approval requests on the screen: when a dialog opens, and what becomes of the answer."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from amplifier_tui.ui.session.approval_queue import Answer, Place
+from amplifier_tui.ui.state.approvals import DialogAnswer, QueuePlace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from amplifier_tui.host.client import Decision, SessionClient
     from amplifier_tui.host.events import ApprovalRequested
-    from amplifier_tui.ui.app.session_app import AppActions
+    from amplifier_tui.ui.app.main_screen import MainScreen
     from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
     from amplifier_tui.ui.state.session import SessionState
 
+PAUSE = 0.7
+"""Seconds without typing after which a dialog may open."""
+LONGEST_WAIT = 3.0
+"""A request is shown after this many seconds even when the user keeps typing."""
+
 
 class ApprovalDialogs:
-    """The desk's hands.
+    """Opens and closes approval dialogs, as its queue decides.
 
     Args:
-        app: Where dialogs are pushed.
+        screen: The main screen, for the app on which dialogs are pushed.
         client: Gets the decisions.
         state: Knows the lanes and what became of a request.
     """
 
-    def __init__(self, app: AppActions, client: SessionClient, state: SessionState) -> None:
-        self._app = app
+    def __init__(self, screen: MainScreen, client: SessionClient, state: SessionState) -> None:
+        self._screen = screen
         self._client = client
         self._state = state
+        self.queue = DialogQueue(self)
         self._dialog: ApprovalDialog | None = None
         self._refocused = False
 
-    # --- clicks ----------------------------------------------------------------------------
+    # --- the user --------------------------------------------------------------------------
+
+    def typed(self) -> None:
+        """The user changed a text: no dialog may open right now."""
+        self.queue.typed()
+        self.user_is_here()
+
+    def show(self) -> bool:
+        """Show the oldest request, also one that was put off; False when none waits."""
+        return self.queue.show()
 
     def terminal_focused(self) -> None:
         """The terminal came to the front; the click that did it decides nothing."""
@@ -47,9 +62,9 @@ class ApprovalDialogs:
         first, self._refocused = self._refocused, False
         return first
 
-    # --- what the desk asks for ------------------------------------------------------------
+    # --- what the queue asks for -----------------------------------------------------------
 
-    def open_approval(self, request: ApprovalRequested, place: Place) -> None:
+    def open(self, request: ApprovalRequested, place: QueuePlace) -> None:
         """Show a request."""
         from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
 
@@ -58,13 +73,13 @@ class ApprovalDialogs:
             lane=self._state.lanes.name_of(request.agent),
             place=place,
             hold=self._client.hold,
-            keymap=self._app.keymap,
+            keymap=self._screen.keymap,
             is_first_click=self._first_click,
             cover=partial(self._cover, request.request_id),
         )
-        self._app.push_screen(self._dialog, self._closed)
+        self._screen.app.push_screen(self._dialog, self._closed)
 
-    def close_approval(self, request_id: str) -> None:
+    def close(self, request_id: str) -> None:
         """Take the dialog away and say what became of the request."""
         dialog, self._dialog = self._dialog, None
         if dialog is not None and dialog.request.request_id == request_id:
@@ -73,9 +88,9 @@ class ApprovalDialogs:
             dialog.withdraw()
             answers = self._state.approvals.recent
             answer = next((a for a in reversed(answers) if a.request_id == request_id), None)
-            self._app.say(*outcome_words(dialog.request, answer))
+            self._screen.say(*outcome_words(dialog.request, answer))
 
-    def place_approval(self, place: Place) -> None:
+    def show_place(self, place: QueuePlace) -> None:
         """Show how many wait."""
         if self._dialog is not None:
             self._dialog.set_place(place)
@@ -86,17 +101,144 @@ class ApprovalDialogs:
 
     def after(self, seconds: float, call: Callable[[], None]) -> None:
         """Call back on the UI loop."""
-        self._app.set_timer(seconds, call)
+        self._screen.app.set_timer(seconds, call)
 
     def _cover(self, request_id: str, rows: int) -> None:
         """Keep the end of the conversation in view, for the dialog that is open now."""
         if self._dialog is None or self._dialog.request.request_id == request_id:
-            self._app.main.cover(rows)
+            self._screen.cover(rows)
 
-    def _closed(self, answer: Answer | None) -> None:
+    def _closed(self, answer: DialogAnswer | None) -> None:
         self._dialog = None
-        desk = self._app.desk
-        if answer is not None and desk is not None:
+        if answer is not None:
             if answer.decision is None:
-                self._app.say("It stays pending; F8 brings it back.")
-            desk.answered(answer)
+                self._screen.say("It stays pending; F8 brings it back.")
+            self.queue.answered(answer)
+
+
+class DialogQueue:
+    """Decides when an approval dialog opens and closes, and what becomes of the answer.
+
+    One dialog at a time, first come first served. It waits for a pause in the user's typing, it
+    never reopens what was put off, and it closes itself when the request is resolved elsewhere.
+
+    Args:
+        dialogs: Opens, closes and sends.
+        clock: Monotonic seconds.
+    """
+
+    def __init__(
+        self, dialogs: ApprovalDialogs, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._dialogs = dialogs
+        self._clock = clock
+        self._pending: list[ApprovalRequested] = []
+        self._arrived: dict[str, float] = {}
+        self._answered: set[str] = set()
+        self._later: set[str] = set()
+        self._open = ""
+        self._typed = float("-inf")
+        self._ticking = False
+
+    @property
+    def open_id(self) -> str:
+        """The request that is shown, empty when none is."""
+        return self._open
+
+    @property
+    def waiting(self) -> list[ApprovalRequested]:
+        """Requests the user has not answered, oldest first, put off ones included."""
+        return [r for r in self._pending if r.request_id not in self._answered]
+
+    def typed(self) -> None:
+        """The user changed a text: no dialog may open right now."""
+        self._typed = self._clock()
+
+    def sync(self, pending: Sequence[ApprovalRequested]) -> None:
+        """Take the pending requests of the session, oldest first."""
+        now = self._clock()
+        self._pending = list(pending)
+        known = {request.request_id for request in pending}
+        self._arrived = {r: self._arrived.get(r, now) for r in known}
+        self._answered &= known
+        self._later &= known
+        if self._open and self._open not in known:
+            gone, self._open = self._open, ""
+            self._dialogs.close(gone)
+        if self._open:
+            self._dialogs.show_place(self._place(self._open))
+        self._consider()
+
+    def show(self) -> bool:
+        """Bring back what was put off and show the oldest request; False when none waits."""
+        self._later.clear()
+        if not self._open and self.waiting:
+            self._show(self.waiting[0])
+        return bool(self.waiting)
+
+    def answered(self, answer: DialogAnswer) -> None:
+        """A dialog closed with an answer."""
+        if self._open == answer.request_id:
+            self._open = ""
+        request = next((r for r in self._pending if r.request_id == answer.request_id), None)
+        if request is not None and answer.request_id not in self._answered:
+            if answer.decision is None:
+                self._later.add(answer.request_id)
+            else:
+                same = [r for r in self.waiting if same_request(r, request)]
+                for each in same if answer.identical else [request]:
+                    self._answered.add(each.request_id)
+                    self._dialogs.decide(each.request_id, answer.decision)
+        self._consider(at_once=True)
+
+    def _place(self, request_id: str) -> QueuePlace:
+        waiting = self.waiting
+        for n, request in enumerate(waiting, start=1):
+            if request.request_id == request_id:
+                return QueuePlace(n, len(waiting), sum(same_request(r, request) for r in waiting))
+        return QueuePlace()
+
+    def _show(self, request: ApprovalRequested) -> None:
+        self._open = request.request_id
+        self._dialogs.open(request, self._place(request.request_id))
+
+    def _consider(self, at_once: bool = False) -> None:
+        """Open the next dialog now, or look again when the user may have paused."""
+        queue = [r for r in self.waiting if r.request_id not in self._later]
+        if self._open or not queue:
+            return
+        now = self._clock()
+        waited = now - self._arrived[queue[0].request_id]
+        quiet = now - self._typed
+        if at_once or quiet >= PAUSE or waited >= LONGEST_WAIT:
+            self._show(queue[0])
+        elif not self._ticking:
+            self._ticking = True
+            self._dialogs.after(max(0.01, min(PAUSE - quiet, LONGEST_WAIT - waited)), self._tick)
+
+    def _tick(self) -> None:
+        self._ticking = False
+        self._consider()
+
+
+def same_request(one: ApprovalRequested, other: ApprovalRequested) -> bool:
+    """Return whether two requests ask for exactly the same thing."""
+    return _thing(one) == _thing(other)
+
+
+def _thing(request: ApprovalRequested) -> tuple[object, ...]:
+    return (
+        request.asker,
+        request.tool,
+        request.action,
+        request.prompt,
+        request.payload,
+        request.payload_kind,
+        request.segments,
+        request.diff,
+        request.cwd,
+        request.paths,
+        request.outside,
+        request.risk,
+        request.options,
+    )

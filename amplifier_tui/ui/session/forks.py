@@ -10,7 +10,7 @@ from amplifier_tui.host.events import MAIN_LANE, Failed, SessionOpened, TurnEnde
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient
     from amplifier_tui.host.events import HostEvent
-    from amplifier_tui.ui.app.session_app import AppActions
+    from amplifier_tui.ui.app.main_screen import MainScreen
     from amplifier_tui.ui.state.conversation.entries import UserEntry
     from amplifier_tui.ui.state.session import SessionState
 
@@ -36,13 +36,13 @@ class Forks:
     """Asks for forks, one at a time, when no turn runs.
 
     Args:
-        app: The app, for its dialogs and prompt.
+        screen: The main screen, for its dialogs and prompt.
         client: Makes them.
         state: What the screen shows.
     """
 
-    def __init__(self, app: AppActions, client: SessionClient, state: SessionState) -> None:
-        self._app = app
+    def __init__(self, screen: MainScreen, client: SessionClient, state: SessionState) -> None:
+        self._screen = screen
         self._client = client
         self._state = state
         self._fork: _Fork | None = None
@@ -62,7 +62,7 @@ class Forks:
         if not self._state.activity.running:
             self._send(fork)
             return
-        from amplifier_tui.ui.dialogs.confirm import Confirm
+        from amplifier_tui.ui.dialogs.questions import Confirm
 
         def answered(yes: bool | None) -> None:
             if not yes or facts.session_id != fork.left:
@@ -73,7 +73,7 @@ class Forks:
             else:
                 self._send(fork)
 
-        self._app.push_screen(
+        self._screen.app.push_screen(
             Confirm("A turn is running. Forking stops it.", "Stop it and fork"), answered
         )
 
@@ -102,7 +102,7 @@ class Forks:
 
     def _opened(self, fork: _Fork) -> None:
         words = "Forked. The session it came from is unchanged; /resume lists it."
-        prompt = self._app.main.prompt
+        prompt = self._screen.prompt
         if fork.prompt:
             if prompt.input.text:
                 # A draft is never overwritten: the prompt is next in the history.
@@ -111,4 +111,4 @@ class Forks:
             else:
                 prompt.restore(fork.prompt)
         prompt.input.focus()
-        self._app.say(words)
+        self._screen.say(words)

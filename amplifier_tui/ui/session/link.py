@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,6 @@ from amplifier_tui.host.events import (
     TurnStarted,
 )
 from amplifier_tui.ui.app import pace
-from amplifier_tui.ui.session.approval_queue import ApprovalDesk
 from amplifier_tui.ui.session.approvals import ApprovalDialogs
 from amplifier_tui.ui.session.earlier import Earlier
 from amplifier_tui.ui.session.feed import Feed
@@ -31,7 +31,7 @@ from amplifier_tui.ui.terminal.leave import Farewell
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient
     from amplifier_tui.host.events import HostEvent
-    from amplifier_tui.ui.app.session_app import AppActions
+    from amplifier_tui.ui.app.main_screen import MainScreen
     from amplifier_tui.ui.state.session import SessionState
 
 _log = logging.getLogger(__name__)
@@ -41,20 +41,28 @@ class SessionLink:
     """Owns the client while the program runs.
 
     Args:
-        app: The app, for its screen, title and bell.
+        screen: The main screen.
         client: The sessions.
         state: What the screen shows.
+        send: Sends a text of the user, a slash command too, as if it was sent now.
     """
 
-    def __init__(self, app: AppActions, client: SessionClient, state: SessionState) -> None:
-        self._app = app
+    def __init__(
+        self,
+        screen: MainScreen,
+        client: SessionClient,
+        state: SessionState,
+        send: Callable[..., Awaitable[None]],
+    ) -> None:
+        self._screen = screen
+        self._app = screen.app
         self._client = client
         self._state = state
         self._feed = Feed(client, self.take)
-        self.dialogs = ApprovalDialogs(app, client, state)
-        self.desk = ApprovalDesk(self.dialogs)
-        self.forks = Forks(app, client, state)
-        self._approvals = -1
+        self._send = send
+        self.approvals = ApprovalDialogs(screen, client, state)
+        self.forks = Forks(screen, client, state)
+        self._approvals_seen = -1
         self._opening = False
         self._compacting = False
         self._settled = asyncio.Event()
@@ -69,7 +77,7 @@ class SessionLink:
         """
         self._opening = True
         self._early = list(early)
-        Earlier(self._app, self._client, self._state).watch()
+        Earlier(self._screen, self._client, self._state).watch()
         self._feed.start()
 
     @property
@@ -92,18 +100,18 @@ class SessionLink:
             # The loop would only log it: a screen that no longer follows must say so.
             _log.exception("A batch of events could not be shown")
             report = leave.write_report(error)
-            self._app.say(f"Something could not be shown. Report: {report}", "error")
+            self._screen.say(f"Something could not be shown. Report: {report}", "error")
 
     def _take(self, events: list[HostEvent]) -> None:
         state = self._state
         changes = state.apply(events)
-        self._app.main.show(changes)
+        self._screen.show(changes)
         for event in events:
             if not event.replayed:
                 self._react(event)
-        if state.approvals.version != self._approvals:
-            self._approvals = state.approvals.version
-            self.desk.sync(state.approvals.pending)
+        if state.approvals.version != self._approvals_seen:
+            self._approvals_seen = state.approvals.version
+            self.approvals.queue.sync(state.approvals.pending)
         self._show_title()
 
     def _react(self, event: HostEvent) -> None:
@@ -130,15 +138,15 @@ class SessionLink:
         first, self._opening = self._opening, False
         self._compacting = False
         self._settled.set()
-        self._app.main.prompt.set_root(Path(event.cwd))
+        self._screen.prompt.set_root(Path(event.cwd))
         early, self._early = self._early, []
         for text, queue in early:
-            self._app.call_next(partial(self._app.send, text, queue=queue))
+            self._app.call_next(partial(self._send, text, queue=queue))
         if not first:
             self._app.set_timer(0.5, pace.session_changed)
 
     def _failed(self, event: Failed) -> None:
-        prompt = self._app.main.prompt
+        prompt = self._screen.prompt
         if self._opening:
             # Nothing is open: what was sent in the meantime goes back to its writer.
             self._opening = False
@@ -173,7 +181,7 @@ class SessionLink:
         if self._opening:
             self._early.append((text, queue))
         elif not self._state.facts.opened:
-            self._app.say("No session is open: /bundle chooses one.", "warning")
+            self._screen.say("No session is open: /bundle chooses one.", "warning")
             return False
         elif not self._state.activity.running:
             failed = self._state.conversation.failures.newest
@@ -202,12 +210,12 @@ class SessionLink:
                 self._compacting = False
                 self._client.interrupt(False)
             else:
-                self._app.say("Nothing is running.")
+                self._screen.say("Nothing is running.")
             return
         immediate = bool(activity.stop)
         self._client.interrupt(immediate)
         said = CancelRequested(session_id=self._state.facts.session_id, immediate=immediate)
-        self._app.main.show(self._state.apply([said]))
+        self._screen.show(self._state.apply([said]))
 
     async def close(self, timeout: float) -> Farewell:
         """Close the session and say what there is to say.

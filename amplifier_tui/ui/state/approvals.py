@@ -1,7 +1,9 @@
 """The requests that wait for the user, first come first served."""
 
 from collections import deque
+from dataclasses import dataclass
 
+from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import (
     MAIN_LANE,
     ApprovalRequested,
@@ -91,3 +93,33 @@ class Approvals(Section):
         if self.pending:
             self.pending.clear()
             self.touch()
+
+
+@dataclass(frozen=True, slots=True)
+class DialogAnswer:
+    """What the user did with a dialog.
+
+    Attributes:
+        request_id: The request that was shown.
+        decision: None puts it off.
+        identical: Give the decision to every pending request that is the same.
+    """
+
+    request_id: str
+    decision: Decision | None = None
+    identical: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """Where a request stands in the queue.
+
+    Attributes:
+        n: Its number, from 1.
+        of: How many wait.
+        same: How many of them are exactly this request, itself included.
+    """
+
+    n: int = 1
+    of: int = 1
+    same: int = 1

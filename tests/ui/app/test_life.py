@@ -23,7 +23,7 @@ from amplifier_tui.ui.app import app as app_module
 from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.app.app import AmplifierApp
 from amplifier_tui.ui.dialogs.event_sheet import EventSheet
-from amplifier_tui.ui.dialogs.open_link import OpenLink, host_of
+from amplifier_tui.ui.dialogs.questions import OpenLink, host_of
 from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.terminal import guard, leave
 from amplifier_tui.ui.terminal.clipboard import native_command, tmux_passthrough
@@ -412,7 +412,7 @@ async def test_the_last_answer_can_be_copied() -> None:
 
 async def test_a_picker_that_is_open_when_a_request_comes_is_there_again_afterwards() -> None:
     from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
-    from amplifier_tui.ui.dialogs.help import Help
+    from amplifier_tui.ui.dialogs.commands import Help
 
     async with running() as drive:
         await drive.press("f1")

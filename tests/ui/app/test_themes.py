@@ -1,4 +1,5 @@
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +142,7 @@ async def test_a_remembered_theme_whose_file_changed_is_shown_as_it_is_now() -> 
     path = folder / "mine.yaml"
     path.write_text(json.dumps(good()))
     async with running(theme="mine") as drive:
-        drive.app.choose_theme("mine")
+        drive.app.action_themes("mine")
     path.write_text(json.dumps({**good(), "background": "#070809"}))
     async with running() as drive:
         assert drive.app.theme == "mine"
@@ -170,7 +171,34 @@ def test_two_programs_do_not_undo_each_others_preferences(tmp_path: Path) -> Non
     again = Preferences(path)
     assert again.theme == "ink"
     assert again.panes("/a") == ["context"] and again.panes("/b") == []
-    assert list(tmp_path.iterdir()) == [path]
+    assert {p.name for p in tmp_path.iterdir()} == {path.name, f"{path.name}.lock"}
+
+
+def test_a_choice_counts_also_when_another_window_chose_otherwise_since(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.json"
+    one, two = Preferences(path), Preferences(path)
+    one.set_theme("ink", {"name": "ink"})
+    two.set_theme("paper", {"name": "paper"})
+    one.set_theme("ink", {"name": "ink"})
+    one.set_panes("/a", ["context"])
+    two.set_panes("/a", [])
+    one.set_panes("/a", ["context"])
+    again = Preferences(path)
+    assert again.theme == "ink" and again.panes("/a") == ["context"]
+
+
+def test_windows_that_write_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "preferences.json"
+
+    def write(window: int) -> None:
+        preferences = Preferences(path)
+        for n in range(5):
+            preferences.set_panes(f"/{window}/{n}", ["events"])
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(write, range(6)))
+    again = Preferences(path)
+    assert all(again.panes(f"/{w}/{n}") == ["events"] for w in range(6) for n in range(5))
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", "\xff", '{"theme": 3, "panes": 4}'])
@@ -188,7 +216,7 @@ async def test_a_config_directory_that_cannot_be_written_is_said_and_survived() 
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.write_text("a file where the directory should be")
     async with running() as drive:
-        drive.app.choose_theme("paper")
+        drive.app.action_themes("paper")
         await drive.settle()
         assert drive.app.theme == "paper"
         assert "not remembered" in drive.text()

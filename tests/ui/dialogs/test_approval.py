@@ -7,7 +7,7 @@ from textual.widgets import Input
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import BlockEnded, Segment, TurnStarted
 from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
-from amplifier_tui.ui.dialogs.parts.key_row import KeyRow
+from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
@@ -211,7 +211,7 @@ async def test_the_countdown_says_what_happens_without_an_answer() -> None:
 async def test_the_draft_is_given_back_untouched() -> None:
     async with running() as drive:
         await drive.write("half a thought")
-        drive.app.desk._typed = float("-inf")
+        drive.app.link.approvals.queue._typed = float("-inf")
         await drive.push(ask())
         await drive.dialog(ApprovalDialog)
         assert drive.app.main.prompt.input.text == "half a thought"

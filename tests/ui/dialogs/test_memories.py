@@ -4,8 +4,8 @@ import pytest
 from textual.widgets import Input
 
 from amplifier_tui.host.client import MemoryCard
-from amplifier_tui.ui.dialogs.ask_line import AskLine
 from amplifier_tui.ui.dialogs.memories import MemoryList
+from amplifier_tui.ui.dialogs.questions import AskLine
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import FakeClient
 

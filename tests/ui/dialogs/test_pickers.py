@@ -11,16 +11,16 @@ from amplifier_tui.host.client import (
 from amplifier_tui.host.events import Notice, TodoChanged, TodoItem
 from amplifier_tui.ui.ages import ago
 from amplifier_tui.ui.app.themes import DEFAULT_THEME
-from amplifier_tui.ui.dialogs.ask_line import AskLine
 from amplifier_tui.ui.dialogs.bundle_picker import BundlePicker
-from amplifier_tui.ui.dialogs.help import Help
-from amplifier_tui.ui.dialogs.history_picker import HistoryPicker
-from amplifier_tui.ui.dialogs.leader import LeaderPopup
-from amplifier_tui.ui.dialogs.notices import NoticeHistory
-from amplifier_tui.ui.dialogs.palette import Palette
+from amplifier_tui.ui.dialogs.commands import CommandPalette, Help, LeaderPopup
+from amplifier_tui.ui.dialogs.pickers import (
+    HistoryPicker,
+    NoticeHistory,
+    SessionPicker,
+    ThemePicker,
+)
 from amplifier_tui.ui.dialogs.plan import PlanSheet
-from amplifier_tui.ui.dialogs.session_picker import SessionPicker
-from amplifier_tui.ui.dialogs.theme_picker import ThemePicker
+from amplifier_tui.ui.dialogs.questions import AskLine
 from amplifier_tui.ui.widgets.pick_list import PickList
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient
@@ -250,7 +250,7 @@ async def test_slash_theme_takes_a_name_and_refuses_an_unknown_one() -> None:
 async def test_the_palette_runs_what_is_found() -> None:
     async with running(bundles()) as drive:
         await drive.press("ctrl+p")
-        await drive.dialog(Palette)
+        await drive.dialog(CommandPalette)
         await drive.write("switch bun")
         await drive.press("enter")
         await drive.dialog(BundlePicker)

@@ -5,31 +5,32 @@ from hypothesis import strategies as st
 
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import ApprovalRequested
-from amplifier_tui.ui.session.approval_queue import LONGEST_WAIT, PAUSE, Answer, ApprovalDesk, Place
+from amplifier_tui.ui.session.approvals import LONGEST_WAIT, PAUSE, DialogQueue
+from amplifier_tui.ui.state.approvals import DialogAnswer, QueuePlace
 from tests.ui.requests import ask
 
 
-class Hands:
-    """Records what the desk does; time stands still until the test moves it."""
+class FakeDialogs:
+    """Records what the queue does; time stands still until the test moves it."""
 
     def __init__(self) -> None:
         self.now = 100.0
-        self.open: str = ""
-        self.place = Place()
+        self.shown: str = ""
+        self.place = QueuePlace()
         self.decided: list[tuple[str, Decision]] = []
         self.closed: list[str] = []
         self._timers: list[tuple[float, Callable[[], None]]] = []
 
-    def open_approval(self, request: ApprovalRequested, place: Place) -> None:
-        assert not self.open
-        self.open, self.place = request.request_id, place
+    def open(self, request: ApprovalRequested, place: QueuePlace) -> None:
+        assert not self.shown
+        self.shown, self.place = request.request_id, place
 
-    def close_approval(self, request_id: str) -> None:
-        assert self.open == request_id
-        self.open = ""
+    def close(self, request_id: str) -> None:
+        assert self.shown == request_id
+        self.shown = ""
         self.closed.append(request_id)
 
-    def place_approval(self, place: Place) -> None:
+    def show_place(self, place: QueuePlace) -> None:
         self.place = place
 
     def decide(self, request_id: str, decision: Decision) -> None:
@@ -47,83 +48,83 @@ class Hands:
         self.now = end
 
 
-def desk_with(*requests: ApprovalRequested) -> tuple[ApprovalDesk, Hands]:
-    hands = Hands()
-    desk = ApprovalDesk(hands, lambda: hands.now)
-    desk.sync(requests)
-    return desk, hands
+def queue_with(*requests: ApprovalRequested) -> tuple[DialogQueue, FakeDialogs]:
+    dialogs = FakeDialogs()
+    queue = DialogQueue(dialogs, lambda: dialogs.now)
+    queue.sync(requests)
+    return queue, dialogs
 
 
 def test_a_request_opens_at_once_when_nobody_types() -> None:
-    assert desk_with(ask())[1].open == "r1"
+    assert queue_with(ask())[1].shown == "r1"
 
 
 def test_it_waits_for_a_pause_in_typing() -> None:
-    desk, hands = desk_with()
-    desk.typed()
-    desk.sync([ask()])
-    assert hands.open == ""
-    hands.wait(PAUSE * 0.9)
-    desk.typed()
-    hands.wait(PAUSE * 0.9)
-    assert hands.open == ""
-    hands.wait(PAUSE)
-    assert hands.open == "r1"
+    queue, dialogs = queue_with()
+    queue.typed()
+    queue.sync([ask()])
+    assert dialogs.shown == ""
+    dialogs.wait(PAUSE * 0.9)
+    queue.typed()
+    dialogs.wait(PAUSE * 0.9)
+    assert dialogs.shown == ""
+    dialogs.wait(PAUSE)
+    assert dialogs.shown == "r1"
 
 
 def test_it_does_not_wait_longer_than_three_seconds_for_someone_who_never_pauses() -> None:
-    desk, hands = desk_with()
-    desk.typed()
-    desk.sync([ask()])
+    queue, dialogs = queue_with()
+    queue.typed()
+    queue.sync([ask()])
     for _ in range(int(LONGEST_WAIT / 0.1) - 1):
-        hands.wait(0.1)
-        desk.typed()
-    assert hands.open == ""
-    hands.wait(0.2)
-    assert hands.open == "r1"
+        dialogs.wait(0.1)
+        queue.typed()
+    assert dialogs.shown == ""
+    dialogs.wait(0.2)
+    assert dialogs.shown == "r1"
 
 
 def test_a_postponed_request_stays_pending_until_it_is_asked_for() -> None:
-    desk, hands = desk_with(ask())
-    hands.open = ""
-    desk.answered(Answer("r1"))
-    hands.wait(10)
-    assert hands.open == "" and hands.decided == []
-    assert desk.show() and hands.open == "r1"
+    queue, dialogs = queue_with(ask())
+    dialogs.shown = ""
+    queue.answered(DialogAnswer("r1"))
+    dialogs.wait(10)
+    assert dialogs.shown == "" and dialogs.decided == []
+    assert queue.show() and dialogs.shown == "r1"
 
 
 def test_nothing_to_show_is_said() -> None:
-    assert not desk_with()[0].show()
+    assert not queue_with()[0].show()
 
 
 def test_a_request_resolved_elsewhere_closes_and_the_next_one_opens() -> None:
-    desk, hands = desk_with(ask(), ask("r2", payload="x"))
-    desk.sync([ask("r2", payload="x")])
-    assert hands.closed == ["r1"] and hands.open == "r2"
+    queue, dialogs = queue_with(ask(), ask("r2", payload="x"))
+    queue.sync([ask("r2", payload="x")])
+    assert dialogs.closed == ["r1"] and dialogs.shown == "r2"
 
 
 def test_an_answered_request_is_not_asked_again_while_the_engine_is_slow() -> None:
     request = ask()
-    desk, hands = desk_with(request)
-    hands.open = ""
-    desk.answered(Answer("r1", Decision(allow=True)))
-    desk.sync([request])
-    desk.sync([request])
-    assert hands.open == "" and len(hands.decided) == 1
+    queue, dialogs = queue_with(request)
+    dialogs.shown = ""
+    queue.answered(DialogAnswer("r1", Decision(allow=True)))
+    queue.sync([request])
+    queue.sync([request])
+    assert dialogs.shown == "" and len(dialogs.decided) == 1
 
 
 def test_an_answer_to_a_request_that_is_gone_is_not_sent() -> None:
-    desk, hands = desk_with(ask())
-    desk.sync([])
-    desk.answered(Answer("r1", Decision(allow=True)))
-    assert hands.decided == []
+    queue, dialogs = queue_with(ask())
+    queue.sync([])
+    queue.answered(DialogAnswer("r1", Decision(allow=True)))
+    assert dialogs.decided == []
 
 
 def test_the_queue_is_counted_with_its_identical_requests() -> None:
-    desk, hands = desk_with(ask("a"), ask("b", payload="x"), ask("c"))
-    assert hands.place == Place(1, 3, 2)
-    desk.sync([ask("a"), ask("b", payload="x"), ask("c"), ask("d")])
-    assert hands.place == Place(1, 4, 3)
+    queue, dialogs = queue_with(ask("a"), ask("b", payload="x"), ask("c"))
+    assert dialogs.place == QueuePlace(1, 3, 2)
+    queue.sync([ask("a"), ask("b", payload="x"), ask("c"), ask("d")])
+    assert dialogs.place == QueuePlace(1, 4, 3)
 
 
 @given(
@@ -132,30 +133,30 @@ def test_the_queue_is_counted_with_its_identical_requests() -> None:
     )
 )
 def test_whatever_happens_only_open_requests_are_decided_and_each_once(steps: list[str]) -> None:
-    hands = Hands()
-    desk = ApprovalDesk(hands, lambda: hands.now)
+    dialogs = FakeDialogs()
+    queue = DialogQueue(dialogs, lambda: dialogs.now)
     pending: list[ApprovalRequested] = []
     count = 0
     for step in steps:
         if step == "new":
             count += 1
             pending.append(ask(f"r{count}", payload=str(count)))
-            desk.sync(pending)
+            queue.sync(pending)
         elif step == "type":
-            desk.typed()
-        elif step in ("allow", "later") and hands.open:
-            shown, hands.open = hands.open, ""
-            desk.answered(Answer(shown, Decision(allow=True) if step == "allow" else None))
+            queue.typed()
+        elif step in ("allow", "later") and dialogs.shown:
+            shown, dialogs.shown = dialogs.shown, ""
+            queue.answered(DialogAnswer(shown, Decision(allow=True) if step == "allow" else None))
         elif step == "gone" and pending:
             pending.pop(0)
-            desk.sync(pending)
+            queue.sync(pending)
         elif step == "show":
-            desk.show()
+            queue.show()
         elif step == "wait":
-            hands.wait(1.0)
-        assert desk.open_id == hands.open
-        assert not hands.open or hands.open in {r.request_id for r in pending}
-    decided = [request_id for request_id, _ in hands.decided]
+            dialogs.wait(1.0)
+        assert queue.open_id == dialogs.shown
+        assert not dialogs.shown or dialogs.shown in {r.request_id for r in pending}
+    decided = [request_id for request_id, _ in dialogs.decided]
     assert len(decided) == len(set(decided))
-    hands.wait(10)
-    assert not desk.show() or hands.open
+    dialogs.wait(10)
+    assert not queue.show() or dialogs.shown

@@ -1,5 +1,5 @@
 from amplifier_tui.host.events import BlockEnded, Failed, TurnEnded, TurnStarted
-from amplifier_tui.ui.dialogs.confirm import Confirm
+from amplifier_tui.ui.dialogs.questions import Confirm
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, opened
 

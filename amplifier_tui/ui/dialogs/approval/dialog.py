@@ -16,11 +16,10 @@ from textual.widgets import Input, Static
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import ApprovalRequested, Scope
 from amplifier_tui.ui.dialogs.approval import words
-from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
-from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.keys.actions import BY_ID, bindings
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
-from amplifier_tui.ui.session.approval_queue import Answer, Place
+from amplifier_tui.ui.state.approvals import DialogAnswer, QueuePlace
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 
 GRACE = 0.4
@@ -32,7 +31,7 @@ RESERVE = 23
 """Cells for the clock."""
 
 
-class ApprovalDialog(Sheet[Answer]):
+class ApprovalDialog(Sheet[DialogAnswer]):
     """Asks about one request.
 
     Args:
@@ -82,7 +81,7 @@ class ApprovalDialog(Sheet[Answer]):
         request: ApprovalRequested,
         *,
         lane: str = "main",
-        place: Place | None = None,
+        place: QueuePlace | None = None,
         hold: Callable[[str], None] = lambda _: None,
         keymap: Keymap | None = None,
         is_first_click: Callable[[], bool] = lambda: False,
@@ -93,7 +92,7 @@ class ApprovalDialog(Sheet[Answer]):
         self.request = request
         self.armed = False
         self._lane = lane
-        self._place = place if place is not None else Place()
+        self._place = place if place is not None else QueuePlace()
         self._hold = hold
         self._report_cover = cover
         self._held = False
@@ -134,12 +133,11 @@ class ApprovalDialog(Sheet[Answer]):
     def withdraw(self) -> None:
         """Close without an answer: the request was resolved elsewhere."""
         self._withdrawn = True
-        if self.is_active:
-            self.dismiss(None)
+        self.finish()
 
     # --- what is shown ---------------------------------------------------------------------
 
-    def set_place(self, place: Place) -> None:
+    def set_place(self, place: QueuePlace) -> None:
         """The queue behind this request has changed."""
         self._place = place
         if self.query("#place"):
@@ -158,29 +156,32 @@ class ApprovalDialog(Sheet[Answer]):
         self._tick()
         self.fit(self.room())
 
-    def _choices(self) -> list[Choice]:
+    def _choices(self) -> list[KeyChoice]:
         def key(action_id: str) -> str:
             return show_keys(self._keymap.keys_of(BY_ID[action_id]))
 
         if self._writing:
-            return [Choice("enter", "Deny, and say this", "send"), Choice("esc", "Back", "later")]
+            return [
+                KeyChoice("enter", "Deny, and say this", "send"),
+                KeyChoice("esc", "Back", "later"),
+            ]
         if self._confirming:
             return [
-                Choice("enter", "Allow this, once", "confirm", strong=True),
-                Choice(key("approval.deny"), "Deny", "deny"),
+                KeyChoice("enter", "Allow this, once", "confirm", strong=True),
+                KeyChoice(key("approval.deny"), "Deny", "deny"),
             ]
         found = [
-            Choice(key("approval.deny"), "Deny", "deny"),
-            Choice(key("approval.reason"), "Deny and say why", "reason"),
-            Choice(key("approval.allow"), "Allow", "allow"),
+            KeyChoice(key("approval.deny"), "Deny", "deny"),
+            KeyChoice(key("approval.reason"), "Deny and say why", "reason"),
+            KeyChoice(key("approval.allow"), "Allow", "allow"),
         ]
         if self._place.same > 1 and self.request.risk != "critical":
             words_all = f"Allow all {self._place.same}"
-            found.append(Choice(key("approval.all"), words_all, "allow_all"))
+            found.append(KeyChoice(key("approval.all"), words_all, "allow_all"))
         if self._offers_scopes:
-            found.append(Choice(key("approval.scope"), "Remember", "cycle_scope"))
-        found.append(Choice(key("approval.why"), "Why", "why"))
-        found.append(Choice(key("approval.later"), "Later", "later"))
+            found.append(KeyChoice(key("approval.scope"), "Remember", "cycle_scope"))
+        found.append(KeyChoice(key("approval.why"), "Why", "why"))
+        found.append(KeyChoice(key("approval.later"), "Later", "later"))
         return found
 
     @property
@@ -272,8 +273,8 @@ class ApprovalDialog(Sheet[Answer]):
         return super().check_action(action, parameters)
 
     def _answer(self, decision: Decision | None, identical: bool = False) -> None:
-        if self.is_active and not self._withdrawn:
-            self.dismiss(Answer(self.request.request_id, decision, identical))
+        if not self._withdrawn:
+            self.finish(DialogAnswer(self.request.request_id, decision, identical))
 
     def action_deny(self) -> None:
         """Refuse."""
@@ -359,12 +360,10 @@ class ApprovalDialog(Sheet[Answer]):
         event.stop()
         self._answer(Decision(allow=False, reason=" ".join(event.value.split())))
 
-    @on(KeyRow.Clicked)
-    async def _choice_clicked(self, event: KeyRow.Clicked) -> None:
-        event.stop()
-        # The click that brought the terminal to the front was not meant for a choice.
+    async def choose(self, action: str) -> None:
+        """Do it, unless the click brought the terminal to the front: it was not meant for this."""
         if not self._is_first_click():
-            await self.run_action(event.action)
+            await super().choose(action)
 
     @on(ScrollLines.Read)
     def _read(self) -> None:

@@ -15,7 +15,7 @@ from amplifier_tui.ui.widgets.scroll_lines import TextLine
 
 if TYPE_CHECKING:
     from amplifier_tui.host.events import ApprovalRequested, ApprovalResolved, Level, Risk, Scope
-    from amplifier_tui.ui.session.approval_queue import Place
+    from amplifier_tui.ui.state.approvals import QueuePlace
 
 RISK: dict[Risk, tuple[str, str]] = {
     "low": ("▲", "$text-secondary"),
@@ -45,7 +45,7 @@ def head(request: ApprovalRequested) -> Content:
     return Content.assemble((f"{glyph} {request.risk}", f"{colour} bold"), "   ", words)
 
 
-def place(at: Place, lane: str) -> Content:
+def place(at: QueuePlace, lane: str) -> Content:
     """Return the right end of the first row: `1 of 3 · main`."""
     return Content.styled(f"{at.n} of {at.of} · {one_line(lane, 24)}", "$text-muted")
 

@@ -1,7 +1,9 @@
 """A sheet with a filter and a list: the base of every picker."""
 
-from collections.abc import Sequence
-from typing import ClassVar
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import ClassVar, Generic, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -10,13 +12,16 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from amplifier_tui.ui.dialogs.parts.key_row import Choice, KeyRow
-from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.fuzzy import match
 from amplifier_tui.ui.keys.actions import bindings
-from amplifier_tui.ui.widgets.pick_list import PickList, PickRow
+from amplifier_tui.ui.widgets.pick_list import PickList, PickRow, marked
+
+Card = TypeVar("Card")
 
 
-class Picker(Sheet[str | None]):
+class Picker(Sheet[str]):
     """Lists rows, filters them while the user types, returns the id of the chosen one.
 
     A subclass gives `rows_for` and may mount a preview beside the list with `aside`.
@@ -27,6 +32,8 @@ class Picker(Sheet[str | None]):
     TITLE: ClassVar[str] = ""
     PLACEHOLDER: ClassVar[str] = "Type to filter"
     CHOOSE: ClassVar[str] = "Choose"
+    EMPTY: ClassVar[tuple[str, str]] = ("Nothing here.", "Nothing matches.")
+    """Said in place of rows: where there are none at all, and where none matches."""
     ROWS: ClassVar[tuple[int, int]] = (6, 20)
     """Rows the list has at least, and at most when there are as many."""
     BELOW: ClassVar[int] = 0
@@ -78,9 +85,9 @@ class Picker(Sheet[str | None]):
         """Make what stands between the list and the keys; at most `BELOW` rows."""
         yield from ()
 
-    def choices(self) -> Sequence[Choice]:
+    def choices(self) -> Sequence[KeyChoice]:
         """Return the row of keys."""
-        return (Choice("enter", self.CHOOSE, "choose"), Choice("esc", "Close", "close"))
+        return (KeyChoice("enter", self.CHOOSE, "choose"), KeyChoice("esc", "Close", "close"))
 
     def rows_for(self, query: str) -> Sequence[PickRow]:
         """Return the rows that match, best first."""
@@ -88,7 +95,7 @@ class Picker(Sheet[str | None]):
 
     def empty_words(self, query: str) -> str:
         """Say why there is no row."""
-        return "Nothing matches." if query else "Nothing here."
+        return self.EMPTY[bool(query)]
 
     def data(self, rows: Sequence[PickRow]) -> Content:
         """Return what stands at the right of the title."""
@@ -99,7 +106,7 @@ class Picker(Sheet[str | None]):
 
     def chosen(self, row: PickRow) -> None:
         """A row was chosen."""
-        self.dismiss(row.id)
+        self.finish(row.id)
 
     # --- machinery -------------------------------------------------------------------------
 
@@ -153,23 +160,18 @@ class Picker(Sheet[str | None]):
         event.stop()
         self.action_choose()
 
-    @on(KeyRow.Clicked)
-    async def _key_clicked(self, event: KeyRow.Clicked) -> None:
-        event.stop()
-        await self.run_action(event.action)
-
     def action_choose(self) -> None:
         """Choose the highlighted row."""
         row = self.rows.row
-        if row is not None and self.is_active:
+        if row is not None:
             self.chosen(row)
 
     def action_close(self) -> None:
         """Clear the filter, or close without choosing."""
         if self.query_text:
             self.query_one("#filter", Input).value = ""
-        elif self.is_active:
-            self.dismiss(None)
+        else:
+            self.finish()
 
     def action_move(self, by: int) -> None:
         """Move the cursor."""
@@ -194,3 +196,56 @@ class Aside(Vertical):
         scrollbar-background-active: $panel;
     }
     """
+
+
+class AskingPicker(Picker, Generic[Card]):
+    """A picker that lists what the host knows; until that has come it says so.
+
+    Args:
+        ask: Lists the cards.
+        query: What stands in the filter first.
+    """
+
+    WHAT: ClassVar[str] = ""
+    """What is listed, in the plural."""
+
+    def __init__(self, ask: Callable[[], Future[tuple[Card, ...]]], query: str = "") -> None:
+        super().__init__(query)
+        self._ask = ask
+        self._problem = ""
+        self.asked = False
+        """The host has answered."""
+
+    def on_mount(self) -> None:
+        """Ask the host."""
+        self.run_worker(self._load(), group="cards")
+
+    async def _load(self) -> None:
+        cards: tuple[Card, ...] = ()
+        try:
+            cards = await asyncio.wrap_future(self._ask())
+        except Exception as error:
+            # Whatever the host could not do is shown in place of the list.
+            self._problem = self.problem_words(error)
+        self.asked = True
+        self.refill(self.take(cards))
+
+    def problem_words(self, error: Exception) -> str:
+        """Say why there is no list."""
+        return f"The {self.WHAT} cannot be listed: {one_line(str(error))}"
+
+    def take(self, cards: tuple[Card, ...]) -> str:
+        """Keep the cards; returns the id of the row the cursor begins on, empty for the first."""
+        return ""
+
+    def empty_words(self, query: str) -> str:
+        """Say why there is no row."""
+        if not self.asked:
+            return f"Looking for {self.WHAT}…"
+        return self._problem or super().empty_words(query)
+
+
+def marked_match(text: str, query: str) -> Content:
+    """Return a text with what a query found in it marked."""
+    found = match(query, text) if query else None
+    return marked(text, found[1] if found else ())

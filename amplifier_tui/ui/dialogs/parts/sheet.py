@@ -1,20 +1,130 @@
-"""What every dialog is: a surface that comes up from the foot of the screen.
+"""What every dialog is: a surface that comes up from the foot of the screen, ending in its keys.
 
 The conversation stays readable above it and goes on; the prompt and the status bar stay visible
 below it. On a small screen the sheet takes all of it.
 """
 
-from typing import TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
 
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
 from textual.screen import ModalScreen
+from textual.strip import Strip
 from textual.widget import Widget
 
 T = TypeVar("T")
 
 SMALL = (80, 20)
 """Below this many columns or rows a sheet takes the whole screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyChoice:
+    """A key, its words, and the name of what it does."""
+
+    key: str
+    words: str
+    action: str
+    strong: bool = False
+    """The one word a decision hangs on: drawn bold in the warning colour."""
+
+
+class KeyRow(Widget):
+    """Lays its choices out from left to right, on as many rows as they need.
+
+    Args:
+        choices: What is offered.
+        reserve: Cells kept free at the right for `set_right`, which needs no layout.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-row--key"}
+    DEFAULT_CSS = """
+    KeyRow {
+        height: auto;
+        & > .key-row--key { background: $background; color: $foreground; text-style: bold; }
+    }
+    """
+    GAP: ClassVar[int] = 3
+    """Cells between two choices, where there is room."""
+
+    @dataclass
+    class Clicked(Message):
+        """A choice was clicked."""
+
+        action: str
+
+    def __init__(
+        self, choices: Sequence[KeyChoice] = (), *, reserve: int = 0, id: str | None = None
+    ) -> None:
+        super().__init__(id=id)
+        self._choices = tuple(choices)
+        self._reserve = reserve
+        self._right = Content()
+        self._rows: list[list[tuple[int, KeyChoice]]] = []
+
+    def set_choices(self, choices: Sequence[KeyChoice]) -> None:
+        """Show other choices."""
+        if tuple(choices) != self._choices:
+            self._choices = tuple(choices)
+            # The layout asks for the height only where it does not believe to know it.
+            self._lay_out(self.size.width)
+            self.refresh(layout=True)
+
+    def set_right(self, content: Content) -> None:
+        """Show data at the right end of the last row. Never needs another layout."""
+        self._right = content
+        self.refresh()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return how many rows the choices need."""
+        self._lay_out(width)
+        return max(1, len(self._rows))
+
+    def _lay_out(self, width: int) -> None:
+        gap = self.GAP if width >= 60 else 1
+        rows: list[list[tuple[int, KeyChoice]]] = [[]]
+        at = 0
+        for choice in self._choices:
+            size = len(choice.key) + 3 + len(choice.words)
+            if at and at + size > width:
+                rows.append([])
+                at = 0
+            rows[-1].append((at, choice))
+            at += size + gap
+        if at - gap + self._reserve > width:
+            rows.append([])
+        self._rows = rows
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one row."""
+        width = self.size.width
+        key_style = self.get_visual_style("key-row--key")
+        line = Content()
+        for at, choice in self._rows[y] if y < len(self._rows) else ():
+            line = line.pad_right(at - line.cell_length)
+            words = (choice.words, "$text-warning bold" if choice.strong else "")
+            line = Content.assemble(line, (f" {choice.key} ", key_style), " ", words)
+        if y == len(self._rows) - 1:
+            right = self._right.truncate(max(0, width - line.cell_length), ellipsis=True)
+            line = Content.assemble(
+                line, " " * (width - line.cell_length - right.cell_length), right
+            )
+        strip = Strip(line.render_segments(self.visual_style), line.cell_length)
+        return strip.adjust_cell_length(width, self.rich_style)
+
+    def on_click(self, event: events.Click) -> None:
+        """Say which choice was clicked."""
+        event.stop()
+        for at, choice in self._rows[event.y] if event.y < len(self._rows) else ():
+            if at <= event.x < at + len(choice.key) + 3 + len(choice.words):
+                self.post_message(self.Clicked(choice.action))
+                return
 
 
 class Sheet(ModalScreen[T]):
@@ -80,3 +190,23 @@ class Sheet(ModalScreen[T]):
 
     def fit(self, rows: int) -> None:
         """Adapt to the height there is; called on every resize."""
+
+    # --- ending ----------------------------------------------------------------------------
+
+    @on(KeyRow.Clicked)
+    async def _choice_clicked(self, event: KeyRow.Clicked) -> None:
+        event.stop()
+        await self.choose(event.action)
+
+    async def choose(self, action: str) -> None:
+        """Do what a click on a choice asks for."""
+        await self.run_action(action)
+
+    def finish(self, result: T | None = None) -> None:
+        """Close with a result; does nothing when the dialog is closing already."""
+        if self.is_active:
+            self.dismiss(result)
+
+    def action_close(self) -> None:
+        """Close without a result."""
+        self.finish()

@@ -1,0 +1,169 @@
+"""Actions about the program itself: commands, keys, prompt history, editor, themes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from textual.app import SuspendNotSupported
+
+from amplifier_tui.paths import user_config_dir
+from amplifier_tui.ui.app.themes import ThemeError, build_theme, find_theme, load_all
+
+if TYPE_CHECKING:
+    from amplifier_tui.ui.app.session_app import SessionApp
+    from amplifier_tui.ui.app.themes import Roles
+    from amplifier_tui.ui.dialogs.parts.picker import Picker
+    from amplifier_tui.ui.keys.keymap import Keymap
+
+# --- commands ------------------------------------------------------------------------------
+
+
+def leader(app: SessionApp) -> None:
+    """Wait for the second key of a chord."""
+    from amplifier_tui.ui.dialogs.commands import LeaderPopup
+
+    async def chosen(action_id: str | None) -> None:
+        app.main.prompt.input.in_chord = False
+        if action_id is not None:
+            await app.run_by_id(action_id)
+
+    app.push_screen(LeaderPopup(app.keymap), chosen)
+
+
+def _choose_command(app: SessionApp, dialog: Picker) -> None:
+    async def chosen(action_id: str | None) -> None:
+        if action_id is not None:
+            await app.run_by_id(action_id)
+
+    app.push_screen(dialog, chosen)
+
+
+def palette(app: SessionApp) -> None:
+    """Open the command palette."""
+    from amplifier_tui.ui.dialogs.commands import CommandPalette
+
+    _choose_command(app, CommandPalette(app.keymap))
+
+
+def help(app: SessionApp) -> None:
+    """Show every key and command."""
+    from amplifier_tui.ui.dialogs.commands import Help
+
+    _choose_command(app, Help(app.keymap))
+
+
+# --- prompt --------------------------------------------------------------------------------
+
+
+def search_history(app: SessionApp) -> None:
+    """Look for an earlier prompt and put it into the draft."""
+    from amplifier_tui.ui.dialogs.pickers import HistoryPicker
+
+    prompt = app.main.prompt.input
+    items = prompt.past.items
+
+    def chosen(index: str | None) -> None:
+        if index is not None:
+            prompt.set_draft(items[int(index)])
+
+    query = " ".join(prompt.text.split())[:80]
+    app.push_screen(HistoryPicker(items, query), chosen)
+
+
+def editor(app: SessionApp) -> None:
+    """Write the draft in the user's editor."""
+    from amplifier_tui.ui.prompt.editor import EditorError, edit_text
+
+    prompt = app.main.prompt.input
+    try:
+        with app.suspend():
+            text = edit_text(prompt.draft)
+    except SuspendNotSupported:
+        app.say("This terminal cannot be handed to an editor.", "warning")
+    except EditorError as error:
+        app.say(str(error), "warning")
+    else:
+        prompt.set_draft(text)
+    prompt.focus()
+
+
+# --- keys and themes -----------------------------------------------------------------------
+
+
+async def load_keys(app: SessionApp) -> None:
+    """Read keymap and prompt history in a thread and put them in force."""
+    from amplifier_tui.ui.keys.keymap_file import load_keymap
+
+    use_keymap(app, await asyncio.to_thread(load_keymap, user_config_dir() / "keymap.toml"))
+    app.history.merge(await asyncio.to_thread(app.history.load))
+
+
+def use_keymap(app: SessionApp, keymap: Keymap) -> None:
+    """Put the user's keys in force and say which entries were refused."""
+    app.set_keymap(
+        {action_id: keys or f"unbound-{action_id}" for action_id, keys in keymap.keys.items()}
+    )
+    app.main.use_keymap(keymap)
+    for error in keymap.errors:
+        app.say(error, "warning")
+
+
+async def load_themes(app: SessionApp) -> None:
+    """Read every theme file in a thread and make the themes known."""
+    themes, errors = await asyncio.to_thread(load_all)
+    use_themes(app, themes, errors)
+
+
+def use_themes(app: SessionApp, found: list[Roles], errors: list[str]) -> None:
+    """Make the themes known; the one in force is shown as its file says now."""
+    app.theme_errors = errors
+    for roles in found:
+        changed = roles["name"] == app.theme and roles != app.themes.get(roles["name"])
+        add_theme(app, roles)
+        if changed:
+            # Setting the same name again would be taken for no change.
+            app.theme = "textual-dark"
+            _choose_theme(app, roles["name"])
+    for error in errors:
+        app.say(error, "warning")
+
+
+def add_theme(app: SessionApp, roles: Roles) -> None:
+    """Make a theme known to Textual."""
+    app.themes[roles["name"]] = roles
+    app.register_theme(build_theme(roles))
+
+
+def themes(app: SessionApp, name: str = "") -> None:
+    """Put a theme in force, or open the picker."""
+    if name:
+        _choose_theme(app, name)
+        return
+    from amplifier_tui.ui.dialogs.pickers import ThemePicker
+
+    def show(found: str) -> None:
+        if found in app.themes and found != app.theme:
+            app.theme = found
+
+    def chosen(found: str | None) -> None:
+        if found is not None:
+            _choose_theme(app, found)
+
+    known = [app.themes[each] for each in sorted(app.themes)]
+    app.push_screen(ThemePicker(known, app.theme_errors, app.theme, show), chosen)
+
+
+def _choose_theme(app: SessionApp, name: str) -> None:
+    """Put a theme in force and remember it."""
+    try:
+        roles = app.themes.get(name) or find_theme(name)
+    except ThemeError as error:
+        app.say(str(error), "warning")
+        return
+    add_theme(app, roles)
+    app.theme = name
+    try:
+        app.preferences.set_theme(name, {**roles, "dark": bool(roles["dark"])})
+    except OSError as error:
+        app.say(f"The theme is not remembered: {error}", "warning")

@@ -1,0 +1,121 @@
+"""Actions about prompts and turns: sending, trying again, taking back, answering."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amplifier_tui.ui.app.session_app import in_session
+from amplifier_tui.ui.keys.actions import BY_SLASH
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.client import SessionClient
+    from amplifier_tui.ui.app.session_app import SessionApp
+    from amplifier_tui.ui.state.conversation.entries import ErrorEntry
+    from amplifier_tui.ui.state.session import SessionState
+
+
+async def send(app: SessionApp, text: str, *, queue: bool) -> None:
+    """Run a slash command, or give the session a prompt.
+
+    Args:
+        app: The app.
+        text: What was sent.
+        queue: Send it after the running turn instead of steering it.
+    """
+    if text.startswith("/") and await _run_slash(app, text):
+        return
+    if app.link is None:
+        app.early.append((text, queue))
+    elif not app.link.submit(text, queue=queue):
+        app.main.prompt.restore(text)
+        return
+    app.main.action_bottom()
+
+
+async def _run_slash(app: SessionApp, text: str) -> bool:
+    """Run a slash command.
+
+    Returns:
+        False when the text is none, or has to wait for the session, and is to be sent as it is.
+    """
+    name, _, argument = text[1:].strip().partition(" ")
+    if "/" in name or "\n" in text.strip() or not name.replace("-", "").isalpha():
+        return False
+    action = BY_SLASH.get(name)
+    if action is None:
+        app.main.prompt.restore(text)
+        app.say(f"There is no command /{name}; / lists them.", "warning")
+        return True
+    if action.in_session and (app.link is None or app.link.opening):
+        return False
+    await app.run_by_id(action.id, argument.strip())
+    return True
+
+
+def retry_last(app: SessionApp) -> None:
+    """Go on with the prompt that failed last."""
+    if app.state is not None:
+        retry(app, app.state.conversation.failures.newest)
+
+
+def retry_without(app: SessionApp) -> None:
+    """Go on with the prompt that failed last, without the context source that failed."""
+    if app.state is None:
+        return
+    failed = app.state.conversation.failures.newest
+    if failed is not None and failed.source:
+        retry(app, failed, failed.source)
+    else:
+        app.say("No source of the context has failed.")
+
+
+@in_session
+def retry(
+    app: SessionApp,
+    client: SessionClient,
+    state: SessionState,
+    failed: ErrorEntry | None,
+    without: str = "",
+) -> None:
+    """Go on with the prompt of a failure; one the session did not take is sent again.
+
+    Args:
+        app: The app.
+        client: Goes on with it.
+        state: Says what runs.
+        failed: The failure; None leaves it to the session what there is to go on with.
+        without: The context source to leave out.
+    """
+    if state.activity.running:
+        app.say("A turn is running.")
+        return
+    draft = app.main.prompt.input
+    if failed is not None and failed.prompt and draft.draft == failed.prompt:
+        # It was given back to the draft when it failed.
+        draft.clear_draft()
+    if failed is not None and failed.prompt and not failed.taken:
+        if app.link is not None and not app.link.submit(failed.prompt, queue=False):
+            app.main.prompt.restore(failed.prompt)
+    elif not state.facts.opened:
+        app.say("There is nothing to try again.")
+    else:
+        client.retry(without=without)
+
+
+@in_session
+def unqueue(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Take the last queued prompt back into the draft."""
+    items = state.queue.items
+    if not items:
+        app.say("Nothing is queued.")
+    elif app.main.prompt.input.text:
+        app.say("Send or clear the draft first.")
+    else:
+        client.unqueue(len(items) - 1)
+        app.main.prompt.restore(items[-1])
+
+
+def approvals(app: SessionApp) -> None:
+    """Show the oldest request that waits for the user."""
+    if app.link is None or not app.link.approvals.show():
+        app.say("Nothing waits for you.")

@@ -1,0 +1,185 @@
+"""The commands there are: the palette, every key and command by group, and the leader's chords."""
+
+from collections.abc import Sequence
+
+from textual import events
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import Static
+
+from amplifier_tui.ui.dialogs.parts.picker import Picker, marked_match
+from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.fuzzy import rank
+from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, Action, groups
+from amplifier_tui.ui.keys.keymap import Keymap, show_key, show_keys
+from amplifier_tui.ui.keys.pane_keys import pane_actions
+from amplifier_tui.ui.widgets.pick_list import PickRow
+
+
+class CommandPalette(Picker):
+    """Returns the id of the action to run.
+
+    Args:
+        keymap: The keys to show.
+    """
+
+    TITLE = "Commands"
+    PLACEHOLDER = "Type to find a command"
+    CHOOSE = "Run"
+
+    def __init__(self, keymap: Keymap) -> None:
+        super().__init__()
+        self._keymap = keymap
+
+    def rows_for(self, query: str) -> Sequence[PickRow]:
+        """Return the actions that match."""
+        listed = [action for action in ACTIONS if action.listed and action.id != "app.palette"]
+        found = rank(query, listed, action_text)
+        return [action_row(action, self._keymap, query) for action in found]
+
+
+class Help(Picker):
+    """Returns the id of an action to run.
+
+    Args:
+        keymap: The keys to show.
+    """
+
+    TITLE = "Keys and commands"
+    PLACEHOLDER = "Type to find one"
+    CHOOSE = "Run"
+    ROWS = (20, 60)
+
+    def __init__(self, keymap: Keymap) -> None:
+        super().__init__()
+        self._keymap = keymap
+
+    def rows_for(self, query: str) -> Sequence[PickRow]:
+        """Return the groups, or the actions that match."""
+        full = self.app.size.width >= 100
+        actions = (*ACTIONS, *pane_actions())
+        if query:
+            found = rank(query, actions, action_text)
+            return [action_row(action, self._keymap, query, full=full) for action in found]
+        rows: list[PickRow] = []
+        for name, members in groups(actions):
+            if rows:
+                rows.append(PickRow("", Content()))
+            rows.append(PickRow("", Content.styled(name, "$text-secondary bold")))
+            rows += [action_row(action, self._keymap, full=full) for action in members]
+        return rows
+
+    def data(self, rows: Sequence[PickRow]) -> Content:
+        """Say where keys are changed."""
+        return Content("keymap.toml changes them")
+
+    def chosen(self, row: PickRow) -> None:
+        """Run what can be run from here; keys of other places are only explained."""
+        action = BY_ID.get(row.id)
+        if action is not None and action.listed:
+            super().chosen(row)
+
+
+class LeaderPopup(Sheet[str]):
+    """Takes one key and returns the id of its action; None for any other key.
+
+    Args:
+        keymap: The chords in force.
+    """
+
+    DEFAULT_CSS = """
+    LeaderPopup > #sheet { padding: 1 2; }
+    LeaderPopup.-small > #sheet { height: auto; }
+    """
+
+    def __init__(self, keymap: Keymap) -> None:
+        super().__init__()
+        self._chords = keymap.by_chord()
+        self._leader = keymap.leader()
+
+    def content(self) -> ComposeResult:
+        """Make the columns."""
+        yield Static(id="chords")
+
+    def fit(self, rows: int) -> None:
+        """Lay the chords out in as many columns as fit."""
+        width = max(20, self.app.size.width - 4)
+        self.query_one("#chords", Static).update(
+            chord_columns(self._chords, self._leader, width, rows - 2)
+        )
+
+    def on_key(self, event: events.Key) -> None:
+        """Take the key, whatever it is."""
+        event.stop()
+        event.prevent_default()
+        self.take(event.key)
+
+    def take(self, key: str) -> None:
+        """Close with what the key means, or with nothing."""
+        action = self._chords.get(key)
+        self.finish(action.id if action is not None else None)
+
+    def on_click(self) -> None:
+        """A click closes it."""
+        self.finish()
+
+
+def action_text(action: Action) -> str:
+    """Return the text a filter looks at."""
+    return f"{action.title} {' '.join('/' + name for name in action.slash)} {action.help}"
+
+
+def action_row(action: Action, keymap: Keymap, query: str = "", *, full: bool = False) -> PickRow:
+    """Return one action with the ways to reach it.
+
+    Args:
+        action: The action.
+        keymap: The keys in force.
+        query: What was typed, to mark it.
+        full: Show every key, the chord, the command and the long help, not only the first key.
+    """
+    left = marked_match(action.title, query)
+    if full and action.help:
+        left = Content.assemble(left, (f"  {action.help}", "$text-muted"))
+    keys = show_keys(keymap.keys_of(action), 3 if full else 1)
+    chord = keymap.chord_of(action)
+    chord_words = f"{keymap.leader()} {show_key(chord)}" if chord else ""
+    slash = f"/{action.slash[0]}" if action.slash else ""
+    if full:
+        right = Content.assemble(
+            (keys.rjust(12), "bold"),
+            "  ",
+            (chord_words.ljust(12), "$text-muted"),
+            (slash.ljust(12), "$text-muted"),
+        )
+    else:
+        right = Content.assemble(
+            (slash, "$text-muted"), "   ", ((keys or chord_words).rjust(10), "")
+        )
+    return PickRow(action.id, left, right)
+
+
+def chord_columns(chords: dict[str, Action], leader: str, width: int, rows: int) -> Content:
+    """Lay out chords by group.
+
+    Args:
+        chords: Actions by the key that follows the leader.
+        leader: The leader key as the screen shows it.
+        width: Cells there are.
+        rows: Rows there are; what does not fit is left out from the end.
+    """
+    cells: list[Content] = []
+    size = 36
+    for chord, action in chords.items():
+        key = show_key(chord)
+        cell = Content.assemble((f" {key} ", "bold on $background"), " ", action.title)
+        cells.append(cell.truncate(size - 2, ellipsis=True))
+    columns = max(1, width // size)
+    height = -(-len(cells) // columns)
+    lines = [Content.assemble((leader, "bold $text-secondary"), ("  then", "$text-muted"))]
+    if height + 2 <= rows:
+        lines.append(Content())
+    for row in range(min(height, max(1, rows - len(lines)))):
+        parts = cells[row::height]
+        lines.append(Content("").join(part.pad_right(size - part.cell_length) for part in parts))
+    return Content("\n").join(lines)

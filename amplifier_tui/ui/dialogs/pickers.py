@@ -1,0 +1,205 @@
+"""The small pickers: sessions, earlier prompts, notices, themes."""
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+
+from textual.content import Content
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.client import SessionCard
+from amplifier_tui.host.events import Level
+from amplifier_tui.ui.ages import ago
+from amplifier_tui.ui.app.themes import Roles
+from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, Picker, marked_match
+from amplifier_tui.ui.fuzzy import rank
+from amplifier_tui.ui.state.formats import plural
+from amplifier_tui.ui.state.notices import ShownNotice
+from amplifier_tui.ui.widgets.pick_list import PickRow
+
+GLYPHS: dict[Level, tuple[str, str]] = {
+    "info": ("·", "$text-muted"),
+    "warning": ("!", "$text-warning"),
+    "error": ("✗", "$text-error"),
+}
+
+
+class SessionPicker(AskingPicker[SessionCard]):
+    """Returns the id of the session to resume.
+
+    Args:
+        ask: Lists the sessions, newest first.
+        current: Id of the open session.
+        clock: Unix seconds.
+    """
+
+    TITLE = "Sessions"
+    PLACEHOLDER = "Type to filter by title, first prompt, bundle or id"
+    CHOOSE = "Resume"
+    WHAT = "sessions"
+    EMPTY = ("No session was stored here.", "No session matches.")
+
+    def __init__(
+        self,
+        ask: Callable[[], Future[tuple[SessionCard, ...]]],
+        current: str = "",
+        query: str = "",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(ask, query)
+        self._current = current
+        self._clock = clock
+        self._cards: tuple[SessionCard, ...] = ()
+
+    def take(self, cards: tuple[SessionCard, ...]) -> str:
+        """Keep the cards."""
+        self._cards = cards
+        return ""
+
+    def rows_for(self, query: str) -> Sequence[PickRow]:
+        """Return the sessions that match."""
+        cards = rank(
+            query,
+            self._cards,
+            lambda c: f"{c.title} {c.first_prompt} {c.bundle} {c.session_id} {c.cwd}",
+        )
+        return [self._row(card) for card in cards]
+
+    def _row(self, card: SessionCard) -> PickRow:
+        title, first = one_line(card.title, 200), one_line(card.first_prompt, 200)
+        left = Content.assemble(
+            (title or first or card.session_id[:8], "bold"),
+            (f"  {first}" if title and first and first != title else "", "$text-muted"),
+        )
+        parts = [plural(card.turns, "turn"), one_line(card.bundle, 24)]
+        age = "open now" if card.session_id == self._current else ago(self._clock() - card.updated)
+        words = " · ".join(part for part in [*parts, age] if part)
+        return PickRow(card.session_id, left, Content.styled(words, "$text-muted"))
+
+
+class HistoryPicker(Picker):
+    """Returns the index of the prompt to put into the draft.
+
+    Args:
+        items: Earlier prompts, oldest first.
+        query: What to look for first.
+    """
+
+    TITLE = "History"
+    PLACEHOLDER = "Type to search earlier prompts"
+    CHOOSE = "Use"
+    EMPTY = ("No prompt was sent yet.", "No prompt matches.")
+    ROWS = (6, 12)
+
+    def __init__(self, items: Sequence[str], query: str = "") -> None:
+        super().__init__(query)
+        # The newest of equal prompts is the one that counts.
+        newest = {text: index for index, text in enumerate(items)}
+        self._items = [(index, one_line(text, 400), text) for text, index in newest.items()]
+        self._items.sort(reverse=True)
+
+    def rows_for(self, query: str) -> Sequence[PickRow]:
+        """Return the prompts that match, newest first among equals."""
+        rows: list[PickRow] = []
+        for index, line, text in rank(query, self._items, lambda item: item[1]):
+            count = text.count("\n")
+            words = f"{count + 1} lines" if count else ""
+            rows.append(
+                PickRow(str(index), marked_match(line, query), Content.styled(words, "$text-muted"))
+            )
+        return rows
+
+
+class NoticeHistory(Picker):
+    """Lists notices, newest first; returns the index of the one to copy.
+
+    Args:
+        history: Oldest first.
+    """
+
+    TITLE = "Notices"
+    CHOOSE = "Copy"
+    EMPTY = ("No notice yet.", "No notice matches.")
+
+    def __init__(self, history: Sequence[ShownNotice]) -> None:
+        super().__init__()
+        self._history = list(enumerate(history))[::-1]
+
+    def rows_for(self, query: str) -> Sequence[PickRow]:
+        """Return the notices that match."""
+        found = rank(
+            query, self._history, lambda item: f"{item[1].notice.text} {item[1].notice.source}"
+        )
+        return [self._row(index, shown) for index, shown in found]
+
+    def _row(self, index: int, shown: ShownNotice) -> PickRow:
+        glyph, colour = GLYPHS[shown.level]
+        clock = time.strftime("%H:%M:%S", time.localtime(shown.since))
+        left = Content.assemble(
+            (f"{clock} ", "$text-muted"), (f"{glyph} ", colour), one_line(shown.notice.text, 500)
+        )
+        return PickRow(
+            str(index), left, Content.styled(one_line(shown.notice.source, 40), "$text-muted")
+        )
+
+
+class ThemePicker(Picker):
+    """Returns the name of the theme to keep; None when the one before was put back.
+
+    Args:
+        themes: The themes there are.
+        errors: One line per theme file that is wrong.
+        current: The theme in force.
+        show: Puts a theme in force.
+    """
+
+    TITLE = "Themes"
+    CHOOSE = "Keep"
+    ROWS = (6, 12)
+
+    def __init__(
+        self,
+        themes: Sequence[Roles],
+        errors: Sequence[str],
+        current: str,
+        show: Callable[[str], None],
+    ) -> None:
+        super().__init__()
+        self._themes = themes
+        self._errors = errors
+        self._current = current
+        self._show = show
+
+    def on_mount(self) -> None:
+        """Start on the theme in force."""
+        self.refill(self._current)
+
+    def rows_for(self, query: str) -> Sequence[PickRow]:
+        """Return the themes that match, and what is wrong with the others."""
+        found = rank(query, self._themes, lambda roles: f"{roles['name']} {roles['description']}")
+        rows = [self._row(roles, query) for roles in found]
+        if not query:
+            rows += [
+                PickRow("", Content.styled(f"✗ {one_line(error)}", "$text-error"))
+                for error in self._errors
+            ]
+        return rows
+
+    def _row(self, roles: Roles, query: str) -> PickRow:
+        left = Content.assemble(
+            marked_match(roles["name"], query).stylize("bold"),
+            (f"  {one_line(roles['description'])}", "$text-muted"),
+        )
+        kind = "dark" if roles["dark"] else "light"
+        words = f"in use · {kind}" if roles["name"] == self._current else kind
+        return PickRow(roles["name"], left, Content.styled(words, "$text-muted"))
+
+    def highlighted(self, row: PickRow | None) -> None:
+        """Show the theme."""
+        if row is not None:
+            self._show(row.id)
+
+    def action_close(self) -> None:
+        """Put the old theme back."""
+        self._show(self._current)
+        self.finish()

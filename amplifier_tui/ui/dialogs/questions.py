@@ -1,0 +1,163 @@
+"""Short questions: one line of text, yes or no, and whether to open an address."""
+
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.dialogs.approval.payload import text_lines
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
+
+_SCHEMES = frozenset(("http", "https"))
+
+
+class AskLine(Sheet[str]):
+    """Returns the line, stripped; None when it was closed or left empty.
+
+    Args:
+        label: What is asked for.
+        value: What stands there first.
+        limit: How many characters it may have.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", show=False)]
+    AUTO_FOCUS = "#line"
+    DEFAULT_CSS = """
+    AskLine #ask { height: 1; margin-bottom: 1; }
+    AskLine #ask > Static { width: auto; text-style: bold; color: $text-secondary; }
+    AskLine #line {
+        width: 1fr;
+        height: 1;
+        margin-left: 2;
+        padding: 0 1;
+        border: none;
+        background: $background;
+        &:focus { background-tint: transparent; }
+    }
+    AskLine.-small > #sheet { height: auto; }
+    """
+
+    def __init__(self, label: str, value: str = "", limit: int = 200) -> None:
+        super().__init__()
+        self._label = label
+        self._limit = limit
+        self._value = value
+
+    def content(self) -> ComposeResult:
+        """Make the label, the line and the keys."""
+        with Horizontal(id="ask"):
+            yield Static(self._label, markup=False)
+            yield Input(self._value, id="line", max_length=self._limit)
+        yield KeyRow((KeyChoice("enter", "Save", "save"), KeyChoice("esc", "Close", "close")))
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_save()
+
+    def action_save(self) -> None:
+        """Return the line."""
+        self.finish(self.query_one(Input).value.strip() or None)
+
+
+class Confirm(Sheet[bool]):
+    """Returns whether the user said yes.
+
+    Args:
+        question: What would happen, one sentence.
+        yes: What the key that agrees does, in a few words.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", show=False),
+        Binding("n,escape", "answer(False)", show=False),
+    ]
+    DEFAULT_CSS = """
+    Confirm #question { margin-bottom: 1; }
+    Confirm.-small > #sheet { height: auto; }
+    """
+
+    def __init__(self, question: str, yes: str) -> None:
+        super().__init__()
+        self._question = question
+        self._yes = yes
+
+    def content(self) -> ComposeResult:
+        """Make the question and the keys."""
+        yield Static(self._question, id="question", markup=False)
+        yield KeyRow(
+            (
+                KeyChoice("y", self._yes, "answer(True)", strong=True),
+                KeyChoice("esc", "Close", "answer(False)"),
+            )
+        )
+
+    def action_answer(self, yes: bool) -> None:
+        """Return the answer."""
+        self.finish(yes)
+
+
+class OpenLink(Sheet[str]):
+    """Returns `open` or `copy`; None when it was closed.
+
+    Args:
+        url: The address, as the model wrote it.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("o", "open", show=False),
+        Binding("y", "copy", show=False),
+        Binding("escape", "close", show=False),
+    ]
+    AUTO_FOCUS = "#address"
+    DEFAULT_CSS = """
+    OpenLink #link-head { margin-bottom: 1; }
+    OpenLink #address { background: $panel; margin-left: 2; }
+    OpenLink KeyRow { margin-top: 1; }
+    OpenLink.-small > #sheet { height: auto; }
+    """
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._url = url
+        self._host = host_of(url)
+
+    def content(self) -> ComposeResult:
+        """Make the address and the keys."""
+        if self._host:
+            head = Content.assemble("Opens ", (one_line(self._host, 200), "bold"))
+        else:
+            head = Content.styled("This is no web address; it is not opened.", "$text-warning")
+        yield Static(head, id="link-head")
+        yield ScrollLines(text_lines(self._url), id="address")
+        choices = [KeyChoice("o", "Open in the browser", "open")] if self._host else []
+        yield KeyRow([*choices, KeyChoice("y", "Copy", "copy"), KeyChoice("esc", "Close", "close")])
+
+    def fit(self, rows: int) -> None:
+        """Let a long address scroll."""
+        self.query_one(ScrollLines).styles.max_height = max(1, rows - 6)
+
+    def action_open(self) -> None:
+        """Open it."""
+        if self._host:
+            self.finish("open")
+
+    def action_copy(self) -> None:
+        """Copy it."""
+        self.finish("copy")
+
+
+def host_of(url: str) -> str:
+    """Return the host an address leads to; empty for one that is not opened: no web address."""
+    try:
+        parts = urlsplit(url)
+        return (parts.hostname or "") if parts.scheme.lower() in _SCHEMES else ""
+    except ValueError:
+        return ""
