@@ -45,7 +45,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = (field.name for field in dataclasses.fields(value))
         return {name: plain(getattr(value, name), depth + 1) for name in names}
-    return printable(value)
+    return safe_str(value)
 
 
 def copy_plain(value: Any) -> Any:
@@ -87,10 +87,10 @@ def json_key(key: Any) -> str:
         return "null"
     if isinstance(key, bool):
         return "true" if key else "false"
-    return printable(key)
+    return safe_str(key)
 
 
-def printable(value: Any) -> str:
+def safe_str(value: Any) -> str:
     """Return a value's `str`, also where that raises."""
     try:
         return str(value)

@@ -13,7 +13,7 @@ def list_modules(as_json: bool) -> None:
     from amplifier_tui.cli.bundle_common import print_json
     from amplifier_tui.cli.bundle_layout import table
     from amplifier_tui.cli.module_log import log_to_stderr
-    from amplifier_tui.kernel.discovery import find_modules
+    from amplifier_tui.kernel.mounting.discovery import find_modules
 
     log_to_stderr()
     seen: set[str] = set()

@@ -6,6 +6,24 @@ A module that is not listed is at the same path below `ALIASES`.
 from typing import Final
 
 MOVED: Final = {
+    "amplifier_core._collect_helper": "amplifier_tui.kernel.mounting.callbacks",
+    "amplifier_core._session_exec": "amplifier_tui.kernel.session",
+    "amplifier_core._session_init": "amplifier_tui.kernel.session",
+    "amplifier_core.approval": "amplifier_tui.kernel.frontend",
+    "amplifier_core.content_models": "amplifier_tui.kernel.models.content",
+    "amplifier_core.discovery": "amplifier_tui.kernel.mounting.discovery",
+    "amplifier_core.display": "amplifier_tui.kernel.frontend",
+    "amplifier_core.module_sources": "amplifier_tui.kernel.mounting.sources",
+    "amplifier_core.validation.callables": "amplifier_tui.kernel.validation.members",
+    "amplifier_core.validation.context": "amplifier_tui.kernel.validation.kinds",
+    "amplifier_core.validation.details": "amplifier_tui.kernel.validation.members",
+    "amplifier_core.validation.dispatch": "amplifier_tui.kernel.validation.kinds",
+    "amplifier_core.validation.hook": "amplifier_tui.kernel.validation.kinds",
+    "amplifier_core.validation.importing": "amplifier_tui.kernel.mounting.packages",
+    "amplifier_core.validation.module_shape": "amplifier_tui.kernel.validation.members",
+    "amplifier_core.validation.orchestrator": "amplifier_tui.kernel.validation.kinds",
+    "amplifier_core.validation.provider": "amplifier_tui.kernel.validation.kinds",
+    "amplifier_core.validation.tool": "amplifier_tui.kernel.validation.kinds",
     "amplifier_foundation.addresses": "amplifier_tui.foundation.trust.addresses",
     "amplifier_foundation.bundle.model": "amplifier_tui.foundation.bundle.bundle",
     "amplifier_foundation.bundle.module_resolver": "amplifier_tui.foundation.bundle.prepared",
@@ -57,4 +75,4 @@ MOVED: Final = {
     "amplifier_foundation.validator": "amplifier_tui.foundation.checks.validator",
     "amplifier_foundation.working_dir": "amplifier_tui.foundation.bundle.session",
 }
-"""Modules by their published path; the a blank between several whose names it has."""
+"""Modules by their published path; where several share its names, with a blank between."""

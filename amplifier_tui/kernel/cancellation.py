@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
 
-from amplifier_tui.kernel._cancel_requests import cancel_requests, is_genuine_cancellation
+from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
 
 __all__ = ["CancellationState", "CancellationToken"]
 

@@ -22,21 +22,6 @@ LONG_CONTEXT: Final = "long_context"
 BATCH: Final = "batch"
 
 ALL_WELL_KNOWN_CAPABILITIES: Final[list[str]] = [
-    TOOLS,
-    STREAMING,
-    THINKING,
-    VISION,
-    JSON_MODE,
-    FAST,
-    CODE_EXECUTION,
-    WEB_SEARCH,
-    DEEP_RESEARCH,
-    LOCAL,
-    AUDIO,
-    IMAGE_GENERATION,
-    COMPUTER_USE,
-    EMBEDDINGS,
-    LONG_CONTEXT,
-    BATCH,
+    value for name, value in list(globals().items()) if name.isupper() and isinstance(value, str)
 ]
 """The capabilities above, in that order."""

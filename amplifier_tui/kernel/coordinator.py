@@ -6,12 +6,12 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from amplifier_tui.kernel._cleanup import CLEANUP_FAILED, run_cleanups
-from amplifier_tui.kernel._collect_helper import collect_contributions
-from amplifier_tui.kernel._hook_dispatch import dispatch_hook_result
-from amplifier_tui.kernel._mount_window import note_change, open_windows
 from amplifier_tui.kernel.cancellation import CancellationToken
+from amplifier_tui.kernel.events import CLEANUP_FAILED
 from amplifier_tui.kernel.hooks import HookRegistry
+from amplifier_tui.kernel.hooks.dispatch import dispatch_hook_result
+from amplifier_tui.kernel.mounting.callbacks import collect_contributions, run_cleanups
+from amplifier_tui.kernel.mounting.changes import note_change, open_notes
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.models import HookResult
@@ -221,7 +221,7 @@ class ModuleCoordinator:
             place.pop(name, None)
         else:
             place[name] = value
-        if open_windows:
+        if open_notes:
             note_change(self, lambda: self._put(place, name, value))
 
     def _contribute_again(self, channel: str, contributor: dict[str, Any]) -> None:
@@ -276,7 +276,7 @@ class ModuleCoordinator:
         """
         contributor = {"name": name, "callback": callback}
         self._channels.setdefault(channel, []).append(contributor)
-        if open_windows:
+        if open_notes:
             note_change(self, lambda: self._contribute_again(channel, contributor))
 
     async def collect_contributions(self, channel: str) -> list[Any]:

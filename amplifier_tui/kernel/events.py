@@ -49,48 +49,14 @@ MODULE_ON_SESSION_READY_FAILED: Final = "module:on_session_ready_failed"
 MODULE_LOAD_FAILED: Final = "module:load_failed"
 
 ALL_EVENTS: Final[list[str]] = [
-    SESSION_START,
-    SESSION_END,
-    SESSION_FORK,
-    SESSION_RESUME,
-    PROMPT_SUBMIT,
-    PROMPT_COMPLETE,
-    PLAN_START,
-    PLAN_END,
-    PROVIDER_REQUEST,
-    PROVIDER_RESPONSE,
-    PROVIDER_RETRY,
-    PROVIDER_ERROR,
-    PROVIDER_THROTTLE,
-    PROVIDER_TOOL_SEQUENCE_REPAIRED,
-    PROVIDER_RESOLVE,
-    LLM_REQUEST,
-    LLM_RESPONSE,
-    CONTENT_BLOCK_START,
-    CONTENT_BLOCK_DELTA,
-    CONTENT_BLOCK_END,
-    THINKING_DELTA,
-    THINKING_FINAL,
-    TOOL_PRE,
-    TOOL_POST,
-    TOOL_ERROR,
-    CONTEXT_PRE_COMPACT,
-    CONTEXT_POST_COMPACT,
-    CONTEXT_COMPACTION,
-    CONTEXT_INCLUDE,
-    ORCHESTRATOR_COMPLETE,
-    EXECUTION_START,
-    EXECUTION_END,
-    USER_NOTIFICATION,
-    ARTIFACT_WRITE,
-    ARTIFACT_READ,
-    POLICY_VIOLATION,
-    APPROVAL_REQUIRED,
-    APPROVAL_GRANTED,
-    APPROVAL_DENIED,
-    CANCEL_REQUESTED,
-    CANCEL_COMPLETED,
-    MODULE_ON_SESSION_READY_FAILED,
-    MODULE_LOAD_FAILED,
+    value for name, value in list(globals().items()) if name.isupper() and isinstance(value, str)
 ]
-"""Every event with a constant, in the order a session may meet them."""
+"""Every event with a constant above, in the order a session may meet them."""
+
+CLEANUP_FAILED: Final = "cleanup:failed"
+"""``{cleanup, error}`` for each cleanup function that failed, after all of them ran."""
+
+STREAM_BLOCK_START: Final = "llm:stream_block_start"
+STREAM_BLOCK_DELTA: Final = "llm:stream_block_delta"
+STREAM_BLOCK_END: Final = "llm:stream_block_end"
+STREAM_ABORTED: Final = "llm:stream_aborted"

@@ -12,15 +12,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Final
 
-from amplifier_tui.kernel._entry_points import installed_modules
-from amplifier_tui.kernel._loader_errors import (
+from amplifier_tui.kernel.models import ModuleInfo
+from amplifier_tui.kernel.mounting.discovery import (
+    FOLDER_PREFIX,
+    find_modules,
+    installed_modules,
+    search_dirs,
+)
+from amplifier_tui.kernel.mounting.errors import (
     BrokenModuleError,
     MissingModuleError,
     ModuleValidationError,
     module_failure_reason,
 )
-from amplifier_tui.kernel._mount_call import MOUNT_SECONDS, call_mount
-from amplifier_tui.kernel._packages import (
+from amplifier_tui.kernel.mounting.mount import MOUNT_SECONDS, call_mount
+from amplifier_tui.kernel.mounting.packages import (
     ENTRY_POINT_GROUP,
     TYPE_TO_MOUNT_POINT,
     add_path,
@@ -33,10 +39,7 @@ from amplifier_tui.kernel._packages import (
     remove_paths,
     require_package_dir,
 )
-from amplifier_tui.kernel._resolve import resolve_module
-from amplifier_tui.kernel.discovery import FOLDER_PREFIX, find_modules, search_dirs
-from amplifier_tui.kernel.models import ModuleInfo
-from amplifier_tui.kernel.module_sources import ModuleNotFoundError
+from amplifier_tui.kernel.mounting.sources import ModuleNotFoundError, resolve_module
 
 __all__ = [
     "TYPE_TO_MOUNT_POINT",

@@ -6,16 +6,16 @@ API needs for a round trip.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from amplifier_tui.kernel._money import Cost
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 __all__ = [
     "ChatRequest",
     "ChatResponse",
     "ContentBlockUnion",
+    "Cost",
     "Degradation",
     "ImageBlock",
     "Message",
@@ -35,6 +35,23 @@ __all__ = [
     "Usage",
     "Visibility",
 ]
+
+
+def _no_float(value: Any) -> Any:
+    if isinstance(value, float):
+        raise ValueError("cost_usd must be a Decimal, an int or a string: a float is not exact")
+    return value
+
+
+def _as_text(value: Decimal | None) -> str | None:
+    return None if value is None else str(value)
+
+
+Cost = Annotated[
+    Decimal | None, BeforeValidator(_no_float), PlainSerializer(_as_text, return_type=str | None)
+]
+"""US dollars. Dumps to a string in every mode, so that no digit is lost on the way."""
+
 
 Role = Literal["system", "developer", "user", "assistant", "function", "tool"]
 """Who speaks in a message."""

@@ -85,7 +85,7 @@ def _package_above(start: Path) -> Path | None:
 
 
 def _package_in(folder: Path) -> Path | None:
-    from amplifier_tui.kernel._packages import declared_modules, find_package_dir
+    from amplifier_tui.kernel.mounting.packages import declared_modules, find_package_dir
 
     if not folder.is_dir():
         return None
@@ -116,7 +116,7 @@ def module_type(module_path: Path | None) -> str | None:
     named = _FOLDER.match(module_path.parent.name)
     if named is not None and named[1] in _KINDS:
         return _KINDS[named[1]]
-    from amplifier_tui.kernel.discovery import declared_kind
+    from amplifier_tui.kernel.mounting.discovery import declared_kind
 
     return declared_kind(module_path.name, module_path / "__init__.py")
 
@@ -193,7 +193,7 @@ async def hook_cleanup(module_path: Path | None, coordinator: Any) -> AsyncItera
 
 
 async def _mounted(module_path: Path | None, coordinator: Any, kind: str) -> AsyncIterator[Any]:
-    from amplifier_tui.kernel._returned_module import POINTS, is_module_of
+    from amplifier_tui.kernel.mounting.mount import POINTS, is_module_of
 
     with _loaded(module_path) as module:
         returned = await module.mount(coordinator, {})
@@ -211,8 +211,8 @@ async def _mounted(module_path: Path | None, coordinator: Any, kind: str) -> Asy
 def _loaded(module_path: Path | None) -> Iterator[Any]:
     if module_path is None:
         pytest.skip("No module path detected")
-    from amplifier_tui.kernel.module_sources import ModuleLoadError
-    from amplifier_tui.kernel.validation.importing import imported_module
+    from amplifier_tui.kernel.mounting.packages import imported_module
+    from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 
     try:
         with imported_module(module_path) as module:

@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, ClassVar, Final
 from unittest.mock import AsyncMock, Mock
 
-from amplifier_tui.kernel._event_data import as_dict
-from amplifier_tui.kernel._trial_coordinator import TrialCoordinator
+from amplifier_tui.kernel.hooks.event_data import as_dict
 from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ToolCall, Usage
 from amplifier_tui.kernel.models import HookResult, ModelInfo, ProviderInfo, ToolResult
+from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 
 __all__ = [
     "EventRecorder",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from amplifier_tui.base.plain import copy_plain, dump_model, json_key, plain, printable
+from amplifier_tui.base.plain import copy_plain, dump_model, json_key, plain, safe_str
 
 
 class Unprintable:
@@ -90,4 +90,4 @@ def test_a_copy_makes_dicts_and_lists_and_shares_the_rest() -> None:
 
 def test_keys_and_texts_never_fail() -> None:
     assert [json_key(key) for key in (None, True, 1.5, "a")] == ["null", "true", "1.5", "a"]
-    assert printable(Unprintable()) == "<unprintable Unprintable>"
+    assert safe_str(Unprintable()) == "<unprintable Unprintable>"

@@ -36,7 +36,9 @@ def test_a_script_runs_as_python_would_run_it(tmp_path: Path) -> None:
     (folder / "beside.py").write_text("here = True\n")
     (folder / "go.py").write_text(SCRIPT)
     done = run("scripts/go.py", "-x", "two", cwd=tmp_path)
-    assert done.stdout.strip() == "amplifier_tui.kernel._tool_result ['-x', 'two'] True __main__"
+    assert (
+        done.stdout.strip() == "amplifier_tui.kernel.models.tool_result ['-x', 'two'] True __main__"
+    )
     assert done.returncode == 0
 
 

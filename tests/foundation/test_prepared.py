@@ -9,7 +9,7 @@ from amplifier_tui import kernel
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.prepared import BundleModuleResolver
 from amplifier_tui.foundation.registry.registry import load_bundle
-from amplifier_tui.kernel.module_sources import ModuleNotFoundError as KernelModuleNotFound
+from amplifier_tui.kernel.mounting.sources import ModuleNotFoundError as KernelModuleNotFound
 from tests.foundation.helpers import allow, write
 from tests.foundation.stacks import STACK, entry, prepared, stack
 

@@ -1,6 +1,6 @@
 import pytest
 
-from amplifier_tui.kernel.content_models import (
+from amplifier_tui.kernel.models.content import (
     ContentBlock,
     ContentBlockType,
     TextContent,

@@ -3,15 +3,15 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.kernel import discovery
-from amplifier_tui.kernel._packages import declared_modules, find_package_dir
-from amplifier_tui.kernel.discovery import (
+from amplifier_tui.kernel.mounting import discovery
+from amplifier_tui.kernel.mounting.discovery import (
     FoundModule,
     declared_kind,
     declared_type,
     find_modules,
     search_dirs,
 )
+from amplifier_tui.kernel.mounting.packages import declared_modules, find_package_dir
 
 
 def entry_points(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:

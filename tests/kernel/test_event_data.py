@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, RootModel, model_serializer
 
-from amplifier_tui.kernel import _event_data
-from amplifier_tui.kernel._event_data import EventData, as_dict
+from amplifier_tui.kernel.hooks import event_data
+from amplifier_tui.kernel.hooks.event_data import EventData, as_dict
 
 
 class Colour(Enum):
@@ -172,7 +172,7 @@ def test_ninety_levels_pass() -> None:
 def test_references_that_unfold_to_billions_are_refused(
     leaf: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_event_data, "MAX_CONTAINERS", 5_000)
+    monkeypatch.setattr(event_data, "MAX_CONTAINERS", 5_000)
     bomb = leaf
     for _ in range(12):
         bomb = [bomb] * 10
@@ -183,7 +183,7 @@ def test_references_that_unfold_to_billions_are_refused(
 def test_many_references_to_one_list_of_dicts_are_counted_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_event_data, "MAX_CONTAINERS", 5_000)
+    monkeypatch.setattr(event_data, "MAX_CONTAINERS", 5_000)
     with pytest.raises(ValueError, match="more than 5000 dicts and lists"):
         EventData({"rows": [[{"a": 1}] * 5] * 1_001})
 
@@ -290,7 +290,7 @@ def test_copies_are_equal_and_share_no_container(data: dict[Any, Any]) -> None:
 # -- lending ---------------------------------------------------------------------------------------
 
 
-def big(rows: int = _event_data.LENT_FROM) -> dict[str, Any]:
+def big(rows: int = event_data.LENT_FROM) -> dict[str, Any]:
     return {"rows": [{"n": n, "tags": ["a"]} for n in range(rows)]}
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.kernel.approval import ApprovalDecision, ApprovalTimeoutError
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.frontend import ApprovalDecision, ApprovalTimeoutError
 from amplifier_tui.kernel.models import ContextInjection, HookResult
 
 Log = pytest.LogCaptureFixture

@@ -6,8 +6,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from amplifier_tui.kernel import _handler_run
-from amplifier_tui.kernel.hooks import HookRegistry, HookResult, HookTrace
+from amplifier_tui.kernel.hooks import HookRegistry, HookResult, HookTrace, handler_run
 
 Log = pytest.LogCaptureFixture
 
@@ -187,7 +186,7 @@ async def test_a_hanging_handler_ends_with_the_task_and_later_ones_do_not_run(
 async def test_a_hanging_handler_is_named_in_the_log(
     hooks: HookRegistry, caplog: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_handler_run, "SLOW_AFTER", 0)
+    monkeypatch.setattr(handler_run, "SLOW_AFTER", 0)
     told = asyncio.Event()
 
     class Told(logging.Handler):
@@ -195,7 +194,7 @@ async def test_a_hanging_handler_is_named_in_the_log(
             told.set()
 
     handler = Told()
-    logging.getLogger(_handler_run.__name__).addHandler(handler)
+    logging.getLogger(handler_run.__name__).addHandler(handler)
 
     async def slow_one(event: str, data: dict[str, Any]) -> None:
         await told.wait()
@@ -204,7 +203,7 @@ async def test_a_hanging_handler_is_named_in_the_log(
     try:
         await hooks.emit("x", {})
     finally:
-        logging.getLogger(_handler_run.__name__).removeHandler(handler)
+        logging.getLogger(handler_run.__name__).removeHandler(handler)
     assert "slow_one" in caplog.text
 
 

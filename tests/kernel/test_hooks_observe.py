@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.kernel import _hook_report
-from amplifier_tui.kernel import hooks as hooks_module
-from amplifier_tui.kernel.hooks import HookRegistry, HookResult, HookTrace
+from amplifier_tui.kernel.hooks import HookRegistry, HookResult, HookTrace, registry
+from amplifier_tui.kernel.hooks import trace as trace_module
 
 
 @pytest.fixture
@@ -150,9 +149,9 @@ async def test_nobody_looks_at_the_clock_when_nobody_observes(
     def clock() -> float:
         raise AssertionError("the clock was read")
 
-    monkeypatch.setattr(hooks_module, "perf_counter", clock)
-    monkeypatch.setattr(_hook_report, "perf_counter", clock)
-    monkeypatch.setattr(_hook_report, "time", clock)
+    monkeypatch.setattr(registry, "perf_counter", clock)
+    monkeypatch.setattr(trace_module, "perf_counter", clock)
+    monkeypatch.setattr(trace_module, "time", clock)
     hooks.register("x", lambda event, data: None)
     assert (await hooks.emit("x", {})).action == "continue"
     hooks.observe(lambda trace: None)

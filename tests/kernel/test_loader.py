@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.kernel import ModuleCoordinator, _entry_points, module_sources
+from amplifier_tui.kernel import ModuleCoordinator
 from amplifier_tui.kernel.loader import (
     TYPE_TO_MOUNT_POINT,
     ModuleLoader,
     ModuleValidationError,
     module_failure_reason,
 )
+from amplifier_tui.kernel.mounting import discovery
+from amplifier_tui.kernel.mounting import sources as module_sources
 
 
 async def mount_it(coordinator: Any, config: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -268,14 +270,14 @@ def test_what_is_installed_later_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
-    assert "tool-later" not in _entry_points.installed_modules()
+    assert "tool-later" not in discovery.installed_modules()
     install(tmp_path, "tool-later")
-    assert _entry_points.installed_modules()["tool-later"].value == "pkg:mount"
+    assert discovery.installed_modules()["tool-later"].value == "pkg:mount"
 
 
 def test_installed_modules_are_read_once_as_long_as_nothing_changes() -> None:
-    first = _entry_points.installed_modules()
-    assert _entry_points.installed_modules() is first
+    first = discovery.installed_modules()
+    assert discovery.installed_modules() is first
 
 
 # -- reasons ---------------------------------------------------------------------------------------

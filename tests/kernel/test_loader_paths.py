@@ -8,9 +8,10 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from amplifier_tui.kernel import ModuleCoordinator, _packages
+from amplifier_tui.kernel import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError, module_failure_reason
-from amplifier_tui.kernel.module_sources import ModuleLoadError, ModuleNotFoundError
+from amplifier_tui.kernel.mounting import packages
+from amplifier_tui.kernel.mounting.sources import ModuleLoadError, ModuleNotFoundError
 
 MOUNT = """
 class Tool:
@@ -37,7 +38,7 @@ def clean_imports() -> Iterator[None]:
     for name in set(sys.modules) - modules:
         if name.startswith("amplifier_module_"):
             del sys.modules[name]
-    _packages._path_users.clear()
+    packages._path_users.clear()
 
 
 def write(folder: Path, module_id: str, source: str = MOUNT) -> Path:
@@ -372,7 +373,7 @@ async def test_a_resolver_module_without_mount_is_found_but_fails(tmp_path: Path
     ],
 )
 def test_the_name_suggests_the_kind(module_id: str, kind: str) -> None:
-    assert _packages.kind_by_name(module_id) == kind
+    assert packages.kind_by_name(module_id) == kind
 
 
 # -- validation ------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from amplifier_tui.kernel import _hook_models, models
+from amplifier_tui.kernel import models
 from amplifier_tui.kernel.models import (
     ConfigField,
     ContextInjection,
@@ -19,6 +19,7 @@ from amplifier_tui.kernel.models import (
     ProviderInfo,
     SessionStatus,
     _sanitize_for_llm,
+    hook_result,
 )
 
 REQUIRED: dict[type[BaseModel], dict[str, Any]] = {
@@ -148,19 +149,19 @@ def test_hook_results_ignore_what_they_do_not_know() -> None:
 def test_two_results_do_not_share_their_list() -> None:
     HookResult().context_injections.append(ContextInjection(content="c"))
     assert HookResult().context_injections == []
-    assert _hook_models.continue_with(None).context_injections == []
+    assert hook_result.continue_with(None).context_injections == []
 
 
 def test_the_quick_way_to_a_result_makes_the_same_as_the_slow_one() -> None:
     data = {"a": 1}
-    quick, slow = _hook_models.continue_with(data), HookResult(action="continue", data=data)
+    quick, slow = hook_result.continue_with(data), HookResult(action="continue", data=data)
     assert quick == slow
     assert quick.data is data
     assert quick.model_dump_json() == slow.model_dump_json()
     assert quick.model_fields_set == slow.model_fields_set
     assert repr(quick) == repr(slow)
     assert quick.model_copy(deep=True) == slow
-    changed = _hook_models.changed(quick, reason="r")
+    changed = hook_result.changed(quick, reason="r")
     assert (changed.reason, quick.reason) == ("r", None)
     assert changed.model_fields_set == {"action", "data", "reason"}
 

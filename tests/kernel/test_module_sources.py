@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.kernel.module_sources import (
+from amplifier_tui.kernel.mounting.sources import (
     FileSystemModuleSource,
     ModuleLoadError,
     ModuleNotFoundError,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.kernel._mount_call import call_mount
 from amplifier_tui.kernel.loader import ModuleLoader, module_failure_reason
-from amplifier_tui.kernel.module_sources import ModuleLoadError
+from amplifier_tui.kernel.mounting.mount import call_mount
+from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 from amplifier_tui.kernel.session import AmplifierSession
 from tests.kernel.plans import Context, Loop, Named
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.kernel import _mount_window
-from amplifier_tui.kernel._mount_window import MountWindow
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.mounting import changes
+from amplifier_tui.kernel.mounting.window import MountWindow
 from amplifier_tui.kernel.session import AmplifierSession
 from tests.kernel.plans import MemoryLoader, Named, make, mounts, plan
 
@@ -170,7 +170,7 @@ async def test_no_window_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
 
     session, _ = make({"bad": bad}, plan(hooks=[{"module": "bad"}, {"module": "none"}]))
     await session.initialize()
-    assert _mount_window.open_windows == []
+    assert changes.open_notes == []
 
 
 actions = st.lists(
@@ -209,9 +209,9 @@ async def test_going_back_leaves_what_there_would_be_without_the_failed_module(
         await act(coordinator, "f", failed)
         context = asyncio.create_task
         # A task made outside of the window's context is somebody else's.
-        token = _mount_window._mounting.set(None)
+        token = changes._mounting.set(None)
         await context(act(coordinator, "o", others))
-        _mount_window._mounting.reset(token)
+        changes._mounting.reset(token)
         await act(coordinator, "f", failed)
         window.restore()
     await act(without, "o", before)

@@ -4,8 +4,8 @@ from unittest.mock import AsyncMock, MagicMock
 
 import pytest
 
-from amplifier_tui.kernel._returned_module import is_module_of
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.mounting.mount import is_module_of
 from amplifier_tui.kernel.testing import (
     MockContextManager,
     MockProvider,

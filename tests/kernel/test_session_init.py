@@ -9,9 +9,6 @@ from amplifier_tui.kernel import (
     AmplifierSession,
     ModuleCoordinator,
     ModuleLoader,
-    ModuleValidationError,
-    _session_exec,
-    _session_init,
 )
 from amplifier_tui.kernel import session as session_module
 from amplifier_tui.kernel.hooks import HookTrace
@@ -80,7 +77,7 @@ async def test_initializing_twice_mounts_once_also_at_the_same_time() -> None:
 async def test_a_coordinator_without_a_loader_gets_one() -> None:
     coordinator = ModuleCoordinator(MagicMock(config=plan(), session_id="s", parent_id=None))
     with pytest.raises(RuntimeError, match="Cannot initialize without orchestrator: Module 'loop'"):
-        await _session_init.initialize_session(plan(), coordinator, "s", None)
+        await session_module.initialize_session(plan(), coordinator, "s", None)
     assert isinstance(coordinator.loader, ModuleLoader)
 
 
@@ -386,26 +383,5 @@ class Undecodable(Exception):
 
 
 def test_an_error_whose_text_can_not_be_decoded_is_still_named() -> None:
-    assert _session_init._safe_exception_str(ValueError("text")) == "text"
-    assert _session_init._safe_exception_str(Undecodable()) == "Undecodable()"
-    assert (
-        _session_init._safe_exception_str
-        is _session_exec._safe_exception_str
-        is session_module._safe_exception_str
-    )
-
-
-async def test_a_module_that_breaks_its_contract_is_logged_in_one_line(
-    caplog: Log,
-) -> None:
-    class Refusing(MemoryLoader):
-        async def load(self, module_id: str, *arguments: Any, **keywords: Any) -> Any:
-            if module_id == "tool-bad":
-                raise ModuleValidationError("failed validation", reason_code="validation_failed")
-            return await super().load(module_id, *arguments, **keywords)
-
-    built = AmplifierSession(plan(tools=[{"module": "tool-bad"}]), loader=Refusing())
-    await built.initialize()
-    [record] = [r for r in caplog.records if r.levelno == logging.WARNING]
-    assert record.getMessage() == "Failed to load tool 'tool-bad': failed validation"
-    assert record.exc_info is None
+    assert session_module._safe_exception_str(ValueError("text")) == "text"
+    assert session_module._safe_exception_str(Undecodable()) == "Undecodable()"

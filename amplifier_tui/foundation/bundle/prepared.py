@@ -29,7 +29,7 @@ from amplifier_tui.foundation.spawn.preferences import ProviderPreference
 from amplifier_tui.foundation.trust.key_guard import RefusedModule
 
 if TYPE_CHECKING:
-    from amplifier_tui.kernel import AmplifierSession
+    from amplifier_tui.kernel.session import AmplifierSession
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class BundleModuleResolver:
             amplifier_core.module_sources.ModuleNotFoundError: It was not activated. The kernel's
                 loader then looks at installed modules, the built-in ones among them.
         """
-        from amplifier_tui.kernel.module_sources import ModuleNotFoundError as NotFound
+        from amplifier_tui.kernel.mounting.sources import ModuleNotFoundError as NotFound
 
         path = self._paths.get(module_id)
         if path is None:
@@ -94,7 +94,7 @@ class BundleModuleResolver:
         return None if path is None else str(path)
 
     async def _activate(self, module_id: str, hint: str, activator: ModuleActivator) -> None:
-        from amplifier_tui.kernel.module_sources import ModuleNotFoundError as NotFound
+        from amplifier_tui.kernel.mounting.sources import ModuleNotFoundError as NotFound
 
         try:
             self._paths[module_id] = await activator.activate(module_id, hint)
@@ -183,7 +183,7 @@ class PreparedBundle:
         from amplifier_tui import kernel
 
         inject_additional_events(self.mount_plan)
-        session = kernel.AmplifierSession(self.mount_plan, **identity)
+        session: AmplifierSession = kernel.AmplifierSession(self.mount_plan, **identity)
         async with cleaned_up_on_failure(session):
             await equip(
                 session, self.resolver, self.bundle_package_paths, working_dir, before_initialize

@@ -13,7 +13,7 @@ from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_
 from amplifier_tui.foundation.mentions.loading import ContentDeduplicator
 
 if TYPE_CHECKING:
-    from amplifier_tui.kernel import AmplifierSession
+    from amplifier_tui.kernel.session import AmplifierSession
 
 _log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from amplifier_tui.foundation.spawn.preferences import ProviderPreference
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.bundle.prepared import PreparedBundle
-    from amplifier_tui.kernel import AmplifierSession
+    from amplifier_tui.kernel.session import AmplifierSession
 
 _log = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from amplifier_tui.foundation.spawn.preferences import (
 )
 
 if TYPE_CHECKING:
-    from amplifier_tui.kernel import AmplifierSession
+    from amplifier_tui.kernel.session import AmplifierSession
 
 _log = logging.getLogger(__name__)
 
@@ -173,7 +173,7 @@ class ChildRun:
 
         inject_additional_events(self.plan)
         parent = None if self.parent is None else self.parent.coordinator
-        return kernel.AmplifierSession(
+        child: AmplifierSession = kernel.AmplifierSession(
             self.plan,
             session_id=self.session_id,
             parent_id=None if self.parent is None else self.parent.session_id,
@@ -181,6 +181,7 @@ class ChildRun:
             display_system=getattr(parent, "display_system", None),
             is_resumed=self.is_resumed,
         )
+        return child
 
     async def _set_up(self, child: "AmplifierSession") -> None:
         await equip(

@@ -14,8 +14,8 @@ from typing import Any, Final, Literal
 from amplifier_tui.host.approvals.desk import STOPPED, Answer, ApprovalDesk, Question
 from amplifier_tui.host.events import MAIN_LANE, Risk
 from amplifier_tui.kernel import events
-from amplifier_tui.kernel.approval import ApprovalDecision, ApprovalTimeoutError
 from amplifier_tui.kernel.correlation import current_tool_call_id
+from amplifier_tui.kernel.frontend import ApprovalDecision, ApprovalTimeoutError
 from amplifier_tui.kernel.hooks import HookRegistry, HookTrace
 from amplifier_tui.kernel.interfaces import ApprovalRequest, ApprovalResponse
 

@@ -21,7 +21,7 @@ from amplifier_tui.host.session.module_facts import ModuleFacts, Planned
 from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
-from amplifier_tui.kernel.module_sources import ModuleLoadError
+from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 
 logger = logging.getLogger(__name__)
 

@@ -8,16 +8,42 @@ repair tool call and result pairs).
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from amplifier_tui.kernel.message_models import Message
-from amplifier_tui.kernel.utils._message_items import Item, as_message, items_of
-from amplifier_tui.kernel.utils._tool_pairing import paired
-from amplifier_tui.kernel.utils.turns import AssistantTurn, Conversation, Turn, UserTurn
+from amplifier_tui.base.plain import plain
+from amplifier_tui.base.text import encodable
+from amplifier_tui.base.tool_calls import NO_RESULT, match_calls, read_call
+from amplifier_tui.kernel.message_models import (
+    ContentBlockUnion,
+    ImageBlock,
+    Message,
+    ReasoningBlock,
+    RedactedThinkingBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+)
+from amplifier_tui.kernel.utils.tool_calls import parse_tool_arguments
+from amplifier_tui.kernel.utils.turns import (
+    AssistantBlock,
+    AssistantTurn,
+    Conversation,
+    Repair,
+    ToolOutput,
+    ToolTurn,
+    Turn,
+    UserBlock,
+    UserTurn,
+)
 
-__all__ = ["clean_name", "encodable", "read_conversation"]
+__all__ = ["clean_name", "read_conversation", "valid_unicode"]
+
+
+Item = UserTurn | AssistantTurn | ToolOutput
 
 
 def clean_name(name: str) -> str:
@@ -25,7 +51,7 @@ def clean_name(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "tool"
 
 
-def encodable(text: str) -> str:
+def valid_unicode(text: str) -> str:
     """The text with lone surrogates replaced: for reasoning, where nothing else may change."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -51,9 +77,9 @@ def read_conversation(
     system: list[str] = []
     items: list[Item] = []
     for message in messages:
-        items.extend(items_of(as_message(message), system, at_start=not items))
+        items.extend(_items_of(_as_message(message), system, at_start=not items))
     conversation = Conversation(system="\n\n".join(system))
-    for turn in paired(items, conversation.repairs, clean_id or str):
+    for turn in _paired(items, conversation.repairs, clean_id or str):
         _append(conversation.turns, turn)
     return conversation
 
@@ -69,3 +95,217 @@ def _append(turns: list[Turn], turn: Turn) -> None:
             turns.append(UserTurn(list(turn.content)))
         case _:
             turns.append(turn)
+
+
+def _as_message(message: Message | Mapping[str, Any]) -> Message:
+    if isinstance(message, Message):
+        return message
+    data = dict(message)
+    if data.get("content") is None:
+        data["content"] = ""
+    return Message.model_validate(data)
+
+
+def _items_of(message: Message, system: list[str], *, at_start: bool) -> Iterator[Item]:
+    match message.role:
+        case "system" if at_start:
+            if text := _text(message).strip():
+                system.append(text)
+        case "system":
+            yield from _wrapped(message, "system-reminder")
+        case "developer":
+            yield from _wrapped(message, "developer")
+        case "assistant":
+            if content := list(_assistant_blocks(message)):
+                yield AssistantTurn(content)
+        case "tool" | "function" if message.tool_call_id is not None:
+            yield _tool_output(message, message.tool_call_id)
+        case _:
+            yield from _user_items(message)
+
+
+def _user_items(message: Message) -> Iterator[Item]:
+    for block in _blocks(message):
+        match block:
+            case ToolResultBlock():
+                yield ToolOutput(block.tool_call_id, _output(block.output), _failed(block))
+            case TextBlock() | ImageBlock():
+                yield UserTurn([block])
+
+
+def _blocks(message: Message) -> Iterator[ContentBlockUnion]:
+    """The message's blocks; text without the characters that no API accepts, or not at all."""
+    content = message.content
+    for block in [TextBlock(text=content)] if isinstance(content, str) else content:
+        if not isinstance(block, TextBlock):
+            yield block
+        elif (text := encodable(block.text)).strip():
+            yield block if text == block.text else block.model_copy(update={"text": text})
+
+
+def _wrapped(message: Message, element: str) -> Iterator[UserTurn]:
+    if text := _text(message).strip():
+        yield UserTurn([TextBlock(text=f"<{element}>\n{text}\n</{element}>")])
+
+
+def _text(message: Message) -> str:
+    return "\n\n".join(block.text for block in _blocks(message) if isinstance(block, TextBlock))
+
+
+def _assistant_blocks(message: Message) -> Iterator[AssistantBlock]:
+    seen: set[str] = set()
+    for block in _blocks(message):
+        match block:
+            case ToolCallBlock():
+                seen.add(block.id)
+                yield block.model_copy(update={"input": _clean(block.input)})
+            case TextBlock() | ThinkingBlock() | RedactedThinkingBlock() | ReasoningBlock():
+                yield block
+    calls = (message.model_extra or {}).get("tool_calls")
+    for call in calls if isinstance(calls, list) else []:
+        found = _call(call)
+        if found is not None and found.id not in seen:
+            yield found
+
+
+def _call(item: Any) -> ToolCallBlock | None:
+    """A call that a message carries beside its content, in any of the forms in use."""
+    call = read_call(item)
+    if not call.name:
+        return None
+    arguments = call.given
+    if isinstance(arguments, str):
+        arguments, _ = parse_tool_arguments(arguments, call.name)
+    if not isinstance(arguments, Mapping):
+        arguments = {}
+    return ToolCallBlock(id=call.call_id, name=call.name, input=_clean(dict(arguments)))
+
+
+def _tool_output(message: Message, call_id: str) -> ToolOutput:
+    if isinstance(message.content, list) and len(message.content) == 1:
+        only = message.content[0]
+        if isinstance(only, ToolResultBlock):
+            return ToolOutput(call_id, _output(only.output), _failed(only) or _failed(message))
+    return ToolOutput(call_id, _output(message.content), _failed(message))
+
+
+def _failed(carrier: Message | ToolResultBlock) -> bool:
+    extra = carrier.model_extra or {}
+    metadata = carrier.metadata if isinstance(carrier, Message) else None
+    return extra.get("is_error") is True or (metadata or {}).get("is_error") is True
+
+
+def _output(value: Any) -> list[UserBlock]:
+    """A tool's output as text and image blocks."""
+    if isinstance(value, list):
+        blocks = [_output_block(item) for item in value]
+        if blocks and all(block is not None for block in blocks):
+            return [block for block in blocks if block is not None]
+    if value is None or value == []:
+        text = ""
+    elif isinstance(value, str):
+        text = value
+    else:
+        text = json.dumps(value, ensure_ascii=False, default=plain)
+    return [TextBlock(text=encodable(text))]
+
+
+def _output_block(item: Any) -> UserBlock | None:
+    if isinstance(item, TextBlock):
+        return TextBlock(text=encodable(item.text))
+    if isinstance(item, ImageBlock):
+        return item
+    match item:
+        case {"type": "text", "text": str(text)}:
+            return TextBlock(text=encodable(text))
+        case {"type": "image", "source": dict(source)}:
+            return ImageBlock(source=source)
+    return None
+
+
+def _clean(value: Any) -> Any:
+    """JSON data without the characters that no API accepts."""
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, dict):
+        return {_clean(key): _clean(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    return value
+
+
+def _paired(
+    items: list[Item], repairs: list[Repair], clean_id: Callable[[str], str]
+) -> Iterator[Turn]:
+    """The items with every call answered right after its turn, and no other results."""
+    answers = match_calls(
+        (
+            [call.id for call in item.calls] if isinstance(item, AssistantTurn) else (),
+            [item.call_id] if isinstance(item, ToolOutput) else (),
+        )
+        for item in items
+    ).results
+    used = set(answers.values())
+    ids: set[str] = set()
+    for place, item in enumerate(items):
+        match item:
+            case UserTurn():
+                yield item
+            case AssistantTurn():
+                renamed = [
+                    _unique(block, ids, clean_id, repairs)
+                    if isinstance(block, ToolCallBlock)
+                    else block
+                    for block in item.content
+                ]
+                turn = AssistantTurn(renamed)
+                yield turn
+                if turn.calls:
+                    yield ToolTurn(list(_outputs(place, item, turn, items, answers, repairs)))
+            case ToolOutput() if place not in used:
+                repairs.append(Repair("orphan_result", item.call_id))
+                yield _orphan(item)
+
+
+def _outputs(
+    place: int,
+    original: AssistantTurn,
+    turn: AssistantTurn,
+    items: list[Item],
+    answers: dict[tuple[int, int], int],
+    repairs: list[Repair],
+) -> Iterator[ToolOutput]:
+    for number, (before, call) in enumerate(zip(original.calls, turn.calls, strict=True)):
+        found = answers.get((place, number))
+        output = items[found] if found is not None else None
+        if not isinstance(output, ToolOutput) or found is None:
+            repairs.append(Repair("missing_result", before.id, call.name))
+            yield ToolOutput(call.id, [TextBlock(text=NO_RESULT)], is_error=True)
+            continue
+        if any(not isinstance(item, ToolOutput) for item in items[place + 1 : found]):
+            repairs.append(Repair("moved_result", before.id, call.name))
+        yield ToolOutput(call.id, output.content, output.is_error)
+
+
+def _unique(
+    call: ToolCallBlock, ids: set[str], clean_id: Callable[[str], str], repairs: list[Repair]
+) -> ToolCallBlock:
+    wanted = clean_id(call.id) if call.id else "call"
+    identity, number = wanted, 1
+    while identity in ids:
+        number += 1
+        identity = f"{wanted[:32]}_{number}"
+    ids.add(identity)
+    if identity == call.id:
+        return call
+    if identity != wanted or not call.id:
+        repairs.append(Repair("renamed_call", call.id, call.name))
+    return call.model_copy(update={"id": identity})
+
+
+def _orphan(output: ToolOutput) -> UserTurn:
+    label = TextBlock(text=f"Result of an earlier tool call ({output.call_id}):")
+    shown = [
+        block for block in output.content if not isinstance(block, TextBlock) or block.text.strip()
+    ]
+    return UserTurn([label, *shown])

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
+
+from amplifier_tui.kernel.events import (
+    STREAM_ABORTED,
+    STREAM_BLOCK_DELTA,
+    STREAM_BLOCK_END,
+    STREAM_BLOCK_START,
+)
 
 __all__ = [
     "STREAM_ABORTED",
@@ -12,11 +19,6 @@ __all__ = [
     "STREAM_BLOCK_START",
     "StreamEmitter",
 ]
-
-STREAM_BLOCK_START: Final = "llm:stream_block_start"
-STREAM_BLOCK_DELTA: Final = "llm:stream_block_delta"
-STREAM_BLOCK_END: Final = "llm:stream_block_end"
-STREAM_ABORTED: Final = "llm:stream_aborted"
 
 
 class Emits(Protocol):

@@ -5,16 +5,19 @@ from amplifier_tui.kernel.validation.base import (
     ValidationResult,
     check_on_session_ready,
 )
-from amplifier_tui.kernel.validation.context import ContextValidator
-from amplifier_tui.kernel.validation.dispatch import VALIDATORS, validate_module
-from amplifier_tui.kernel.validation.hook import HookValidator
+from amplifier_tui.kernel.validation.kinds import (
+    VALIDATORS,
+    ContextValidator,
+    HookValidator,
+    OrchestratorValidator,
+    ProviderValidator,
+    ToolValidator,
+    validate_module,
+)
 from amplifier_tui.kernel.validation.mount_plan import (
     MountPlanValidationResult,
     MountPlanValidator,
 )
-from amplifier_tui.kernel.validation.orchestrator import OrchestratorValidator
-from amplifier_tui.kernel.validation.provider import ProviderValidator
-from amplifier_tui.kernel.validation.tool import ToolValidator
 
 __all__ = [
     "VALIDATORS",

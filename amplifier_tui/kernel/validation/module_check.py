@@ -9,17 +9,18 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.kernel._packages import (
-    TYPE_TO_MOUNT_POINT,
-    declared_modules,
-    find_package_dir,
-    package_name,
-)
-from amplifier_tui.kernel.discovery import (
+from amplifier_tui.kernel.mounting.discovery import (
     FOLDER_PREFIX,
     declared_kind,
     declared_type,
     find_modules,
+)
+from amplifier_tui.kernel.mounting.packages import (
+    TYPE_TO_MOUNT_POINT,
+    declared_modules,
+    find_package_dir,
+    imported_module,
+    package_name,
 )
 from amplifier_tui.kernel.validation.base import (
     ValidationCheck,
@@ -27,8 +28,7 @@ from amplifier_tui.kernel.validation.base import (
     failure,
     success,
 )
-from amplifier_tui.kernel.validation.dispatch import VALIDATORS
-from amplifier_tui.kernel.validation.importing import imported_module
+from amplifier_tui.kernel.validation.kinds import VALIDATORS
 
 __all__ = ["CheckedModule", "check_module"]
 

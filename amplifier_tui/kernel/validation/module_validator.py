@@ -8,13 +8,13 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from amplifier_tui.kernel._cancel_requests import cancel_requests, is_genuine_cancellation
-from amplifier_tui.kernel._module_mount import safe_exception_str
-from amplifier_tui.kernel._mount_call import call_mount
-from amplifier_tui.kernel._trial_coordinator import TrialCoordinator
+from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
+from amplifier_tui.kernel.mounting.errors import exception_text
+from amplifier_tui.kernel.mounting.mount import call_mount
+from amplifier_tui.kernel.mounting.packages import imported_module
+from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import ValidationResult, failure, success
-from amplifier_tui.kernel.validation.importing import imported_module
-from amplifier_tui.kernel.validation.module_shape import check_shape
+from amplifier_tui.kernel.validation.members import check_shape
 
 __all__ = ["ModuleValidator"]
 
@@ -63,7 +63,7 @@ class ModuleValidator(ABC):
             result.add(
                 failure(
                     "module_importable",
-                    f"Error loading module: {safe_exception_str(error)}",
+                    f"Error loading module: {exception_text(error)}",
                     "Make the package importable on its own: python -c 'import <package>'",
                 )
             )
@@ -81,7 +81,7 @@ class ModuleValidator(ABC):
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and is_genuine_cancellation(baseline):
                 raise
-            text = safe_exception_str(error) or type(error).__name__
+            text = exception_text(error) or type(error).__name__
             result.add(
                 failure(
                     COMPLIANCE,

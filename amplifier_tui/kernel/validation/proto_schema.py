@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, get_args
 
-from amplifier_tui.kernel._hook_models import HookAction, InjectionRole
+from amplifier_tui.kernel.models.hook_result import HookAction, InjectionRole
 
 __all__ = [
     "VALID_APPROVAL_DEFAULTS",

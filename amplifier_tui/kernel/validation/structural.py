@@ -11,7 +11,7 @@ from typing import ClassVar
 import pytest
 
 from amplifier_tui.kernel.validation.base import check_on_session_ready
-from amplifier_tui.kernel.validation.dispatch import VALIDATORS
+from amplifier_tui.kernel.validation.kinds import VALIDATORS
 
 __all__ = [
     "ContextStructuralTests",

@@ -16,7 +16,7 @@ from amplifier_tui.kernel.message_models import (
     ToolCallBlock,
     ToolSpec,
 )
-from amplifier_tui.kernel.utils.conversation import clean_name, encodable
+from amplifier_tui.kernel.utils.conversation import clean_name, valid_unicode
 from amplifier_tui.kernel.utils.turns import (
     AssistantTurn,
     Conversation,
@@ -148,7 +148,7 @@ def _assistant_blocks(turn: AssistantTurn) -> list[Wire]:
                 blocks.append(
                     {
                         "type": "thinking",
-                        "thinking": encodable(block.thinking),
+                        "thinking": valid_unicode(block.thinking),
                         "signature": block.signature,
                     }
                 )

@@ -14,7 +14,7 @@ from amplifier_tui.kernel.message_models import (
     TextBlock,
     ThinkingBlock,
 )
-from amplifier_tui.kernel.utils.conversation import clean_name, encodable, read_conversation
+from amplifier_tui.kernel.utils.conversation import clean_name, read_conversation, valid_unicode
 from amplifier_tui.kernel.utils.turns import AssistantTurn, Conversation, ToolTurn, UserTurn
 from amplifier_tui.modules._provider.request import (
     BEGIN,
@@ -173,7 +173,7 @@ def _reasoning(turn: AssistantTurn) -> Wire:
             continue
         name = (block.model_extra or {}).get("reasoning_field")
         if name in REASONING_FIELDS and block.thinking:
-            found[name] = found.get(name, "") + encodable(block.thinking)
+            found[name] = found.get(name, "") + valid_unicode(block.thinking)
     return found
 
 

@@ -17,7 +17,7 @@ from amplifier_tui.kernel.message_models import (
     ThinkingBlock,
     ToolCallBlock,
 )
-from amplifier_tui.kernel.utils.conversation import clean_name, encodable, read_conversation
+from amplifier_tui.kernel.utils.conversation import clean_name, read_conversation, valid_unicode
 from amplifier_tui.kernel.utils.turns import (
     AssistantTurn,
     Conversation,
@@ -155,7 +155,7 @@ def _reasoning_item(block: ThinkingBlock | ReasoningBlock) -> Wire | None:
     else:
         carried = block.content or []
         encrypted, identity = carried if len(carried) == 2 else (None, None)
-        text = encodable(block.thinking)
+        text = valid_unicode(block.thinking)
         summary = [{"type": "summary_text", "text": text}] if text else []
     if not isinstance(encrypted, str) or not isinstance(identity, str):
         return None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.kernel import _mount_call
+from amplifier_tui.kernel.mounting import mount
 from amplifier_tui.kernel.validation import (
     VALIDATORS,
     ContextValidator,
@@ -264,7 +264,7 @@ async def test_a_genuine_cancellation_gets_through(tmp_path: Path) -> None:
 async def test_a_mount_that_waits_for_ever_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_mount_call, "MOUNT_SECONDS", 0.01)
+    monkeypatch.setattr(mount, "MOUNT_SECONDS", 0.01)
     source = "import asyncio\nasync def mount(c, d):\n    await asyncio.Event().wait()\n"
     result = await validated("tool", tmp_path, source)
     [check] = result.errors

@@ -11,7 +11,7 @@ import pytest
 
 from amplifier_tui.foundation.registry.registry import load_bundle
 from amplifier_tui.kernel import AmplifierSession
-from amplifier_tui.kernel.approval import ApprovalDecision
+from amplifier_tui.kernel.frontend import ApprovalDecision
 from amplifier_tui.modules.provider_mock.settings import Settings
 from amplifier_tui.paths import shipped_bundles_dir
 

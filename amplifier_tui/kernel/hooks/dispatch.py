@@ -1,0 +1,207 @@
+"""What comes of a hook result: context, questions, messages (spec 002, process_hook_result)."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from datetime import UTC, datetime
+from typing import Any, Final, Protocol
+
+from amplifier_tui.base.text import encodable
+from amplifier_tui.kernel.frontend import ApprovalTimeoutError
+from amplifier_tui.kernel.hooks.results import injections_of, projection
+from amplifier_tui.kernel.models.hook_result import ContextInjection, HookResult, changed
+
+logger = logging.getLogger(__name__)
+
+_GRANTS: Final = frozenset({"allow", "allow once", "allow always"})
+_PROMPT_LIMIT: Final = 200
+_CHARS_PER_TOKEN: Final = 4
+
+
+class ResultTarget(Protocol):
+    """What of a coordinator hook results act on."""
+
+    approval_system: Any
+    display_system: Any
+    _current_turn_injections: int
+
+    @property
+    def injection_budget_per_turn(self) -> int | None:
+        """Tokens hooks may inject per turn before they are warned of."""
+
+    @property
+    def injection_size_limit(self) -> int | None:
+        """Characters one injection may have."""
+
+    def get(self, mount_point: str, name: str | None = None) -> Any:
+        """Return what is mounted."""
+
+
+async def dispatch_hook_result(
+    coordinator: ResultTarget, result: HookResult, event: str, hook_name: str
+) -> HookResult:
+    """Carry out what a result asks for; see ``ModuleCoordinator.process_hook_result``."""
+    if result.action == "inject_context":
+        result = await _inject(coordinator, result, event, hook_name)
+    elif result.action == "ask_user":
+        return await _ask_user(coordinator, result, event, hook_name)
+    if result.user_message:
+        await _show(coordinator, result, hook_name)
+    if result.suppress_output:
+        logger.debug("Hook '%s' asks to suppress output (event=%s)", hook_name, event)
+    return result
+
+
+async def _inject(
+    coordinator: ResultTarget, result: HookResult, event: str, hook_name: str
+) -> HookResult:
+    items = [
+        item.model_copy(update={"content": encodable(item.content)})
+        for item in injections_of(result, event, hook_name)
+    ]
+    items = [item for item in items if item.content]
+    if not items:
+        return result
+    _check_sizes(coordinator.injection_size_limit, items)
+    for item in items:
+        _spend(coordinator, item)
+    add_message = getattr(coordinator.get("context"), "add_message", None)
+    left: list[ContextInjection] = []
+    for item in items:
+        if item.ephemeral or add_message is None:
+            left.append(item)
+            continue
+        outcome = add_message(_message(item))
+        if inspect.isawaitable(outcome):
+            await outcome
+    if left:
+        return changed(result, **projection(left))
+    return changed(result, action="continue", context_injection=None, context_injections=[])
+
+
+def _check_sizes(limit: int | None, items: list[ContextInjection]) -> None:
+    if limit is None:
+        return
+    for item in items:
+        if len(item.content) > limit:
+            logger.error(
+                "Context injection too large (hook=%s, event=%s, chars=%d, limit=%d)",
+                item.hook_name,
+                item.event,
+                len(item.content),
+                limit,
+            )
+            raise ValueError(f"Context injection exceeds {limit} characters")
+
+
+def _spend(coordinator: ResultTarget, item: ContextInjection) -> None:
+    tokens = len(item.content) // _CHARS_PER_TOKEN
+    budget = coordinator.injection_budget_per_turn
+    current = coordinator._current_turn_injections
+    if budget is not None and current + tokens > budget:
+        logger.warning(
+            "Warning: Hook injection budget exceeded "
+            "(hook=%s, current=%d, attempted=%d, budget=%d)",
+            item.hook_name,
+            current,
+            tokens,
+            budget,
+        )
+    coordinator._current_turn_injections = current + tokens
+    logger.info(
+        "Hook context injection (hook=%s, event=%s, chars=%d, role=%s, tokens=%d, ephemeral=%s)",
+        item.hook_name,
+        item.event,
+        len(item.content),
+        item.role,
+        tokens,
+        item.ephemeral,
+    )
+
+
+def _message(item: ContextInjection) -> dict[str, Any]:
+    return {
+        "role": item.role,
+        "content": item.content,
+        "metadata": {
+            "source": "hook",
+            "hook_name": item.hook_name,
+            "event": item.event,
+            "timestamp": datetime.now(UTC).isoformat(),
+            "requested_role": item.role,
+            "ephemeral": False,
+            "persisted": True,
+        },
+    }
+
+
+async def _ask_user(
+    coordinator: ResultTarget, result: HookResult, event: str, hook_name: str
+) -> HookResult:
+    prompt = result.approval_prompt or "Allow this operation?"
+    options = list(result.approval_options or ("Allow", "Deny"))
+    asker = coordinator.approval_system
+    if asker is None:
+        logger.error(
+            "Hook '%s' asks for approval of '%s', but there is no approval system; denied. "
+            "Pass approval_system to the session.",
+            hook_name,
+            event,
+        )
+        return HookResult(action="deny", reason="No approval system available")
+    try:
+        decision = asker.request_approval(
+            prompt, options, result.approval_timeout, result.approval_default
+        )
+        if inspect.isawaitable(decision):
+            decision = await decision
+    except ApprovalTimeoutError as error:
+        return _timed_out(error.default or result.approval_default, prompt, hook_name)
+    if not isinstance(decision, str):
+        raise TypeError(
+            f"The approval system must return one of the options as a string, "
+            f"not {type(decision).__name__}"
+        )
+    if decision.casefold() in _GRANTS:
+        logger.info("Approved (hook=%s, event=%s): %s", hook_name, event, _shortened(prompt))
+        return HookResult(action="continue")
+    if decision.casefold() != "deny":
+        logger.warning(
+            "Approval answer '%s' (hook=%s) grants nothing, only Allow, Allow once and Allow "
+            "always do; denied",
+            decision,
+            hook_name,
+        )
+    reason = getattr(decision, "reason", "") or _shortened(prompt)
+    return HookResult(action="deny", reason=f"User denied: {reason}")
+
+
+def _timed_out(default: str, prompt: str, hook_name: str) -> HookResult:
+    short = _shortened(prompt)
+    if default == "allow":
+        logger.warning("Approval timeout - allowed by default (hook=%s): %s", hook_name, short)
+        return HookResult(action="continue")
+    logger.warning("Approval timeout - denied by default (hook=%s): %s", hook_name, short)
+    return HookResult(action="deny", reason=f"Approval timeout - denied by default: {short}")
+
+
+def _shortened(prompt: str) -> str:
+    if len(prompt) <= _PROMPT_LIMIT:
+        return prompt
+    return f"{prompt[:_PROMPT_LIMIT]}...[truncated]"
+
+
+async def _show(coordinator: ResultTarget, result: HookResult, hook_name: str) -> None:
+    message, level = result.user_message, result.user_message_level
+    source = f"hook:{result.user_message_source or hook_name}"
+    display = coordinator.display_system
+    if display is None:
+        logger.info("Hook message (%s, from %s): %s", level, source, message)
+        return
+    try:
+        outcome = display.show_message(message, level, source)
+        if inspect.isawaitable(outcome):
+            await outcome
+    except Exception:
+        logger.exception("The display system could not show a message of %s", source)

@@ -1,0 +1,350 @@
+"""The hook registry: who hears of an event, in which order, and what comes of it (spec 000).
+
+Handlers get private, JSON-native copies of the event data. What they answer is weighed in the
+order deny > ask_user > inject_context > modify > continue, and an answer nobody can read counts
+as a denial.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from functools import partial
+from itertools import count
+from time import perf_counter
+from typing import Any, ClassVar
+from uuid import uuid4
+
+from amplifier_tui.kernel import events
+from amplifier_tui.kernel.correlation import (
+    CORRELATED_EVENTS,
+    REQUEST_ID_FIELD,
+    resolve_request_id,
+)
+from amplifier_tui.kernel.hooks.event_data import EventData, as_dict
+from amplifier_tui.kernel.hooks.handler_run import Unfinished, emitting_task, start_handler
+from amplifier_tui.kernel.hooks.results import (
+    INVALID_RESPONSE,
+    InvalidHookResponseError,
+    injections_of,
+    merge_injections,
+    read_result,
+)
+from amplifier_tui.kernel.hooks.trace import EmitReport, HandlerTrace, HookTrace, Observer
+from amplifier_tui.kernel.models.hook_result import ContextInjection, HookResult, continue_with
+from amplifier_tui.kernel.mounting.changes import note_change, open_notes
+
+__all__ = ["ContextInjection", "HandlerTrace", "HookRegistry", "HookResult", "HookTrace"]
+
+logger = logging.getLogger(__name__)
+
+
+class _Entry:
+    """One registration; two with the same name and handler are still two."""
+
+    __slots__ = ("handler", "name", "number", "priority")
+
+    def __init__(self, handler: Any, priority: int, name: str, number: int) -> None:
+        self.handler = handler
+        self.priority = priority
+        self.name = name
+        self.number = number
+
+
+def _order(entry: _Entry) -> tuple[int, int]:
+    return entry.priority, entry.number
+
+
+class HookRegistry:
+    """Registers handlers for events and emits events to them."""
+
+    SESSION_START: ClassVar[str] = events.SESSION_START
+    SESSION_END: ClassVar[str] = events.SESSION_END
+    PROMPT_SUBMIT: ClassVar[str] = events.PROMPT_SUBMIT
+    TOOL_PRE: ClassVar[str] = events.TOOL_PRE
+    TOOL_POST: ClassVar[str] = events.TOOL_POST
+    CONTEXT_PRE_COMPACT: ClassVar[str] = events.CONTEXT_PRE_COMPACT
+    ORCHESTRATOR_COMPLETE: ClassVar[str] = events.ORCHESTRATOR_COMPLETE
+    USER_NOTIFICATION: ClassVar[str] = events.USER_NOTIFICATION
+
+    def __init__(self) -> None:
+        # Tuples are replaced, never changed: an emit that is under way keeps the one it started
+        # with, whatever its handlers register and unregister.
+        self._entries: dict[str, tuple[_Entry, ...]] = {}
+        self._defaults: dict[str, Any] = {}
+        self._observers: tuple[Observer, ...] = ()
+        self._numbers = count()
+
+    def register(
+        self, event: str, handler: Any, priority: int = 0, name: str | None = None
+    ) -> Callable[[], None]:
+        """Call ``handler`` for every ``event``.
+
+        Args:
+            event: Exact name of the event.
+            handler: Sync or async callable ``(event, data)`` that answers with a
+                :class:`HookResult`, a dict of its fields, or None.
+            priority: Lower runs earlier; equal ones in order of registration.
+            name: Name for logs and :meth:`unregister`. Defaults to the handler's own.
+
+        Returns:
+            A function that removes this one registration; calling it again does nothing.
+        """
+        entry = _Entry(handler, priority, name or _name_of(handler, event), next(self._numbers))
+        self._add(event, entry)
+
+        def unregister() -> None:
+            self._remove(event, entry)
+
+        return unregister
+
+    on = register
+
+    def unregister(self, name: str) -> None:
+        """Remove every registration called ``name``; an unknown name is ignored."""
+        for event, entries in self._entries.items():
+            for entry in entries:
+                if entry.name == name:
+                    self._remove(event, entry)
+
+    def _add(self, event: str, entry: _Entry) -> None:
+        others = (other for other in self._entries.get(event, ()) if other is not entry)
+        self._entries[event] = tuple(sorted((*others, entry), key=_order))
+        if open_notes:
+            note_change(self, partial(self._add, event, entry))
+
+    def _remove(self, event: str, entry: _Entry) -> None:
+        entries = self._entries.get(event, ())
+        self._entries[event] = tuple(other for other in entries if other is not entry)
+        if open_notes:
+            note_change(self, partial(self._remove, event, entry))
+
+    def set_default_fields(self, **defaults: Any) -> None:
+        """Replace the fields every emit adds to its data; the emitter's own fields win."""
+        self._defaults = defaults
+
+    def list_handlers(self, event: str | None = None) -> dict[str, list[str]]:
+        """Return the names of the handlers in the order they run.
+
+        Args:
+            event: Only this event, which is listed even if nobody registered for it.
+        """
+        if event is not None:
+            return {event: [entry.name for entry in self._entries.get(event, ())]}
+        return {
+            known: [entry.name for entry in entries] for known, entries in self._entries.items()
+        }
+
+    def observe(self, callback: Observer) -> Callable[[], None]:
+        """Call ``callback`` with a :class:`HookTrace` once per emit, after the handlers ran.
+
+        It runs synchronously in the emitting task, so it reads and sets that task's context
+        variables. What it raises is logged and disturbs nobody.
+
+        Args:
+            callback: Sync callable; also called for emits nobody handles.
+
+        Returns:
+            A function that stops the observation.
+        """
+        if inspect.iscoroutinefunction(callback):
+            raise TypeError("An observer is called synchronously: pass a plain function")
+        # An object of its own per call, so that each stop ends one observation only.
+        observer = partial(callback)
+        self._observers = (*self._observers, observer)
+
+        def stop() -> None:
+            self._observers = tuple(other for other in self._observers if other is not observer)
+
+        return stop
+
+    def _registered(self) -> list[tuple[str, str, Any]]:
+        """Return event, name and handler of each registration, for validators."""
+        return [
+            (event, entry.name, entry.handler)
+            for event, entries in self._entries.items()
+            for entry in entries
+        ]
+
+    def _save(self) -> dict[str, tuple[_Entry, ...]]:
+        return dict(self._entries)
+
+    def _restore(self, saved: dict[str, tuple[_Entry, ...]]) -> None:
+        self._entries = dict(saved)
+
+    def emit(self, event: str, data: Any = None) -> Coroutine[Any, Any, HookResult]:
+        """Tell the handlers of ``event``, one after the other.
+
+        Args:
+            event: Name of the event.
+            data: A dict, or a model with ``model_dump``. It is never changed.
+
+        Returns:
+            Coroutine of the result. Its action is "continue" also after handlers modified the
+            data: read ``data`` of the result.
+
+        Raises:
+            ValueError: The data is circular or far too big.
+            asyncio.CancelledError: The emitting task was cancelled.
+        """
+        # Not a coroutine function: the id belongs into the caller's context, also when the caller
+        # makes a task of the coroutine.
+        if event in CORRELATED_EVENTS:
+            data = _correlated(event, as_dict(data))
+        return self._emit(event, data)
+
+    async def _emit(self, event: str, given: Any) -> HookResult:
+        entries = self._entries.get(event)
+        report = EmitReport(self._observers, event) if self._observers else None
+        if not entries:
+            data = given if given is None or type(given) is dict else as_dict(given)
+            result = continue_with(data)
+            if report is not None:
+                report.send(self._observable(event, data), result)
+            return result
+        try:
+            current = EventData(self._completed(given))
+        except ValueError as error:
+            if report is not None:
+                report.fail("kernel", str(error), self._completed({"error": str(error)}))
+            raise
+        emitted = current.data
+        task = emitting_task()
+        question: HookResult | None = None
+        injections: list[tuple[HookResult, str]] = []
+        for entry in entries:
+            began = perf_counter() if report is not None else 0.0
+            problem: str | None = None
+            try:
+                reply = start_handler(entry.handler, event, current.lend(), task)
+                if type(reply) is Unfinished:
+                    reply = await reply
+                answer = read_result(reply)
+            except InvalidHookResponseError as error:
+                problem = f"{INVALID_RESPONSE}: {error}"
+                answer = _denied(entry, event, error)
+            except Exception as error:
+                problem = f"{type(error).__name__}: {error}"
+                answer = None
+                _log_failure(entry, event, error)
+            except BaseException as error:
+                if report is not None:
+                    report.fail(entry.name, f"ended by {type(error).__name__}", emitted, began)
+                raise
+            if report is not None:
+                report.add(entry.name, began, answer, problem)
+            if answer is None or answer.action == "continue":
+                continue
+            if answer.action == "deny":
+                result = answer
+                break
+            if answer.action == "modify":
+                if answer.data is not None:
+                    current = EventData(answer.data)
+            elif answer.action == "ask_user":
+                question = question or answer
+            elif injections_of(answer, event, entry.name):
+                injections.append((answer, entry.name))
+        else:
+            if question is not None:
+                result = question
+            elif injections:
+                result = merge_injections(injections, event)
+            else:
+                result = continue_with(current.data)
+        if report is not None:
+            report.send(emitted, result)
+        return result
+
+    async def emit_and_collect(
+        self, event: str, data: Any = None, timeout: float | None = 1.0
+    ) -> list[dict[str, Any]]:
+        """Ask the handlers of ``event`` for data; actions have no meaning here.
+
+        Args:
+            event: Name of the event.
+            data: A dict, or a model with ``model_dump``. Defaults and timestamp are not added.
+            timeout: Seconds each handler has; None for as long as it takes. One that is late or
+                fails is logged and left out.
+
+        Returns:
+            The ``data`` of every result that has any, in the order of the handlers.
+
+        Raises:
+            ValueError: The data is circular or far too big.
+        """
+        entries = self._entries.get(event)
+        if not entries:
+            return []
+        payload = EventData(as_dict(data))
+        collected: list[dict[str, Any]] = []
+        for entry in entries:
+            answer = await _ask_in_time(entry, event, payload.lend(), timeout)
+            if answer is not None and isinstance(answer.data, dict):
+                collected.append(answer.data)
+        return collected
+
+    def _completed(self, given: Any) -> dict[str, Any]:
+        fields: dict[str, Any] = {**self._defaults, **as_dict(given)}
+        fields["timestamp"] = datetime.now(UTC).isoformat()
+        return fields
+
+    def _observable(self, event: str, data: Any) -> dict[str, Any]:
+        try:
+            return EventData(self._completed(data)).data
+        except ValueError as error:
+            # Nobody handles it, so nobody but the observer would have minded.
+            logger.warning("The data of '%s' can't be shown: %s", event, error)
+            return self._completed({"error": str(error)})
+
+
+def _denied(entry: _Entry, event: str, error: InvalidHookResponseError) -> HookResult:
+    logger.error(
+        "SECURITY: hook handler '%s' gave an invalid response to '%s' (%s). "
+        "Denied, because it can't be told what the handler meant.",
+        entry.name,
+        event,
+        error,
+    )
+    return HookResult(action="deny", reason=INVALID_RESPONSE)
+
+
+async def _ask_in_time(
+    entry: _Entry, event: str, data: dict[str, Any], limit: float | None
+) -> HookResult | None:
+    try:
+        async with asyncio.timeout(limit) as clock:
+            reply = start_handler(entry.handler, event, data, emitting_task())
+            return read_result(await reply if type(reply) is Unfinished else reply)
+    except TimeoutError as problem:
+        if clock.expired():
+            logger.warning(
+                "Hook handler '%s' did not answer '%s' within %s s", entry.name, event, limit
+            )
+        else:
+            _log_failure(entry, event, problem)
+    except Exception as problem:
+        _log_failure(entry, event, problem)
+    return None
+
+
+def _log_failure(entry: _Entry, event: str, problem: Exception) -> None:
+    logger.error(
+        "Hook handler '%s' failed on '%s': %s", entry.name, event, problem, exc_info=problem
+    )
+
+
+def _correlated(event: str, fields: dict[str, Any]) -> dict[str, Any]:
+    supplied = fields.get(REQUEST_ID_FIELD)
+    request_id = resolve_request_id(event, str(supplied) if supplied else None)
+    if request_id is None or request_id == supplied:
+        return fields
+    return {**fields, REQUEST_ID_FIELD: request_id}
+
+
+def _name_of(handler: Any, event: str) -> str:
+    name = getattr(handler, "__name__", None)
+    return name if isinstance(name, str) and name else f"_auto_{event}_{uuid4()}"

@@ -1,0 +1,127 @@
+"""Reading what handlers answer, and putting several answers together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from amplifier_tui.kernel.hooks.event_data import EventData
+from amplifier_tui.kernel.models.hook_result import ContextInjection, HookResult, changed
+
+INVALID_RESPONSE = "Hook handler returned invalid response"
+
+
+class InvalidHookResponseError(Exception):
+    """A handler answered something that is not a hook result."""
+
+
+def read_result(answer: Any) -> HookResult | None:
+    """Return a handler's answer as a hook result.
+
+    Args:
+        answer: A :class:`HookResult`, a dict of its fields, a model with ``model_dump``, or None.
+
+    Returns:
+        The result, or None for a plain "continue" without anything to say.
+
+    Raises:
+        InvalidHookResponseError: The answer is none of these, or does not validate.
+    """
+    if answer is None:
+        return None
+    if type(answer) is HookResult:
+        # Fields can be assigned after construction, so only the plainest answer goes unread.
+        if answer.__dict__.get("action") == "continue":
+            return answer
+        return _validate(answer.__dict__)
+    if not isinstance(answer, Mapping):
+        dump = getattr(answer, "model_dump", None)
+        if dump is None or isinstance(answer, type):
+            raise InvalidHookResponseError(f"{type(answer).__name__} is not a HookResult")
+        try:
+            answer = dump()
+        except Exception as error:
+            raise InvalidHookResponseError(f"model_dump failed: {error}") from error
+        if not isinstance(answer, Mapping):
+            raise InvalidHookResponseError("model_dump did not return a dict")
+    return _validate(answer) if answer else None
+
+
+def _validate(fields: Mapping[str, Any]) -> HookResult:
+    try:
+        result = HookResult.model_validate(dict(fields))
+        if result.action == "modify" and result.data is not None:
+            # The handler may keep what it returned, and change it when nobody expects it.
+            return changed(result, data=EventData(result.data).copy())
+    except ValidationError as error:
+        raise InvalidHookResponseError(_first_line(error)) from error
+    except ValueError as error:
+        raise InvalidHookResponseError(str(error)) from error
+    return result
+
+
+def _first_line(error: ValidationError) -> str:
+    problem = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in problem["loc"])
+    return f"{place}: {problem['msg']}"
+
+
+def injections_of(result: HookResult, event: str, hook_name: str) -> list[ContextInjection]:
+    """Return the texts a result injects, each stamped with where it comes from.
+
+    Args:
+        result: The result; its list counts more than its scalar fields.
+        event: The event answered.
+        hook_name: The handler that answered.
+    """
+    if result.context_injections:
+        return [_stamped(item, event, hook_name) for item in result.context_injections]
+    if not result.context_injection:
+        return []
+    return [
+        ContextInjection(
+            content=result.context_injection,
+            role=result.context_injection_role,
+            ephemeral=result.ephemeral,
+            append_to_last_tool_result=result.append_to_last_tool_result,
+            hook_name=hook_name,
+            event=event,
+        )
+    ]
+
+
+def _stamped(item: ContextInjection, event: str, hook_name: str) -> ContextInjection:
+    update: dict[str, Any] = {}
+    if item.hook_name == "unknown":
+        update["hook_name"] = hook_name
+    if not item.event:
+        update["event"] = event
+    return item.model_copy(update=update) if update else item
+
+
+def projection(items: list[ContextInjection]) -> dict[str, Any]:
+    """Return the scalar fields that say the same as a non-empty list of injections."""
+    return {
+        "context_injection": "\n\n".join(item.content for item in items),
+        "context_injection_role": items[0].role,
+        "ephemeral": items[0].ephemeral,
+        "append_to_last_tool_result": any(item.append_to_last_tool_result for item in items),
+        "context_injections": items,
+    }
+
+
+def merge_injections(found: list[tuple[HookResult, str]], event: str) -> HookResult:
+    """Return one ``inject_context`` result for all handlers that injected.
+
+    Args:
+        found: The results with the names of their handlers, in order.
+        event: The event answered.
+    """
+    items = [item for result, name in found for item in injections_of(result, event, name)]
+    first = found[0][0]
+    if len(found) == 1:
+        return changed(first, **projection(items))
+    merged = HookResult(action="inject_context", suppress_output=first.suppress_output)
+    return changed(merged, **projection(items))

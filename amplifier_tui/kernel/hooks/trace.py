@@ -1,0 +1,99 @@
+"""What observers of the hook registry are told of each emit."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter, time
+from typing import Any
+
+from amplifier_tui.kernel.models.hook_result import HookResult, continue_with
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerTrace:
+    """One handler's part in an emit.
+
+    Args:
+        name: The name it is registered under.
+        verdict: The action it answered with, or ``"error"``.
+        ms: Milliseconds it took.
+        error: What went wrong: it raised, or its answer was no hook result.
+        reason: The reason it gave.
+    """
+
+    name: str
+    verdict: str
+    ms: float
+    error: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HookTrace:
+    """One emit, after its handlers ran.
+
+    Args:
+        event: Name of the event.
+        data: The data as the handlers saw it, defaults and timestamp included. Read it at once:
+            values in it belong to the emitter, who may change them later.
+        result: What the emit returned.
+        handlers: The handlers that ran, in order.
+        ms: Milliseconds of the whole emit.
+        started: When it started, in Unix time.
+    """
+
+    event: str
+    data: dict[str, Any]
+    result: HookResult
+    handlers: tuple[HandlerTrace, ...]
+    ms: float
+    started: float
+
+
+Observer = Callable[[HookTrace], object]
+
+
+class EmitReport:
+    """Collects what the observers are told about one emit."""
+
+    __slots__ = ("_began", "_event", "_observers", "_started", "_traces")
+
+    def __init__(self, observers: tuple[Observer, ...], event: str) -> None:
+        self._observers = observers
+        self._event = event
+        self._traces: list[HandlerTrace] = []
+        self._started = time()
+        self._began = perf_counter()
+
+    def add(
+        self, name: str, began: float, answer: HookResult | None, error: str | None = None
+    ) -> None:
+        """Note one handler's part; an error without an answer is a handler that raised."""
+        ms = (perf_counter() - began) * 1000
+        if answer is None:
+            verdict, reason = "continue" if error is None else "error", None
+        else:
+            verdict, reason = answer.action, answer.reason
+        self._traces.append(HandlerTrace(name, verdict, ms, error, reason))
+
+    def fail(
+        self, name: str, problem: str, data: dict[str, Any], began: float | None = None
+    ) -> None:
+        """Tell every observer of an emit that came to no result, and whose fault that is."""
+        self.add(name, self._began if began is None else began, None, problem)
+        self.send(data, continue_with(None))
+
+    def send(self, data: dict[str, Any], result: HookResult) -> None:
+        """Tell every observer."""
+        ms = (perf_counter() - self._began) * 1000
+        trace = HookTrace(self._event, data, result, tuple(self._traces), ms, self._started)
+        for observer in self._observers:
+            try:
+                observer(trace)
+            except (Exception, asyncio.CancelledError):
+                logger.exception("An observer of the hooks failed on '%s'", self._event)

@@ -1,0 +1,165 @@
+"""What a tool answers."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+from amplifier_tui.base.text import encodable
+from amplifier_tui.kernel.message_models import ImageBlock, TextBlock
+
+IMAGE_OMITTED = (
+    "[Image omitted from tool event; original retained for model request if unmodified.]"
+)
+
+
+class ToolResult(BaseModel):
+    """The outcome of one tool call (spec 000, ToolResult).
+
+    ``ToolResult(is_error=True)`` is read as ``success=False``. A failure without output takes its
+    error message as output, so that the model always reads something.
+
+    Args:
+        success: Whether the tool did what it was asked.
+        output: What it found: text, or JSON data.
+        error: What went wrong, with a ``message`` and usually a ``type``.
+        content: Text and base64 image blocks for models that can see.
+    """
+
+    model_config = ConfigDict(extra="ignore", validate_assignment=True)
+
+    success: bool = True
+    output: Any | None = None
+    error: dict[str, Any] | None = None
+    content: list[TextBlock | ImageBlock] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_is_error(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping) or "is_error" not in values:
+            return values
+        values = dict(values)
+        failed = bool(values.pop("is_error"))
+        if failed or "success" not in values:
+            values["success"] = not failed
+        return values
+
+    @field_validator("content", mode="before")
+    @classmethod
+    def _read_content(cls, blocks: Any) -> Any:
+        if blocks is None:
+            return None
+        if not isinstance(blocks, list | tuple):
+            raise ValueError("invalid tool result content")
+        return [_plain_block(block) for block in blocks]
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Give a failure without output its error message as output."""
+        if not self.success and self.output is None and self.error:
+            message = self.error.get("message")
+            if message:
+                # Not by assignment: that would validate, and so come here again.
+                self.__dict__["output"] = message
+
+    @model_serializer(mode="wrap")
+    def _omit_empty_content(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        dumped: dict[str, Any] = handler(self)
+        blocks = dumped.pop("content", None)
+        if blocks:
+            dumped["content"] = [
+                {name: value for name, value in block.items() if value is not None}
+                for block in blocks
+            ]
+        return dumped
+
+    def model_copy(
+        self, *, update: Mapping[str, Any] | None = None, deep: bool = False
+    ) -> ToolResult:
+        """Return a copy; ``update`` is validated.
+
+        Args:
+            update: Fields to change.
+            deep: Copy nested values too.
+
+        Raises:
+            pydantic.ValidationError: A changed field does not fit.
+        """
+        copied = super().model_copy(deep=deep)
+        for name, value in (update or {}).items():
+            if name in type(self).model_fields:
+                setattr(copied, name, value)
+        return copied
+
+    def __str__(self) -> str:
+        if self.success:
+            return str(self.output) if self.output else "Success"
+        return f"Error: {self._problem()}" if self.error else "Failed"
+
+    def _problem(self) -> str:
+        return str(self.error.get("message") or "Unknown error") if self.error else "Failed"
+
+    def get_serialized_output(self) -> str:
+        """Return the output as text for a model: JSON for data, without control characters."""
+        if self.output is None:
+            text = "Success" if self.success else f"Error: {self._problem()}"
+        elif isinstance(self.output, dict | list):
+            text = _to_json(self.output)
+        else:
+            text = str(self.output)
+        return encodable(text)
+
+    def safe_hook_presentation(self) -> dict[str, Any]:
+        """Return the dump for an event: images give way to a line of text."""
+        dumped = self.model_dump(mode="json", fallback=str)
+        for index, block in enumerate(dumped.get("content", ())):
+            if block["type"] == "image":
+                dumped["content"][index] = {"type": "text", "text": IMAGE_OMITTED}
+        return dumped
+
+
+def _to_json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, TypeError, RecursionError):
+        # Circular, or keys JSON has no name for: still better read than lost.
+        return str(value)
+
+
+def _plain_block(block: Any) -> dict[str, Any]:
+    if isinstance(block, BaseModel):
+        block = block.model_dump()
+    if isinstance(block, Mapping):
+        if block.get("type") == "text" and isinstance(block.get("text"), str):
+            return {"type": "text", "text": block["text"]}
+        if block.get("type") == "image":
+            return {"type": "image", "source": _plain_source(block.get("source"))}
+    raise ValueError("invalid tool result content")
+
+
+def _plain_source(source: Any) -> dict[str, str]:
+    if not isinstance(source, Mapping) or source.get("type") != "base64":
+        raise ValueError("invalid tool result image source")
+    media_type, data = source.get("media_type"), source.get("data")
+    if not isinstance(media_type, str) or not media_type.startswith("image/"):
+        raise ValueError("invalid tool result image media type")
+    if media_type == "image/":
+        raise ValueError("invalid tool result image media type")
+    if not isinstance(data, str) or not data:
+        raise ValueError("invalid tool result image data")
+    try:
+        base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ValueError("invalid tool result image data") from error
+    return {"type": "base64", "media_type": media_type, "data": data}

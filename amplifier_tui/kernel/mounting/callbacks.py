@@ -1,0 +1,146 @@
+"""Calling what modules registered, so that a failure or a cancellation of theirs stays theirs.
+
+A ``CancelledError`` means two things: somebody cancelled the running task, which must get through,
+or the called function raised it by itself, which is an ordinary failure. Only the number of
+requests the task has received tells them apart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+logger = logging.getLogger(__name__)
+
+
+def cancel_requests() -> int:
+    """Return how often the running task was asked to cancel; 0 outside of a task."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        return 0
+    return task.cancelling() if task is not None else 0
+
+
+def is_genuine_cancellation(baseline: int) -> bool:
+    """Tell a cancellation of this task from a ``CancelledError`` somebody raised by hand.
+
+    Args:
+        baseline: :func:`cancel_requests` from before the call that raised. A task that is already
+            being cancelled may still tidy up, so only new requests count.
+    """
+    return cancel_requests() > baseline
+
+
+class ModuleCancelledError(Exception):
+    """A module raised ``CancelledError`` though nobody cancelled the session's task."""
+
+
+@contextmanager
+def contained(doing: str) -> Iterator[None]:
+    """Make ordinary errors of what a module must not raise, so that it costs only the module.
+
+    Args:
+        doing: What the module does meanwhile, for the message.
+
+    Raises:
+        ModuleCancelledError: It raised ``CancelledError`` by itself. A cancellation of the running
+            task gets through.
+        RuntimeError: It raised ``SystemExit``.
+    """
+    baseline = cancel_requests()
+    try:
+        yield
+    except asyncio.CancelledError as error:
+        if is_genuine_cancellation(baseline):
+            raise
+        raise ModuleCancelledError(f"the module raised CancelledError while {doing}") from error
+    except SystemExit as error:
+        raise RuntimeError(f"the module tried to end the program (exit {error.code})") from error
+
+
+async def collect_contributions(
+    channels: dict[str, list[dict[str, Any]]], channel: str
+) -> list[Any]:
+    """Ask every contributor of a channel, in order of registration.
+
+    Args:
+        channels: Contributors (``name`` and ``callback``) by channel.
+        channel: The channel to collect from.
+
+    Returns:
+        What they gave, without None. A contributor that fails is logged and left out; one that
+        raises ``CancelledError`` ends the collection with what is there.
+
+    Raises:
+        asyncio.CancelledError: The collecting task was cancelled.
+    """
+    collected: list[Any] = []
+    baseline = cancel_requests()
+    for contributor in tuple(channels.get(channel, ())):
+        name = contributor["name"]
+        try:
+            offered = contributor["callback"]()
+            if inspect.isawaitable(offered):
+                offered = await offered
+        except asyncio.CancelledError:
+            if is_genuine_cancellation(baseline):
+                raise
+            logger.warning(
+                "Contributor '%s' to '%s' was cancelled; its successors were not asked",
+                name,
+                channel,
+            )
+            break
+        except Exception as error:
+            logger.warning("Contributor '%s' to '%s' failed: %s", name, channel, error)
+            continue
+        if offered is not None:
+            collected.append(offered)
+    return collected
+
+
+_ROUNDS: Final = 8
+
+
+async def run_cleanups(functions: list[Any], failures: list[tuple[str, Exception]]) -> None:
+    """Run the functions, last one first, and empty the list.
+
+    Functions registered meanwhile run too, unless they keep coming.
+
+    Args:
+        functions: Sync or async functions without arguments; what is not callable is skipped.
+        failures: Gets the name of each function that raised, and what.
+
+    Raises:
+        BaseException: The first ``CancelledError``, ``KeyboardInterrupt`` or ``SystemExit``, after
+            all functions ran. Ordinary exceptions are logged.
+    """
+    fatal: BaseException | None = None
+    for _ in range(_ROUNDS):
+        batch = functions[::-1]
+        functions.clear()
+        for function in batch:
+            if not callable(function):
+                continue
+            try:
+                outcome = function()
+                if inspect.isawaitable(outcome):
+                    await outcome
+            except Exception as error:
+                logger.error("Error during cleanup: %s", error, exc_info=error)
+                failures.append((getattr(function, "__qualname__", repr(function)), error))
+            except BaseException as error:
+                logger.warning("Cleanup was interrupted by %s; going on", type(error).__name__)
+                fatal = fatal or error
+        if not functions:
+            break
+    else:
+        logger.warning("%d cleanup functions were registered too late to run", len(functions))
+        functions.clear()
+    if fatal is not None:
+        raise fatal

@@ -1,0 +1,62 @@
+"""Noting what others change while a module mounts, so that undoing the mount keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import Self
+
+
+class ChangeNotes:
+    """The changes that other tasks make to some objects while this is open. A context manager.
+
+    A context variable tells the module's own changes from those of others.
+
+    Args:
+        owners: The objects whose changes are noted: a coordinator, its hook registry.
+
+    Attributes:
+        others: Functions that make the noted changes again, in order.
+    """
+
+    def __init__(self, *owners: object) -> None:
+        self._owners = owners
+        self.others: list[Callable[[], object]] = []
+
+    def __enter__(self) -> Self:
+        self._token: Token[ChangeNotes | None] = _mounting.set(self)
+        open_notes.append(self)
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        open_notes.remove(self)
+        _mounting.reset(self._token)
+
+    def watches(self, owner: object) -> bool:
+        """Tell whether changes of ``owner`` are noted."""
+        return any(owner is watched for watched in self._owners)
+
+
+_mounting: ContextVar[ChangeNotes | None] = ContextVar("amplifier_mounting", default=None)
+
+open_notes: list[ChangeNotes] = []
+"""The notes of all mounts under way; a change is only worth noting while there are any."""
+
+
+def note_change(owner: object, redo: Callable[[], object]) -> None:
+    """Tell the mounts of others that something changed.
+
+    Args:
+        owner: The coordinator or the hook registry that changed.
+        redo: Makes the same change again.
+    """
+    own = _mounting.get()
+    for notes in open_notes:
+        if notes is not own and notes.watches(owner):
+            notes.others.append(redo)

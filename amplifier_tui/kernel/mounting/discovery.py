@@ -1,0 +1,191 @@
+"""Which modules there are to load, without importing one of them."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import logging
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.kernel.mounting.packages import (
+    ENTRY_POINT_GROUP,
+    TYPE_TO_MOUNT_POINT,
+    find_package_dir,
+    kind_by_name,
+    read_toml,
+)
+
+logger = logging.getLogger(__name__)
+
+
+FOLDER_PREFIX: Final = "amplifier-module-"
+"""Folders of a search path that are modules start with this; the rest of the name is the id."""
+
+NO_VERSION: Final = "1.0.0"
+"""Version of a module that does not tell it."""
+
+_DECLARED_TYPE: Final = re.compile(
+    r"""^__amplifier_module_type__\s*(?::[^=\n]+)?=\s*["'](\w+)["']""", re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class FoundModule:
+    """A module that can be loaded by its id.
+
+    Args:
+        id: Its id.
+        kind: What it says it is, else what its id suggests.
+        version: Version of the distribution it comes with.
+        distribution: Name of that distribution; empty for a folder of a search path.
+        location: The file or folder it lives in; empty if that can't be told without importing.
+        entry_point: ``"package.module:function"`` of an installed one; empty for a folder.
+    """
+
+    id: str
+    kind: str
+    version: str
+    distribution: str
+    location: str
+    entry_point: str = ""
+
+
+def search_dirs() -> list[Path]:
+    """Return the directories the environment variable ``AMPLIFIER_MODULES`` names."""
+    named = os.environ.get("AMPLIFIER_MODULES", "")
+    return [Path(part) for part in named.split(os.pathsep) if part]
+
+
+def find_modules(search_paths: Sequence[Path] | None = None) -> list[FoundModule]:
+    """Return the installed modules, then those in the search paths.
+
+    Args:
+        search_paths: Directories with ``amplifier-module-*`` folders; one that is missing or can't
+            be read is logged. Defaults to :func:`search_dirs`.
+    """
+    found = [_installed(name, entry) for name, entry in installed_modules().items()]
+    for folder in search_dirs() if search_paths is None else search_paths:
+        if not folder.is_dir():
+            logger.warning("Module search path %s does not exist", folder)
+            continue
+        try:
+            children = sorted(folder.iterdir())
+        except OSError as error:
+            logger.error("Module search path %s can't be read: %s", folder, error)
+            continue
+        found += [
+            _in_folder(child)
+            for child in children
+            if child.name.startswith(FOLDER_PREFIX) and child.is_dir()
+        ]
+    return found
+
+
+def _installed(module_id: str, entry_point: EntryPoint) -> FoundModule:
+    distribution = getattr(entry_point, "dist", None)
+    version = getattr(distribution, "version", None)
+    file = _source_file(entry_point.value.partition(":")[0].strip())
+    return FoundModule(
+        id=module_id,
+        kind=declared_kind(module_id, file),
+        version=version if isinstance(version, str) else NO_VERSION,
+        distribution=str(getattr(distribution, "name", None) or ""),
+        location=str(file or ""),
+        entry_point=entry_point.value,
+    )
+
+
+def _in_folder(folder: Path) -> FoundModule:
+    module_id = folder.name.removeprefix(FOLDER_PREFIX)
+    package = find_package_dir(module_id, folder)
+    project = read_toml(folder / "pyproject.toml").get("project")
+    version = project.get("version") if isinstance(project, dict) else None
+    return FoundModule(
+        id=module_id,
+        kind=declared_kind(module_id, package / "__init__.py" if package else None),
+        version=version if isinstance(version, str) else NO_VERSION,
+        distribution="",
+        location=str(folder),
+    )
+
+
+def _source_file(name: str) -> Path | None:
+    """Return the file of a module; its parent packages are looked into, not imported."""
+    top, *rest = name.split(".")
+    try:
+        spec: ModuleSpec | None = importlib.util.find_spec(top)
+        full = top
+        for part in rest:
+            if spec is None:
+                return None
+            full = f"{full}.{part}"
+            spec = PathFinder.find_spec(full, spec.submodule_search_locations)
+    except (ImportError, ValueError, AttributeError, KeyError):
+        # The last one: a folder without __init__.py, whose parent would have to be imported.
+        return None
+    return Path(spec.origin) if spec is not None and spec.has_location and spec.origin else None
+
+
+def declared_type(file: Path | None) -> str | None:
+    """Return the ``__amplifier_module_type__`` a source file sets, without executing it."""
+    try:
+        text = file.read_text(encoding="utf-8") if file is not None else ""
+    except (OSError, ValueError):
+        return None
+    declared = _DECLARED_TYPE.search(text)
+    return declared[1] if declared is not None else None
+
+
+def declared_kind(module_id: str, file: Path | None) -> str:
+    """Return the kind of a module that is not imported.
+
+    Args:
+        module_id: Its id, which decides if the file says nothing that makes sense.
+        file: The source file of its package, if it is known.
+    """
+    declared = declared_type(file)
+    return declared if declared in TYPE_TO_MOUNT_POINT else kind_by_name(module_id)
+
+
+_original: Final = importlib.metadata.entry_points
+_Stamp = tuple[tuple[str, int], ...]
+_cache: dict[str, EntryPoint] = {}
+_stamp: _Stamp | None = None
+
+
+def installed_modules() -> dict[str, EntryPoint]:
+    """Return the entry points by module id; of two with one id, the first on ``sys.path``."""
+    global _cache, _stamp
+    if importlib.metadata.entry_points is not _original:
+        # Somebody replaced the lookup, a test most likely: believe it every time.
+        return _read()
+    stamp = _path_stamp()
+    if stamp != _stamp:
+        _cache, _stamp = _read(), stamp
+    return _cache
+
+
+def _read() -> dict[str, EntryPoint]:
+    found: dict[str, EntryPoint] = {}
+    for entry_point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
+        found.setdefault(entry_point.name, entry_point)
+    return found
+
+
+def _path_stamp() -> _Stamp:
+    return tuple((path, _changed_at(path)) for path in sys.path)
+
+
+def _changed_at(path: str) -> int:
+    try:
+        return os.stat(path or ".").st_mtime_ns
+    except OSError:
+        return 0

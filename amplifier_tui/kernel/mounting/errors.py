@@ -1,0 +1,75 @@
+"""Why a module could not be loaded."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+FailureReason = Literal[
+    "invalid_package_layout",
+    "missing_source",
+    "invalid_entry_point",
+    "invalid_module_metadata",
+    "validation_failed",
+    "unknown",
+]
+
+
+class ModuleNotFoundError(Exception):
+    """No attempt to find a module succeeded; not Python's error of that name."""
+
+
+class ModuleLoadError(Exception):
+    """A module was found, but can't be loaded."""
+
+
+class ModuleValidationError(Exception):
+    """A module does not fulfil its contract.
+
+    Args:
+        message: What is wrong, readable.
+        reason_code: One word for it, see :func:`module_failure_reason`.
+    """
+
+    def __init__(self, message: str, *, reason_code: FailureReason = "validation_failed") -> None:
+        super().__init__(message)
+        self.reason_code: FailureReason = reason_code
+
+
+class MissingModuleError(ModuleNotFoundError, ValueError):
+    """A module was found nowhere."""
+
+    reason_code: FailureReason = "missing_source"
+
+
+class BrokenModuleError(ModuleLoadError, ValueError):
+    """A module was found, and does not load.
+
+    Args:
+        message: What went wrong, readable.
+        reason_code: One word for it, see :func:`module_failure_reason`.
+    """
+
+    def __init__(self, message: str, *, reason_code: FailureReason = "unknown") -> None:
+        super().__init__(message)
+        self.reason_code: FailureReason = reason_code
+
+
+def module_failure_reason(error: BaseException) -> FailureReason:
+    """Return one word for why a module could not be loaded.
+
+    Args:
+        error: What loading or mounting it raised.
+    """
+    if isinstance(error, ModuleValidationError | MissingModuleError | BrokenModuleError):
+        return error.reason_code
+    if isinstance(error, ModuleNotFoundError | FileNotFoundError):
+        return "missing_source"
+    return "unknown"
+
+
+def exception_text(error: BaseException) -> str:
+    """Return an exception's text; its ``repr`` if the text can't be decoded."""
+    try:
+        return str(error)
+    except UnicodeDecodeError:
+        return repr(error)

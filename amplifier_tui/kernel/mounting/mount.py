@@ -1,0 +1,221 @@
+"""Mounting one module.
+
+A module the session can do without leaves nothing half mounted behind when it fails: the mount
+points and handlers are as they were. The failure is logged and announced as
+``module:load_failed``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from amplifier_tui.kernel import events
+from amplifier_tui.kernel.mounting.callbacks import contained
+from amplifier_tui.kernel.mounting.errors import (
+    BrokenModuleError,
+    ModuleValidationError,
+    exception_text,
+    module_failure_reason,
+)
+from amplifier_tui.kernel.mounting.window import MountWindow
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+logger = logging.getLogger(__name__)
+
+
+POINTS: Final = {
+    "orchestrator": "orchestrator",
+    "context": "context",
+    "provider": "providers",
+    "tool": "tools",
+}
+"""Where the modules of a kind mount; hooks register themselves."""
+
+_METHODS: Final = {
+    "orchestrator": ("execute",),
+    "context": (
+        "add_message",
+        "get_messages_for_request",
+        "get_messages",
+        "set_messages",
+        "clear",
+    ),
+    "provider": ("get_info", "list_models", "complete", "parse_tool_calls"),
+    "tool": ("execute",),
+}
+_NAMED: Final = frozenset({"provider", "tool"})
+
+
+def is_module_of(kind: str, returned: Any) -> bool:
+    """Tell whether what ``mount`` returned is a module of a kind, and so no cleanup function.
+
+    Args:
+        kind: The kind, e.g. "tool".
+        returned: The object. Its methods must be its class's: a mock has every attribute, and is
+            a cleanup function all the same.
+    """
+    if kind not in POINTS or returned is None:
+        return False
+    if kind in _NAMED and not isinstance(getattr(returned, "name", None), str):
+        return False
+    return all(hasattr(type(returned), method) for method in _METHODS[kind])
+
+
+MOUNT_SECONDS: Final = 120.0
+"""Seconds a mount may wait for something: starting a server takes long, for ever is a mistake."""
+
+
+async def call_mount(
+    mount: Callable[..., Any],
+    coordinator: Any,
+    config: dict[str, Any],
+    module_id: str,
+    seconds: float | None = None,
+) -> Any:
+    """Call ``mount(coordinator, config)`` and return what it returns.
+
+    Args:
+        mount: The module's function, async or not.
+        coordinator: Where to mount.
+        config: The module's configuration.
+        module_id: Whose mount it is, for messages.
+        seconds: How long to wait; None for :data:`MOUNT_SECONDS`.
+
+    Raises:
+        ModuleLoadError: It was still waiting after that (also a ValueError).
+        Exception: What it raised.
+    """
+    limit = MOUNT_SECONDS if seconds is None else seconds
+    clock = asyncio.timeout(limit)
+    try:
+        async with clock:
+            outcome = mount(coordinator, config)
+            return await outcome if inspect.isawaitable(outcome) else outcome
+    except TimeoutError as error:
+        if not clock.expired():
+            raise
+        raise BrokenModuleError(
+            f"Module '{module_id}' did not finish mounting within {limit:g} s: its mount waits for "
+            "something. Long work belongs into on_session_ready or a task of its own."
+        ) from error
+
+
+OptionalKind = Literal["provider", "tool", "hook"]
+Kind = Literal["orchestrator", "context", "provider", "tool", "hook"]
+ReadyQueue = list[tuple[str, Any]]
+
+
+class ModuleDeclinedError(ValueError):
+    """A module's mount ran and mounted nothing: it has nothing to offer here."""
+
+
+async def load_and_mount(
+    coordinator: ModuleCoordinator,
+    loader: Any,
+    kind: Kind,
+    spec: dict[str, Any],
+    ready: ReadyQueue,
+) -> None:
+    """Load a module, mount it, and note its cleanup and its ``on_session_ready``.
+
+    Args:
+        coordinator: Where to mount it.
+        loader: Who loads it.
+        kind: Kind of the module.
+        spec: ``{module, source, config}`` of the mount plan.
+        ready: Where to put ``on_session_ready``; only a mount that succeeds gets there.
+
+    Raises:
+        Exception: What loading or mounting raised.
+    """
+    with contained("mounting"):
+        mount = await loader.load(
+            spec["module"],
+            spec.get("config") or {},
+            source_hint=spec.get("source"),
+            coordinator=coordinator,
+        )
+        point = POINTS.get(kind)
+        earlier = coordinator.get_mounted(point) if point else {}
+        returned = await mount(coordinator)
+    if point and is_module_of(kind, returned):
+        # Spec 000: what mount returns is registered automatically, if it did not do that itself.
+        if not _differ(coordinator.get_mounted(point), earlier):
+            await coordinator.mount(point, returned)
+    elif returned:
+        coordinator.register_cleanup(returned)
+    queued = getattr(mount, "__on_session_ready__", None)
+    if isinstance(queued, tuple):
+        ready.append(queued)
+
+
+def _differ(mounted: dict[str, Any], earlier: dict[str, Any]) -> bool:
+    return mounted.keys() != earlier.keys() or any(
+        module is not earlier[name] for name, module in mounted.items()
+    )
+
+
+async def mount_optional(
+    coordinator: ModuleCoordinator,
+    loader: Any,
+    kind: OptionalKind,
+    spec: dict[str, Any],
+    ready: ReadyQueue,
+) -> None:
+    """Load and mount a module; if that fails, undo it, announce it and go on.
+
+    Args:
+        coordinator: Where to mount it.
+        loader: Who loads it.
+        kind: Kind of the module.
+        spec: ``{module, source, config}`` of the mount plan.
+        ready: Where to put its ``on_session_ready``.
+    """
+    failure: Exception | None = None
+    with MountWindow(coordinator) as window:
+        try:
+            await load_and_mount(coordinator, loader, kind, spec, ready)
+        except Exception as error:
+            window.restore()
+            failure = error
+        else:
+            window.warn_of_replaced(spec["module"])
+    if failure is not None:
+        await announce_failure(coordinator, kind, spec, failure)
+
+
+async def announce_failure(
+    coordinator: ModuleCoordinator, kind: OptionalKind, spec: dict[str, Any], error: Exception
+) -> None:
+    """Log a failed module and emit ``module:load_failed``.
+
+    Args:
+        coordinator: Whose hooks to tell.
+        kind: Kind of the module.
+        spec: Its entry in the mount plan.
+        error: What it failed with.
+    """
+    text = exception_text(error)
+    logger.warning(
+        "Failed to load %s '%s': %s",
+        kind,
+        spec["module"],
+        text,
+        # These two say it all.
+        exc_info=None if isinstance(error, ModuleDeclinedError | ModuleValidationError) else error,
+    )
+    data = {
+        "module_type": kind,
+        "module_id": spec["module"],
+        "error": text,
+        "reason_code": module_failure_reason(error),
+    }
+    if spec.get("instance_id"):
+        data["instance_id"] = spec["instance_id"]
+    await coordinator.hooks.emit(events.MODULE_LOAD_FAILED, data)

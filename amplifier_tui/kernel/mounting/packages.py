@@ -1,0 +1,290 @@
+"""Packages of modules on disk: finding them, importing them, telling their kind."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any, Final, NoReturn
+
+from amplifier_tui.kernel.mounting.errors import BrokenModuleError, ModuleValidationError
+
+logger = logging.getLogger(__name__)
+
+
+TYPE_TO_MOUNT_POINT: Final = {
+    "orchestrator": "orchestrator",
+    "provider": "providers",
+    "tool": "tools",
+    "hook": "hooks",
+    "context": "context",
+    "resolver": "module-source-resolver",
+}
+
+ENTRY_POINT_GROUP: Final = "amplifier.modules"
+"""Entry points of this group are modules."""
+
+# What a module's name says about its kind; the first that fits.
+_NAMED: Final = (
+    ("orchestrat", "orchestrator"),
+    ("loop", "orchestrator"),
+    ("provider", "provider"),
+    ("tool", "tool"),
+    ("hook", "hook"),
+    ("context", "context"),
+)
+_NATIVE_TRANSPORTS: Final = frozenset({"wasm", "grpc", "rust"})
+
+# Loaders of several sessions share sys.path: an entry stays until the last one is done with it.
+_path_users: Counter[str] = Counter()
+
+
+def package_name(module_id: str) -> str:
+    """Return the package a module of this id lives in by convention."""
+    return f"amplifier_module_{module_id.replace('-', '_')}"
+
+
+def find_package_dir(module_id: str, path: Path) -> Path | None:
+    """Return the directory of a module's package.
+
+    Args:
+        module_id: Id of the module.
+        path: The package itself, or the directory that holds it, directly or in ``src``.
+
+    Returns:
+        The directory, or None if there is no package.
+    """
+    if _is_package(path):
+        return path
+    if not path.is_dir():
+        return None
+    roots = [path, path / "src"]
+    candidates = [root / package_name(module_id) for root in roots]
+    candidates += [found for root in roots for found in sorted(root.glob("amplifier_module_*"))]
+    declared = declared_modules(path)
+    # A package of any name, as spec 000 has it, if the project's own entry point points to it.
+    values = [declared[module_id]] if module_id in declared else list(declared.values())
+    names = [value.partition(":")[0].partition(".")[0].strip() for value in values]
+    candidates += [root / name for root in roots for name in names if name.isidentifier()]
+    return next((candidate for candidate in candidates if _is_package(candidate)), None)
+
+
+def _is_package(path: Path) -> bool:
+    return (path / "__init__.py").is_file()
+
+
+def declared_modules(path: Path) -> dict[str, str]:
+    """Return the modules a project's ``pyproject.toml`` declares, ``package:mount`` by id.
+
+    Args:
+        path: Directory of the project. Without a readable ``pyproject.toml`` there are none.
+    """
+    content = read_toml(path / "pyproject.toml")
+    project = content.get("project")
+    groups = project.get("entry-points") if isinstance(project, dict) else None
+    group = groups.get(ENTRY_POINT_GROUP) if isinstance(groups, dict) else None
+    if not isinstance(group, dict):
+        return {}
+    return {name: value for name, value in group.items() if isinstance(value, str)}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what a TOML file says; nothing if it can't be read."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def require_package_dir(module_id: str, path: Path) -> Path:
+    """Return the directory of a module's package.
+
+    Args:
+        module_id: Id of the module.
+        path: Where its source resolved to.
+
+    Raises:
+        ModuleValidationError: There is none, or it is one this kernel can't run.
+    """
+    if not path.exists():
+        raise ModuleValidationError(
+            f"Module '{module_id}' has no valid Python package at {path}: the path does not exist. "
+            "Check the module's source in the bundle.",
+            reason_code="missing_source",
+        )
+    transport = _native_transport(path)
+    if transport is not None:
+        raise ModuleValidationError(
+            f"Module '{module_id}' at {path} asks for the transport '{transport}', and this kernel "
+            "runs Python modules only",
+            reason_code="invalid_package_layout",
+        )
+    found = find_package_dir(module_id, path)
+    if found is None:
+        raise ModuleValidationError(
+            f"Module '{module_id}' has no valid Python package at {path}: expected "
+            f"{package_name(module_id)}/__init__.py there",
+            reason_code="invalid_package_layout",
+        )
+    return found
+
+
+def _native_transport(path: Path) -> str | None:
+    content = read_toml(path / "amplifier.toml")
+    for section in (content, content.get("module"), content.get("amplifier")):
+        if isinstance(section, dict) and section.get("transport") in _NATIVE_TRANSPORTS:
+            return str(section["transport"])
+    return None
+
+
+def import_package(module_id: str, package_dir: Path) -> ModuleType:
+    """Import a module's package under its own name.
+
+    Args:
+        module_id: Id of the module, for messages.
+        package_dir: Its directory, whose parent is on ``sys.path``.
+
+    Raises:
+        BrokenModuleError: The import fails.
+        ImportError: Another package of that name is loaded already.
+    """
+    name = package_dir.name
+    if name not in sys.modules:
+        importlib.invalidate_caches()
+    try:
+        module = importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        raise BrokenModuleError(
+            f"Module '{module_id}' found at {package_dir.parent} but failed to load: "
+            f"{type(error).__name__}: {error}{advice(error)}",
+            reason_code="validation_failed",
+        ) from error
+    origin = _origin(module)
+    if origin is not None and origin != package_dir.resolve():
+        refuse_other_copy(module_id, package_dir, origin)
+    return module
+
+
+def refuse_other_copy(module_id: str, wanted: Path, loaded: Path) -> NoReturn:
+    """Say that a package of this name is loaded from elsewhere.
+
+    Raises:
+        ImportError: Always.
+    """
+    raise ImportError(
+        f"Refusing to load '{module_id}' from {wanted}: it is already loaded from {loaded}. "
+        "One process holds one copy of a module; restart to use the other."
+    )
+
+
+def _origin(module: ModuleType) -> Path | None:
+    file = getattr(module, "__file__", None)
+    return Path(file).resolve().parent if file else None
+
+
+def advice(error: BaseException) -> str:
+    """Return what to do about a failed import, to be put behind its message; mostly nothing."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f". Install what provides '{error.name.partition('.')[0]}'."
+    return ""
+
+
+def kind_by_name(module_id: str) -> str:
+    """Return the kind a module's id suggests; "tool" if it suggests none."""
+    return next((kind for part, kind in _NAMED if part in module_id), "tool")
+
+
+def kind_of(module_id: str, module: Any) -> str:
+    """Return the kind of an imported module.
+
+    Args:
+        module_id: Its id, which decides unless the module says otherwise.
+        module: The module; ``__amplifier_module_type__`` says its kind.
+
+    Raises:
+        ModuleValidationError: It says a kind that does not exist.
+    """
+    declared = getattr(module, "__amplifier_module_type__", None)
+    if declared is None:
+        return kind_by_name(module_id)
+    if declared not in TYPE_TO_MOUNT_POINT:
+        raise ModuleValidationError(
+            f"Module '{module_id}' declares __amplifier_module_type__ = {declared!r}; "
+            f"valid types are: {', '.join(sorted(TYPE_TO_MOUNT_POINT))}",
+            reason_code="invalid_module_metadata",
+        )
+    return str(declared)
+
+
+def add_path(path: Path, added: list[Path]) -> None:
+    """Put a directory first on ``sys.path``, unless it is on it for good.
+
+    Args:
+        path: The directory.
+        added: The entries the caller has to take back; extended if this is one.
+    """
+    text = str(path)
+    if path in added or (text in sys.path and not _path_users[text]):
+        return
+    if text not in sys.path:
+        sys.path.insert(0, text)
+    _path_users[text] += 1
+    added.append(path)
+
+
+def remove_paths(added: list[Path]) -> None:
+    """Take back what :func:`add_path` added, the last one first, and empty the list."""
+    for path in reversed(added):
+        text = str(path)
+        _path_users[text] -= 1
+        if _path_users[text] <= 0:
+            del _path_users[text]
+            if text in sys.path:
+                sys.path.remove(text)
+    added.clear()
+
+
+@contextmanager
+def imported_module(module_path: str | Path, entry_point: str | None = None) -> Iterator[Any]:
+    """Import a module as the kernel will, under its own name; inside, it finds its own files.
+
+    Args:
+        module_path: Its package directory, the folder that holds it, or the package's name.
+        entry_point: ``"package.module:function"`` to take ``mount`` from instead of the package.
+
+    Yields:
+        The module; with an entry point, an object that has its ``mount`` and
+        ``on_session_ready``.
+
+    Raises:
+        ModuleValidationError: There is no package there.
+        ModuleLoadError: It can't be imported.
+        ImportError: A package of that name is loaded from elsewhere.
+    """
+    added: list[Path] = []
+    path = Path(module_path)
+    try:
+        if path.exists():
+            package_dir = require_package_dir(path.name, path.resolve())
+            add_path(package_dir.parent, added)
+            package: Any = import_package(path.name, package_dir)
+        else:
+            package = importlib.import_module(str(module_path))
+        yield _entry(entry_point) if entry_point else package
+    finally:
+        remove_paths(added)
+
+
+def _entry(entry_point: str) -> Any:
+    module_name, _, function = entry_point.partition(":")
+    module: ModuleType = importlib.import_module(module_name)
+    return SimpleNamespace(
+        mount=getattr(module, function or "mount", None),
+        on_session_ready=getattr(module, "on_session_ready", None),
+    )

@@ -1,0 +1,151 @@
+"""Where modules come from (spec 000, module sources), and asking for it."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol
+
+from amplifier_tui.kernel.mounting.errors import (
+    BrokenModuleError,
+    ModuleLoadError,
+    ModuleNotFoundError,
+)
+
+__all__ = [
+    "FileSystemModuleSource",
+    "ModuleLoadError",
+    "ModuleNotFoundError",
+    "ModuleSource",
+    "ModuleSourceResolver",
+    "resolve_module",
+]
+
+
+class ModuleSource(ABC):
+    """A place a module can be imported from."""
+
+    @abstractmethod
+    def resolve(self) -> Path:
+        """Return the directory that holds the importable package.
+
+        Raises:
+            ModuleNotFoundError: The source can't be resolved.
+            OSError: The file system refuses.
+        """
+
+
+class ModuleSourceResolver(Protocol):
+    """Decides where modules come from.
+
+    It may have ``async_resolve`` with the same arguments; that is preferred then. Older resolvers
+    take only one of the hints; each gets what it takes.
+    """
+
+    def resolve(self, module_id: str, source_hint: Any = None, profile_hint: Any = None) -> Any:
+        """Return the source of a module.
+
+        Args:
+            module_id: The module, e.g. "tool-bash".
+            source_hint: What the mount plan says about its source.
+            profile_hint: The same, under its older name.
+
+        Raises:
+            ModuleNotFoundError: This resolver can't find it.
+        """
+        ...
+
+
+class FileSystemModuleSource:
+    """Directories to look for modules in, and prefixes that mentions may use for them.
+
+    Args:
+        paths: The directories.
+        mention_mappings: Directories by prefix.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str | Path] | None = None,
+        mention_mappings: dict[str, Path] | None = None,
+    ) -> None:
+        self._paths = [Path(path) for path in paths or ()]
+        self._mentions = dict(mention_mappings or {})
+
+    def get_module_paths(self) -> list[Path]:
+        """Return the directories (a copy)."""
+        return list(self._paths)
+
+    def get_mention_mappings(self) -> dict[str, Path]:
+        """Return the directories by prefix (a copy)."""
+        return dict(self._mentions)
+
+
+async def resolve_module(resolver: Any, module_id: str, hint: Any) -> Path:
+    """Return where a module is.
+
+    Args:
+        resolver: It has ``async_resolve`` or ``resolve``.
+        module_id: Id of the module.
+        hint: What the mount plan says about its source.
+
+    Raises:
+        ModuleNotFoundError: The resolver does not know.
+        ModuleLoadError: It is no resolver, or what it returned is no source.
+    """
+    function = getattr(resolver, "async_resolve", None) or getattr(resolver, "resolve", None)
+    if not callable(function):
+        raise _no_source(module_id, resolver, "it has no resolve()")
+    positional, keywords = _arguments(function, hint)
+    source = function(module_id, *positional, **keywords)
+    if inspect.isawaitable(source):
+        source = await source
+    if source is None:
+        raise ModuleNotFoundError(f"The resolver has no source for module '{module_id}'")
+    if isinstance(source, str | PathLike):
+        return Path(source)
+    resolve = getattr(source, "resolve", None)
+    if not callable(resolve):
+        found = f"its answer is {type(source).__name__}, neither a path nor a source with resolve()"
+        raise _no_source(module_id, resolver, found)
+    place = resolve()
+    if inspect.isawaitable(place):
+        place = await place
+    if not isinstance(place, str | PathLike):
+        found = f"its source resolved to {type(place).__name__}, not to a path"
+        raise _no_source(module_id, resolver, found)
+    return Path(place)
+
+
+def _no_source(module_id: str, resolver: Any, found: str) -> BrokenModuleError:
+    who = type(resolver).__name__
+    return BrokenModuleError(
+        f"Module '{module_id}' can't be found by the module source resolver {who}: {found}",
+        reason_code="missing_source",
+    )
+
+
+def _arguments(function: Any, hint: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    both = {"source_hint": hint, "profile_hint": hint}
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return (), both
+    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        return (), both
+    known = {
+        name: hint
+        for name in both
+        if name in parameters and parameters[name].kind is not inspect.Parameter.POSITIONAL_ONLY
+    }
+    if known:
+        return (), known
+    positional = [
+        parameter
+        for parameter in parameters.values()
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    return ((hint,) if len(positional) > 1 else ()), {}

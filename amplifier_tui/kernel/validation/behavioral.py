@@ -1,0 +1,343 @@
+"""Test classes for authors of modules: inherit from one, and pytest runs it on your module.
+
+The fixtures come from the pytest plugin. Only test suites import this.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Final
+
+import pytest
+
+from amplifier_tui.kernel.hooks import HookResult, HookTrace
+from amplifier_tui.kernel.hooks.results import INVALID_RESPONSE
+from amplifier_tui.kernel.llm_errors import LLMError
+from amplifier_tui.kernel.message_models import ChatResponse, TextBlock
+from amplifier_tui.kernel.models import ModelInfo, ProviderInfo, ToolResult
+from amplifier_tui.kernel.validation.proto_schema import VALID_HOOK_ACTIONS
+
+__all__ = [
+    "ContextBehaviorTests",
+    "HookBehaviorTests",
+    "OrchestratorBehaviorTests",
+    "ProviderBehaviorTests",
+    "ToolBehaviorTests",
+]
+
+
+class ProviderBehaviorTests:
+    """Runs on the first provider the module mounts; nothing is sent to a model."""
+
+    @pytest.mark.asyncio
+    async def test_mount_succeeds(self, provider_module: Any) -> None:
+        """The module mounts a provider."""
+        assert provider_module is not None
+
+    @pytest.mark.asyncio
+    async def test_get_info_returns_valid_provider_info(self, provider_module: Any) -> None:
+        """It says who it is without a network."""
+        info = provider_module.get_info()
+        assert isinstance(info, ProviderInfo), f"get_info() returned {type(info).__name__}"
+        assert info.id
+        assert info.display_name
+
+    @pytest.mark.asyncio
+    async def test_list_models_returns_list(self, provider_module: Any) -> None:
+        """It lists its models; skipped where that needs an API that does not answer."""
+        try:
+            models = await provider_module.list_models()
+        except (LLMError, OSError) as error:
+            pytest.skip(f"list_models() needs the API: {error}")
+        assert isinstance(models, list)
+        assert all(isinstance(model, ModelInfo) for model in models)
+
+    @pytest.mark.asyncio
+    async def test_provider_has_name_attribute(self, provider_module: Any) -> None:
+        """Its name is a non-empty string."""
+        assert isinstance(provider_module.name, str)
+        assert provider_module.name
+
+    @pytest.mark.asyncio
+    async def test_parse_tool_calls_returns_list(self, provider_module: Any) -> None:
+        """A response without tool calls has an empty list of them."""
+        response = ChatResponse(content=[TextBlock(text="Hello")])
+        assert list(provider_module.parse_tool_calls(response)) == []
+
+
+class ToolBehaviorTests:
+    """Runs on the first tool the module mounts."""
+
+    @pytest.mark.asyncio
+    async def test_mount_succeeds(self, tool_module: Any) -> None:
+        """The module mounts a tool."""
+        assert tool_module is not None
+
+    @pytest.mark.asyncio
+    async def test_tool_has_name(self, tool_module: Any) -> None:
+        """Its name is a non-empty string."""
+        assert isinstance(tool_module.name, str)
+        assert tool_module.name
+
+    @pytest.mark.asyncio
+    async def test_tool_has_description(self, tool_module: Any) -> None:
+        """Its description is a non-empty string."""
+        assert isinstance(tool_module.description, str)
+        assert tool_module.description
+
+    @pytest.mark.asyncio
+    async def test_tool_has_execute_method(self, tool_module: Any) -> None:
+        """It can be executed."""
+        assert callable(tool_module.execute)
+
+    @pytest.mark.asyncio
+    async def test_execute_returns_tool_result(self, tool_module: Any) -> None:
+        """A call answers with a tool result, whatever comes of it."""
+        result = await tool_module.execute({"_tool_call_id": "call-1"})
+        assert isinstance(result, ToolResult), f"execute() returned {type(result).__name__}"
+
+    @pytest.mark.asyncio
+    async def test_tool_result_has_required_fields(self, tool_module: Any) -> None:
+        """The result says whether it worked, and has output or an error."""
+        result = await tool_module.execute({})
+        assert isinstance(result.success, bool)
+        assert result.success or result.error or result.output, "a failure says what went wrong"
+
+    @pytest.mark.asyncio
+    async def test_invalid_input_returns_error_result(self, tool_module: Any) -> None:
+        """Arguments nobody expects are answered, not raised about."""
+        result = await tool_module.execute({"no_such_argument": [None]})
+        assert isinstance(result, ToolResult), f"execute() returned {type(result).__name__}"
+
+
+_METHODS: Final = (
+    "add_message",
+    "get_messages_for_request",
+    "get_messages",
+    "set_messages",
+    "clear",
+)
+
+
+class ContextBehaviorTests:
+    """Runs on the context the module mounts."""
+
+    @pytest.mark.asyncio
+    async def test_mount_succeeds(self, context_module: Any) -> None:
+        """The module mounts a context."""
+        assert context_module is not None
+
+    @pytest.mark.asyncio
+    async def test_context_has_required_methods(self, context_module: Any) -> None:
+        """It has the five methods of the contract."""
+        missing = [name for name in _METHODS if not callable(getattr(context_module, name, None))]
+        assert not missing, f"missing: {', '.join(missing)}"
+
+    @pytest.mark.asyncio
+    async def test_message_round_trip(self, context_module: Any) -> None:
+        """What is added comes back."""
+        await context_module.add_message({"role": "user", "content": "Hello"})
+        assert [m["content"] for m in await context_module.get_messages()] == ["Hello"]
+
+    @pytest.mark.asyncio
+    async def test_multiple_messages(self, context_module: Any) -> None:
+        """Messages come back in the order they were added."""
+        texts = ["one", "two", "three"]
+        for index, text in enumerate(texts):
+            role = "assistant" if index % 2 else "user"
+            await context_module.add_message({"role": role, "content": text})
+        assert [m["content"] for m in await context_module.get_messages()] == texts
+
+    @pytest.mark.asyncio
+    async def test_clear_removes_messages(self, context_module: Any) -> None:
+        """After clear there are none."""
+        await context_module.add_message({"role": "user", "content": "Hello"})
+        await context_module.clear()
+        assert await context_module.get_messages() == []
+
+    @pytest.mark.asyncio
+    async def test_get_messages_for_request_returns_messages(self, context_module: Any) -> None:
+        """A request gets messages, and asking for them changes none of the stored ones."""
+        await context_module.add_message({"role": "user", "content": "Hello"})
+        before = list(await context_module.get_messages())
+        messages = await context_module.get_messages_for_request()
+        assert isinstance(messages, list)
+        assert messages
+        assert await context_module.get_messages() == before
+
+    @pytest.mark.asyncio
+    async def test_internal_should_compact_returns_bool(self, context_module: Any) -> None:
+        """Where there is an internal ``_should_compact()``, it answers yes or no."""
+        found, answer = await _call_internal(context_module, "_should_compact")
+        assert not found or isinstance(answer, bool)
+
+    @pytest.mark.asyncio
+    async def test_internal_compact_does_not_crash(self, context_module: Any) -> None:
+        """Where there is an internal ``_compact_internal()``, it works on a short history."""
+        await context_module.add_message({"role": "user", "content": "Hello"})
+        await _call_internal(context_module, "_compact_internal")
+
+    @pytest.mark.asyncio
+    async def test_add_invalid_message_does_not_crash(self, context_module: Any) -> None:
+        """A message without a role is kept or refused with a ``ValueError``, no more."""
+        try:
+            await context_module.add_message({"content": "no role"})
+        except (ValueError, KeyError):
+            return
+        assert isinstance(await context_module.get_messages(), list)
+
+    @pytest.mark.asyncio
+    async def test_get_messages_never_returns_none(self, context_module: Any) -> None:
+        """A fresh context has an empty list."""
+        assert await context_module.get_messages() == []
+
+
+async def _call_internal(context: Any, name: str) -> tuple[bool, Any]:
+    """Call an internal method if there is one that needs no arguments."""
+    method = getattr(context, name, None)
+    if not callable(method):
+        return False, None
+    try:
+        inspect.signature(method).bind()
+    except TypeError:
+        return False, None
+    outcome = method()
+    return True, await outcome if inspect.isawaitable(outcome) else outcome
+
+
+_SAMPLE: Final = {
+    "tool_name": "test_tool",
+    "tool_input": {"text": "hello"},
+    "tool_call_id": "call-1",
+    "tool_result": {"success": True, "output": "hello"},
+    "result": {"success": True, "output": "hello"},
+    "prompt": "hello",
+    "provider": "mock",
+    "session_id": "test-session",
+}
+_EMPTY: Final[tuple[Any, ...]] = ({}, None)
+_MALFORMED: Final[tuple[Any, ...]] = (
+    {"tool_name": None, "tool_input": None},
+    {"tool_name": 5, "tool_input": "text", "prompt": ["list"]},
+    {"unexpected": {"nested": [1, 2, {"deep": None}]}},
+)
+
+
+class HookBehaviorTests:
+    """Runs on the handlers the module registers, for each event it registers them for."""
+
+    @pytest.mark.asyncio
+    async def test_mount_succeeds(self, hook_cleanup: Any, coordinator: Any) -> None:
+        """The module mounts."""
+        assert coordinator.hooks is not None
+
+    @pytest.mark.asyncio
+    async def test_handler_returns_hook_result(self, hook_cleanup: Any, coordinator: Any) -> None:
+        """Every handler answers with a hook result, or with nothing."""
+        traces: list[HookTrace] = []
+        stop = coordinator.hooks.observe(traces.append)
+        for event in _events(coordinator):
+            assert isinstance(await coordinator.hooks.emit(event, dict(_SAMPLE)), HookResult)
+        stop()
+        unreadable = [
+            f"{part.name} on {trace.event}: {part.error}"
+            for trace in traces
+            for part in trace.handlers
+            if part.error and part.error.startswith(INVALID_RESPONSE)
+        ]
+        assert not unreadable, "; ".join(unreadable)
+
+    @pytest.mark.asyncio
+    async def test_hook_result_has_valid_action(self, hook_cleanup: Any, coordinator: Any) -> None:
+        """What comes of an emit is one of the five actions."""
+        for event in _events(coordinator):
+            result = await coordinator.hooks.emit(event, dict(_SAMPLE))
+            assert result.action in VALID_HOOK_ACTIONS
+
+    @pytest.mark.asyncio
+    async def test_cleanup_is_callable_if_present(self, hook_cleanup: Any) -> None:
+        """What mount returns is a function, or nothing."""
+        assert hook_cleanup is None or callable(hook_cleanup)
+
+    @pytest.mark.asyncio
+    async def test_cleanup_does_not_raise(self, hook_cleanup: Any) -> None:
+        """Cleaning up works; it is going to be called once more after the test."""
+        if hook_cleanup is not None:
+            outcome = hook_cleanup()
+            if inspect.isawaitable(outcome):
+                await outcome
+
+    @pytest.mark.asyncio
+    async def test_handler_does_not_crash_on_malformed_data(
+        self, hook_cleanup: Any, coordinator: Any
+    ) -> None:
+        """Data nobody expects does not break the emit."""
+        for event in _events(coordinator):
+            for data in _MALFORMED:
+                assert isinstance(await coordinator.hooks.emit(event, data), HookResult)
+
+    @pytest.mark.asyncio
+    async def test_handler_does_not_crash_on_empty_data(
+        self, hook_cleanup: Any, coordinator: Any
+    ) -> None:
+        """No data at all does not break the emit."""
+        for event in _events(coordinator):
+            for data in _EMPTY:
+                assert isinstance(await coordinator.hooks.emit(event, data), HookResult)
+
+
+def _events(coordinator: Any) -> list[str]:
+    registered = [event for event, names in coordinator.hooks.list_handlers().items() if names]
+    return registered or ["tool:pre"]
+
+
+class OrchestratorBehaviorTests:
+    """Runs the orchestrator the module mounts, on mocks and without a coordinator."""
+
+    @pytest.mark.asyncio
+    async def test_mount_succeeds(self, orchestrator_module: Any) -> None:
+        """The module mounts an orchestrator."""
+        assert orchestrator_module is not None
+
+    @pytest.mark.asyncio
+    async def test_orchestrator_has_execute_method(self, orchestrator_module: Any) -> None:
+        """It can be executed."""
+        assert callable(orchestrator_module.execute)
+
+    @pytest.mark.asyncio
+    async def test_execute_returns_string(self, orchestrator_module: Any, mock_deps: Any) -> None:
+        """A turn answers with text."""
+        answer = await _run(orchestrator_module, "Test prompt", mock_deps)
+        assert isinstance(answer, str)
+        assert answer
+
+    @pytest.mark.asyncio
+    async def test_execute_with_empty_prompt(
+        self, orchestrator_module: Any, mock_deps: Any
+    ) -> None:
+        """An empty prompt is a prompt."""
+        assert isinstance(await _run(orchestrator_module, "", mock_deps), str)
+
+    @pytest.mark.asyncio
+    async def test_orchestrator_uses_provider(
+        self, orchestrator_module: Any, mock_deps: Any
+    ) -> None:
+        """It asks the provider."""
+        await _run(orchestrator_module, "Test prompt", mock_deps)
+        provider = mock_deps[1]["default"]
+        assert provider.complete.await_count > 0, "provider.complete() was not called"
+
+    @pytest.mark.asyncio
+    async def test_orchestrator_updates_context(
+        self, orchestrator_module: Any, mock_deps: Any
+    ) -> None:
+        """It adds the turn to the context."""
+        await _run(orchestrator_module, "Test prompt", mock_deps)
+        assert mock_deps[0].messages, "context.add_message() was not called"
+
+
+async def _run(orchestrator: Any, prompt: str, deps: Any) -> Any:
+    context, providers, tools, hooks = deps
+    return await orchestrator.execute(
+        prompt=prompt, context=context, providers=providers, tools=tools, hooks=hooks
+    )

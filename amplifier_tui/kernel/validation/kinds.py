@@ -1,0 +1,251 @@
+"""One validator for each kind of module."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from amplifier_tui.kernel.models import ProviderInfo
+from amplifier_tui.kernel.mounting.trial import TrialCoordinator
+from amplifier_tui.kernel.validation.base import (
+    ValidationCheck,
+    ValidationResult,
+    failure,
+    success,
+)
+from amplifier_tui.kernel.validation.members import (
+    check_method,
+    check_text,
+    is_async,
+    positional_parameters,
+    takes_keywords,
+)
+from amplifier_tui.kernel.validation.module_validator import (
+    COMPLIANCE,
+    InstanceValidator,
+    ModuleValidator,
+)
+
+__all__ = [
+    "VALIDATORS",
+    "ContextValidator",
+    "HookValidator",
+    "OrchestratorValidator",
+    "ProviderValidator",
+    "ToolValidator",
+    "validate_module",
+]
+
+
+_ARGUMENTS: Final = ("prompt", "context", "providers", "tools", "hooks")
+_REMEDY: Final = (
+    "Define it as: async def execute(self, prompt, context, providers, tools, hooks, **kwargs)"
+)
+
+
+class OrchestratorValidator(InstanceValidator):
+    """Checks that a module mounts an orchestrator that a session can call."""
+
+    kind: ClassVar[str] = "orchestrator"
+    point: ClassVar[str] = "orchestrator"
+    contract: ClassVar[str] = "Orchestrator"
+    noun: ClassVar[str] = "orchestrator"
+    required: ClassVar[tuple[str, ...]] = ("execute",)
+
+    def look_closer(self, result: ValidationResult, instance: Any) -> None:
+        """Add ``orchestrator_execute``."""
+        name, execute = "orchestrator_execute", instance.execute
+        # A session calls it by keywords only.
+        missing = takes_keywords(execute, _ARGUMENTS)
+        found = positional_parameters(execute)
+        if not is_async(execute):
+            result.add(failure(name, "Orchestrator.execute() should be async", _REMEDY))
+        elif missing:
+            problem = (
+                f"Orchestrator.execute() should accept ({', '.join(_ARGUMENTS)}), "
+                f"found {found} params, missing: {', '.join(missing)}"
+            )
+            result.add(failure(name, problem, _REMEDY))
+        else:
+            result.add(success(name, "Orchestrator.execute() has correct async signature"))
+
+
+class ProviderValidator(InstanceValidator):
+    """Checks that a module mounts providers with all five members of the contract."""
+
+    kind: ClassVar[str] = "provider"
+    point: ClassVar[str] = "providers"
+    contract: ClassVar[str] = "Provider"
+    noun: ClassVar[str] = "provider"
+    required: ClassVar[tuple[str, ...]] = (
+        "name",
+        "get_info",
+        "list_models",
+        "complete",
+        "parse_tool_calls",
+    )
+    attributes: ClassVar[tuple[str, ...]] = ("name",)
+
+    def look_closer(self, result: ValidationResult, instance: Any) -> None:
+        """Add ``provider_name`` and one check for each method."""
+        result.add(check_text("provider_name", "Provider.name", instance.name))
+        result.add(_check_info(instance))
+        result.add(
+            check_method("provider_list_models", "Provider.list_models()", instance.list_models, ())
+        )
+        result.add(
+            check_method(
+                "provider_complete", "Provider.complete()", instance.complete, ("request",)
+            )
+        )
+        # Whether it can be called was seen with the rest of the contract.
+        found = "Provider.parse_tool_calls() exists and is callable"
+        result.add(success("provider_parse_tool_calls", found))
+
+
+def _check_info(provider: Any) -> ValidationCheck:
+    name = "provider_get_info"
+    try:
+        info = provider.get_info()
+    except Exception as error:
+        return failure(
+            name,
+            f"Error calling Provider.get_info(): {error}",
+            "get_info() should work without a network or a key",
+            "warning",
+        )
+    if isinstance(info, ProviderInfo):
+        return success(name, "Provider.get_info() returns ProviderInfo")
+    return failure(
+        name,
+        f"Provider.get_info() should return ProviderInfo, got {type(info).__name__}",
+        "Return ProviderInfo(id=..., display_name=...); it is not async",
+    )
+
+
+class ToolValidator(InstanceValidator):
+    """Checks that a module mounts tools that can be described to a model and executed."""
+
+    kind: ClassVar[str] = "tool"
+    point: ClassVar[str] = "tools"
+    contract: ClassVar[str] = "Tool"
+    noun: ClassVar[str] = "tool"
+    required: ClassVar[tuple[str, ...]] = ("name", "description", "execute")
+    attributes: ClassVar[tuple[str, ...]] = ("name", "description")
+
+    def look_closer(self, result: ValidationResult, instance: Any) -> None:
+        """Add ``tool_name``, ``tool_description``, ``tool_input_schema`` and ``tool_execute``."""
+        result.add(check_text("tool_name", "Tool.name", instance.name))
+        result.add(
+            check_text("tool_description", "Tool.description", instance.description, "warning")
+        )
+        if hasattr(instance, "input_schema"):
+            schema = instance.input_schema
+            if isinstance(schema, dict):
+                count = len(schema.get("properties") or ())
+                found = f"Tool.input_schema returns dict with {count} properties"
+                result.add(success("tool_input_schema", found))
+            else:
+                result.add(
+                    failure(
+                        "tool_input_schema",
+                        f"Tool.input_schema should return a dict, got {type(schema).__name__}",
+                        'Return a JSON schema: {"type": "object", "properties": {...}}',
+                        "warning",
+                    )
+                )
+        result.add(check_method("tool_execute", "Tool.execute()", instance.execute, ("input",)))
+
+
+class HookValidator(ModuleValidator):
+    """Checks that a module's handlers can be called as the hook registry calls them."""
+
+    kind: ClassVar[str] = "hook"
+
+    def look(self, result: ValidationResult, coordinator: TrialCoordinator, returned: Any) -> None:
+        """Add ``protocol_compliance`` and ``hook_call`` for each handler registered."""
+        handlers = coordinator.hooks._registered()
+        if handlers:
+            found = f"Hooks registered via coordinator.hooks ({len(handlers)} handlers)"
+            result.add(success(COMPLIANCE, found))
+        else:
+            result.add(
+                success(
+                    COMPLIANCE,
+                    "No handler was registered with coordinator.hooks (may be conditional)",
+                    "warning",
+                )
+            )
+        for event, name, handler in handlers:
+            result.add(_check_handler(f"Handler '{name}' of '{event}'", handler))
+
+
+def _check_handler(who: str, handler: Any) -> ValidationCheck:
+    remedy = "Define it as: async def handler(event, data) -> HookResult"
+    if not callable(handler):
+        return failure("hook_call", f"{who} is not callable: {type(handler).__name__}", remedy)
+    found = positional_parameters(handler)
+    if found < 2:
+        return failure("hook_call", f"{who} should accept (event, data), found {found}", remedy)
+    if not is_async(handler):
+        return failure("hook_call", f"{who} should be async", remedy, "warning")
+    return success("hook_call", f"{who} has correct async signature")
+
+
+_METHODS: Final[dict[str, tuple[str, ...]]] = {
+    "add_message": ("message",),
+    "get_messages_for_request": (),
+    "get_messages": (),
+    "set_messages": ("messages",),
+    "clear": (),
+}
+
+
+class ContextValidator(InstanceValidator):
+    """Checks that a module mounts a context with all five methods of the contract."""
+
+    kind: ClassVar[str] = "context"
+    point: ClassVar[str] = "context"
+    contract: ClassVar[str] = "ContextManager"
+    noun: ClassVar[str] = "context"
+    required: ClassVar[tuple[str, ...]] = tuple(_METHODS)
+
+    def look_closer(self, result: ValidationResult, instance: Any) -> None:
+        """Add ``context_<method>`` for each of the methods."""
+        for method, arguments in _METHODS.items():
+            function = getattr(instance, method)
+            title = f"ContextManager.{method}()"
+            result.add(check_method(f"context_{method}", title, function, arguments))
+
+
+VALIDATORS: Final[dict[str, type[ModuleValidator]]] = {
+    validator.kind: validator
+    for validator in (
+        OrchestratorValidator,
+        ProviderValidator,
+        ToolValidator,
+        HookValidator,
+        ContextValidator,
+    )
+}
+"""The validator of each kind."""
+
+
+async def validate_module(
+    kind: str, package_dir: Path, module_id: str, config: dict[str, Any] | None = None
+) -> ValidationResult | None:
+    """Check a module before it is mounted.
+
+    Args:
+        kind: Kind of the module, e.g. "tool".
+        package_dir: Directory of its package; importable under its own name.
+        module_id: Its id, for messages.
+        config: The configuration it is going to be mounted with.
+
+    Returns:
+        What was found; None for a kind that has no validator.
+    """
+    validator = VALIDATORS.get(kind)
+    if validator is None:
+        return None
+    return await validator(module_id).validate(package_dir, config=config)
