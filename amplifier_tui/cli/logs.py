@@ -1,8 +1,10 @@
-"""Where log records go: a file of our own, never the screen."""
+"""Where log records go: a file of our own, or stderr beside a report; never the screen."""
 
 import logging
+import sys
 from logging.handlers import RotatingFileHandler
 
+from amplifier_tui.base.text import clean
 from amplifier_tui.paths import user_log_dir
 
 SIZE = 1_000_000
@@ -24,3 +26,17 @@ def log_to_file(level: int = logging.INFO) -> None:
     root.addHandler(handler if handler is not None else logging.NullHandler())
     root.setLevel(logging.WARNING)
     logging.getLogger("amplifier_tui").setLevel(level)
+
+
+class _Cleaned(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        # Words of a module, which a terminal would take for more than text.
+        return clean(super().format(record))
+
+
+def log_to_stderr() -> None:
+    """Print warnings and errors, the module's own among them."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Cleaned("%(levelname)s %(name)s: %(message)s"))
+    handler.setLevel(logging.WARNING)
+    logging.getLogger().addHandler(handler)

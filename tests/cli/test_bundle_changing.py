@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from amplifier_tui.cli.bundle_common import Progress
+from amplifier_tui.cli.bundle.common import Progress
 from tests.cli.bundle_support import Bundles, data, in_terminal, rows
 from tests.foundation.helpers import GitRepo
 

@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from amplifier_tui.base.text import clean
-from amplifier_tui.cli.bundle_cells import cells, cut, wrapped
+from amplifier_tui.cli.layout import cells, cut, wrapped
 from tests.cli.bundle_support import Bundles, data, in_terminal, rows
 from tests.foundation.helpers import GitRepo
 

@@ -2,13 +2,13 @@
 
 import click
 
-from amplifier_tui.cli.bundle_diff import diff
-from amplifier_tui.cli.bundle_list import list_bundles
-from amplifier_tui.cli.bundle_show import show
-from amplifier_tui.cli.bundle_sources import add, remove
-from amplifier_tui.cli.bundle_update import lock, update
-from amplifier_tui.cli.bundle_use import use
-from amplifier_tui.cli.bundle_validate import validate
+from amplifier_tui.cli.bundle.diff import diff
+from amplifier_tui.cli.bundle.list import list_bundles
+from amplifier_tui.cli.bundle.show import show
+from amplifier_tui.cli.bundle.sources import add, remove
+from amplifier_tui.cli.bundle.update import lock, update
+from amplifier_tui.cli.bundle.use import use
+from amplifier_tui.cli.bundle.validate import validate
 
 
 @click.group()

@@ -2,8 +2,8 @@
 
 import click
 
-from amplifier_tui.cli.module_list import list_modules
-from amplifier_tui.cli.module_validate import validate
+from amplifier_tui.cli.module.list import list_modules
+from amplifier_tui.cli.module.validate import validate
 
 
 @click.group()

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from amplifier_tui.cli.bundle_common import (
+from amplifier_tui.cli.bundle.common import (
     complain,
     failures,
     json_option,

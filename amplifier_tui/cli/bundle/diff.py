@@ -1,12 +1,65 @@
-"""What is different between two bundles."""
+"""`amplifier-tui bundle diff`."""
 
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import click
+
+from amplifier_tui.base.text import shortened
+from amplifier_tui.cli.bundle.common import (
+    chosen,
+    failures,
+    json_option,
+    open_workspace,
+    print_json,
+    style,
+)
+
 if TYPE_CHECKING:
     from amplifier_tui.foundation.checks.preview import BundleDescription
+
+_COLORS = {"-": "red", "+": "green", "~": "yellow"}
+
+
+@click.command(short_help="Compare two bundles as they take effect here.")
+@click.argument("a")
+@click.argument("b")
+@json_option
+@click.pass_context
+def diff(context: click.Context, a: str, b: str, as_json: bool) -> None:
+    """Compare bundle A with bundle B as they take effect here.
+
+    `-` is only in A, `+` only in B, `~` in both and different. Nothing is fetched and nothing of
+    the bundles is run.
+    """
+    import asyncio
+
+    from amplifier_tui.cli.layout import paragraph
+    from amplifier_tui.foundation.exceptions import BundleError
+
+    workspace = open_workspace(context)
+    with failures(context):
+        previews = [asyncio.run(workspace.preview(chosen(workspace, name))) for name in (a, b)]
+        for preview in previews:
+            if preview.bundle is None:
+                raise BundleError(preview.error)
+    changes = compare(*previews)
+    if as_json:
+        print_json({"a": a, "b": b, "changes": [change.as_data() for change in changes]})
+        return
+    if not changes:
+        click.echo("They mount the same, and say the same.")
+    section = ""
+    for change in changes:
+        if change.section != section:
+            section = change.section
+            click.echo(style(section, bold=True))
+        for place, line in enumerate(paragraph(change.text, indent=4)):
+            mark = change.mark if place == 0 else " "
+            click.echo(style(f"  {mark}{line[3:]}", fg=_COLORS[change.mark]))
+
 
 Mark = Literal["-", "+", "~"]
 
@@ -15,7 +68,7 @@ _ABSENT = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BundleChange:
     """One difference.
 
     Attributes:
@@ -45,9 +98,9 @@ class Change:
         return asdict(self)
 
 
-def compare(first: "BundleDescription", second: "BundleDescription") -> list[Change]:
+def compare(first: "BundleDescription", second: "BundleDescription") -> list[BundleChange]:
     """Return the differences, in the order of a mount plan."""
-    from amplifier_tui.cli.bundle_description import plain_plan
+    from amplifier_tui.cli.bundle.show import plain_plan
     from amplifier_tui.ui.state.formats import plural
 
     a, b = plain_plan(first), plain_plan(second)
@@ -65,14 +118,14 @@ def compare(first: "BundleDescription", second: "BundleDescription") -> list[Cha
     ]
     if instructions[0] != instructions[1]:
         sizes = [plural(len(text.splitlines()), "line") for text in instructions]
-        changes.append(Change("Prompt", "~", "instruction", *sizes))
+        changes.append(BundleChange("Prompt", "~", "instruction", *sizes))
     if first.base_tokens != second.base_tokens:
         tokens = [f"about {preview.base_tokens}" for preview in (first, second)]
-        changes.append(Change("Prompt", "~", "tokens", *tokens))
+        changes.append(BundleChange("Prompt", "~", "tokens", *tokens))
     return changes
 
 
-def _entries(title: str, a: list[Any], b: list[Any]) -> Iterator[Change]:
+def _entries(title: str, a: list[Any], b: list[Any]) -> Iterator[BundleChange]:
     yield from _names(title, _by_key(a), _by_key(b))
 
 
@@ -84,17 +137,17 @@ def _by_key(entries: list[Any]) -> dict[str, Any]:
     }
 
 
-def _names(title: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
+def _names(title: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[BundleChange]:
     for name in dict.fromkeys((*a, *b)):
         if name not in b:
-            yield Change(title, "-", name)
+            yield BundleChange(title, "-", name)
         elif name not in a:
-            yield Change(title, "+", name)
+            yield BundleChange(title, "+", name)
         else:
             yield from _values(title, a[name], b[name], name)
 
 
-def _values(title: str, a: Any, b: Any, name: str = "") -> Iterator[Change]:
+def _values(title: str, a: Any, b: Any, name: str = "") -> Iterator[BundleChange]:
     if a == b:
         return
     if isinstance(a, Mapping) and isinstance(b, Mapping):
@@ -102,14 +155,13 @@ def _values(title: str, a: Any, b: Any, name: str = "") -> Iterator[Change]:
             inner = f"{name}.{key}" if name else str(key)
             yield from _values(title, a.get(key, _ABSENT), b.get(key, _ABSENT), inner)
     elif a is _ABSENT or a is None:
-        yield Change(title, "+", name or title.lower(), after=_shown(b))
+        yield BundleChange(title, "+", name or title.lower(), after=_shown(b))
     elif b is _ABSENT or b is None:
-        yield Change(title, "-", name or title.lower(), before=_shown(a))
+        yield BundleChange(title, "-", name or title.lower(), before=_shown(a))
     else:
-        yield Change(title, "~", name or title.lower(), _shown(a), _shown(b))
+        yield BundleChange(title, "~", name or title.lower(), _shown(a), _shown(b))
 
 
 def _shown(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    text = " ".join(text.split())
-    return text if len(text) <= 200 else f"{text[:199]}…"
+    return shortened(" ".join(text.split()), 200)

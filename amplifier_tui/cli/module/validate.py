@@ -33,8 +33,8 @@ def validate(
     import sys
 
     from amplifier_tui import compat
-    from amplifier_tui.cli.bundle_common import print_json
-    from amplifier_tui.cli.module_log import log_to_stderr
+    from amplifier_tui.cli.bundle.common import print_json
+    from amplifier_tui.cli.logs import log_to_stderr
     from amplifier_tui.kernel.validation.module_check import check_module
 
     log_to_stderr()
@@ -86,8 +86,7 @@ def _data(checked: "CheckedModule") -> dict[str, Any]:
 def _report(checked: "CheckedModule") -> Iterator[str]:
     """Yield the lines: the module, a paragraph for each check beside its name, the summary."""
     from amplifier_tui.base.text import clean, one_line
-    from amplifier_tui.cli.bundle_cells import cells, wrapped
-    from amplifier_tui.cli.bundle_layout import paragraph, width
+    from amplifier_tui.cli.layout import cells, paragraph, width, wrapped
 
     result = checked.result
     names = [one_line(check.name, 200) for check in result.checks]
@@ -111,7 +110,7 @@ def _report(checked: "CheckedModule") -> Iterator[str]:
 
 
 def _mark(check: "ValidationCheck") -> str:
-    from amplifier_tui.cli.bundle_common import style
+    from amplifier_tui.cli.bundle.common import style
 
     if check.severity == "warning":
         return style("!", fg="yellow")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amplifier_tui.cli.bundle_common import (
+from amplifier_tui.cli.bundle.common import (
     FAILED,
     chosen,
     failures,
@@ -56,7 +56,7 @@ async def _check(workspace: "Workspace", name: str, strict: bool) -> "list[Probl
 
 
 def _print(problems: "list[Problem]", name: str, *, valid: bool) -> None:
-    from amplifier_tui.cli.bundle_layout import paragraph
+    from amplifier_tui.cli.layout import paragraph
 
     for problem in problems:
         label = (

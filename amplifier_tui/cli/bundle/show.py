@@ -1,16 +1,60 @@
-"""A bundle in words and as data."""
+"""`amplifier-tui bundle show`: a bundle in words and as data."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.cli.bundle_common import style
-from amplifier_tui.cli.bundle_layout import paragraph, table, table_rows
+import click
+
+from amplifier_tui.base.text import shortened
+from amplifier_tui.cli.bundle.common import (
+    FAILED,
+    chosen,
+    failures,
+    json_option,
+    open_workspace,
+    print_json,
+    style,
+)
+from amplifier_tui.cli.layout import paragraph, table, table_rows
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.bundle.model import Origin
     from amplifier_tui.foundation.checks.preview import BundleDescription, PlannedFetch
     from amplifier_tui.foundation.checks.preview_modules import PreviewModule
+
+
+@click.command(short_help="Show what a bundle would mount.")
+@click.argument("name", required=False)
+@click.option("--plan", is_flag=True, help="Print the mount plan alone, as YAML.")
+@json_option
+@click.pass_context
+def show(context: click.Context, name: str | None, plan: bool, as_json: bool) -> None:
+    """Show what a bundle would mount, and who contributes each entry.
+
+    Also its agents and context files, an estimate of the prompt's tokens, missing keys, what would
+    be fetched, and which servers would get a key. Nothing is fetched and nothing of the bundle is
+    run. Secrets are not printed.
+    """
+    import asyncio
+
+    workspace = open_workspace(context)
+    with failures(context):
+        preview = asyncio.run(workspace.preview(chosen(workspace, name)))
+    if as_json:
+        print_json(as_data(preview))
+    elif plan:
+        from amplifier_tui.base.text import clean
+        from amplifier_tui.foundation.io import dump_yaml
+
+        click.echo(clean(dump_yaml(plain_plan(preview))), nl=False)
+    else:
+        for line in as_lines(preview):
+            click.echo(line)
+    if preview.bundle is None:
+        context.exit(FAILED)
+
 
 _KINDS = {
     "orchestrator": "Session",
@@ -232,10 +276,8 @@ def _config_of(plan: Mapping[str, Any], module: "PreviewModule") -> Mapping[str,
 
 
 def _short(value: Any) -> str:
-    import json
-
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 300 else f"{text[:300]}…"
+    return shortened(text, 300)
 
 
 def _module_data(module: "PreviewModule") -> dict[str, Any]:

@@ -10,9 +10,9 @@ def list_modules(as_json: bool) -> None:
 
     No module is imported for that.
     """
-    from amplifier_tui.cli.bundle_common import print_json
-    from amplifier_tui.cli.bundle_layout import table
-    from amplifier_tui.cli.module_log import log_to_stderr
+    from amplifier_tui.cli.bundle.common import print_json
+    from amplifier_tui.cli.layout import table
+    from amplifier_tui.cli.logs import log_to_stderr
     from amplifier_tui.kernel.mounting.discovery import find_modules
 
     log_to_stderr()

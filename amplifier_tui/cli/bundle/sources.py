@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from amplifier_tui.cli.bundle_common import (
+from amplifier_tui.cli.bundle.common import (
     FAILED,
     Progress,
     complain,
@@ -15,7 +15,7 @@ from amplifier_tui.cli.bundle_common import (
     print_json,
     trust_option,
 )
-from amplifier_tui.cli.bundle_use import SCOPES
+from amplifier_tui.cli.bundle.use import SCOPES
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.bundle.bundle import Bundle
@@ -43,7 +43,7 @@ def add(
     import asyncio
 
     from amplifier_tui.base.text import one_line
-    from amplifier_tui.cli.bundle_trust import trust_callback
+    from amplifier_tui.cli.bundle.common import trust_callback
     from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError
     from amplifier_tui.foundation.settings.settings import Scope
 

@@ -2,7 +2,7 @@
 
 import click
 
-from amplifier_tui.cli.bundle_common import (
+from amplifier_tui.cli.bundle.common import (
     complain,
     json_option,
     open_workspace,
@@ -28,7 +28,7 @@ def list_bundles(context: click.Context, as_json: bool) -> None:
     """
     import asyncio
 
-    from amplifier_tui.cli.bundle_layout import paragraph, table
+    from amplifier_tui.cli.layout import paragraph, table
     from amplifier_tui.foundation.exceptions import BundleError
     from amplifier_tui.host.session.opening import DEFAULT_BUNDLE
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from amplifier_tui.cli.bundle_common import (
+from amplifier_tui.cli.bundle.common import (
     FAILED,
     REFUSED,
     Progress,
@@ -40,8 +40,8 @@ def update(
     """
     import asyncio
 
-    from amplifier_tui.cli.bundle_layout import table
-    from amplifier_tui.cli.bundle_trust import trust_callback
+    from amplifier_tui.cli.bundle.common import trust_callback
+    from amplifier_tui.cli.layout import table
 
     workspace = open_workspace(context)
     with failures(context):
@@ -90,8 +90,8 @@ def lock(context: click.Context, name: str | None, trust: bool, as_json: bool) -
     import asyncio
 
     from amplifier_tui.base.text import one_line
-    from amplifier_tui.cli.bundle_layout import table
-    from amplifier_tui.cli.bundle_trust import trust_callback
+    from amplifier_tui.cli.bundle.common import trust_callback
+    from amplifier_tui.cli.layout import table
     from amplifier_tui.ui.state.formats import plural
 
     workspace = open_workspace(context)
