@@ -26,10 +26,11 @@ MOVED: Final = {
     "amplifier_core.validation.tool": "amplifier_tui.kernel.validation.kinds",
     "amplifier_foundation.addresses": "amplifier_tui.foundation.trust.addresses",
     "amplifier_foundation.bundle.model": "amplifier_tui.foundation.bundle.bundle",
+    "amplifier_foundation.bundle.compose": "amplifier_tui.foundation.bundle.composing",
     "amplifier_foundation.bundle.module_resolver": "amplifier_tui.foundation.bundle.prepared",
     "amplifier_foundation.bundle.opening": "amplifier_tui.foundation.bundle.session",
     "amplifier_foundation.bundle.provenance": (
-        "amplifier_tui.foundation.bundle.compose amplifier_tui.foundation.bundle.model"
+        "amplifier_tui.foundation.bundle.composing amplifier_tui.foundation.bundle.model"
     ),
     "amplifier_foundation.bundle.spawning": "amplifier_tui.foundation.spawn.child",
     "amplifier_foundation.bundle_files": "amplifier_tui.foundation.checks.bundle_file",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.bundle.compose import origins_of, tag_origins
+from amplifier_tui.foundation.bundle.composing import origins_of, tag_origins
 from amplifier_tui.foundation.bundle.model import SkippedInclude, is_settings_origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.preparing import modules_with_source

@@ -123,6 +123,16 @@ def test_everything_we_read_is_understood(files: SettingsFiles) -> None:
     assert Settings(files).active_bundle is None and Settings(files).providers == []
 
 
+def test_a_key_that_is_a_number_is_reported_like_any_other(files: SettingsFiles) -> None:
+    put(files, Scope.GLOBAL, "bundle: {active: a, added: {1: 2}}\nmodules: {3: x}\n")
+    settings = load_settings(files)
+    assert settings.active_bundle == "a" and settings.added_bundles == {}
+    assert sorted(problem.message for problem in settings.problems) == [
+        "'bundle.added[1]' must be a text, not int; it is ignored",
+        "'modules[3]' must be a list, not str; it is ignored",
+    ]
+
+
 def test_null_values_are_absent_at_every_level(files: SettingsFiles) -> None:
     put(files, Scope.GLOBAL, "bundle: {active: a}\nconfig: {providers: [{module: p}]}\nx: 1\n")
     put(files, Scope.LOCAL, "bundle: {active: null}\nconfig: null\nx: null\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.base.plain import copy_plain
-from amplifier_tui.foundation.bundle.compose import compose as layered
+from amplifier_tui.foundation.bundle.composing import compose as layered
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.session import (
     BeforeInitialize,
@@ -226,7 +226,7 @@ class PreparedBundle:
         Returns:
             `output`, `session_id`, `status`, `turn_count` and `metadata`.
         """
-        bundle = layered(self.bundle, (child_bundle,)) if compose else child_bundle
+        bundle = layered(self.bundle, child_bundle) if compose else child_bundle
         plan = with_orchestrator_config(copy_plain(bundle.to_mount_plan()), orchestrator_config)
         plan = await with_preferences(plan, provider_preferences, parent_session)
         working_dir = session_cwd or child_folder(parent_session, bundle.base_path)

@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.modes import validate_modes
 from amplifier_tui.foundation.bundle.prepared import BundleModuleResolver, PreparedBundle
-from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.modules.activator import ModuleActivator
 from amplifier_tui.foundation.paths import get_amplifier_home
@@ -20,27 +20,39 @@ from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate
 _log = logging.getLogger(__name__)
 
 
-_LISTS = {"providers": "provider", "tools": "tool", "hooks": "hook"}
-
-
 async def prepare(
     bundle: BundleData,
-    *,
     install_deps: bool = True,
     source_resolver: Callable[[str, str], str] | None = None,
-    progress: ProgressCallback | None = None,
+    progress_callback: ProgressCallback | None = None,
     strict: bool = False,
+    *,
     trust: TrustCallback | None = None,
     fetch: FetchContext | None = None,
 ) -> PreparedBundle:
-    """Activate a bundle's modules; see `Bundle.prepare`."""
+    """Activate every module that has a source, so that sessions can be created.
+
+    Args:
+        bundle: The bundle.
+        install_deps: Install the modules' packages and what they need.
+        source_resolver: Gets module id and source, returns the source to use.
+        progress_callback: Gets an action and a detail as work goes on.
+        strict: Raise when a module cannot be activated, instead of reporting it in
+            `PreparedBundle.activation_failures`.
+        trust: Asked before anything is fetched, installed or executed; the default allows
+            only what ships with the program.
+        fetch: How sources are fetched; replaces `trust` and `progress_callback` for fetching.
+
+    Raises:
+        ModuleActivationError: In strict mode, naming every module that failed.
+    """
     plan = bundle.to_mount_plan()
-    context = fetch or FetchContext(TrustGate(trust), progress)
+    context = fetch or FetchContext(TrustGate(trust), progress_callback)
     activator = ModuleActivator(
         get_amplifier_home() / "cache", install_deps, bundle.base_path, strict, fetch=context
     )
     if install_deps:
-        await _activate_packages(bundle, activator, progress)
+        await _activate_packages(bundle, activator, progress_callback)
     wanted = [
         {**entry, "source": source_resolver(entry["module"], entry["source"])}
         if source_resolver is not None
@@ -48,7 +60,7 @@ async def prepare(
         for entry in modules_with_source(bundle)
     ]
     mode_warnings = await asyncio.to_thread(validate_modes, bundle)
-    paths = await activator.activate_all(wanted, progress)
+    paths = await activator.activate_all(wanted, progress_callback)
     await asyncio.to_thread(activator.finalize)
     return PreparedBundle(
         mount_plan=plan,
@@ -69,34 +81,13 @@ def modules_with_source(bundle: BundleData) -> list[dict[str, Any]]:
     each of its agents; entries without a source are left to what is installed.
     """
     found: list[dict[str, Any]] = []
-    for key, entry in _entries(bundle):
-        module, source = entry.get("module"), entry.get("source")
+    for entry in entries_of(bundle):
+        module, source = entry.data.get("module"), entry.data.get("source")
         if isinstance(module, str) and module and isinstance(source, str) and source:
-            owners = bundle.origins.get(key, [])
+            owners = bundle.origins.get(entry.origin, [])
             names = tuple(dict.fromkeys(origin.bundle for origin in owners)) or (bundle.name,)
             found.append({"module": module, "source": source, "included_by": names})
     return found
-
-
-def _entries(bundle: BundleData) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield from _section_entries(bundle.session, vars(bundle), "")
-    for name, definition in bundle.agents.items():
-        session = definition.get("session")
-        session = session if isinstance(session, dict) else {}
-        yield from _section_entries(session, definition, f"agent:{name}")
-
-
-def _section_entries(
-    session: dict[str, Any], sections: dict[str, Any], origin: str
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    for part in ("orchestrator", "context"):
-        if isinstance(session.get(part), dict):
-            yield origin or f"session:{part}", session[part]
-    for section, category in _LISTS.items():
-        entries = sections.get(section)
-        for entry in entries if isinstance(entries, list) else ():
-            if isinstance(entry, dict):
-                yield origin or f"{category}:{module_key(entry)}", entry
 
 
 async def _activate_packages(

@@ -1,13 +1,12 @@
 """What a bundle would mount and where each module comes from; no module is imported."""
 
 import importlib.metadata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.bundle.model import Origin
-from amplifier_tui.foundation.dicts import module_key
+from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
+from amplifier_tui.foundation.bundle.model import BundleData, ModuleKind, Origin
 from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedError
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.settings.expand import expand_variables
@@ -15,10 +14,7 @@ from amplifier_tui.foundation.sources.local import package_folder
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.addresses import missing_keys
 
-ModuleKind = Literal["orchestrator", "context", "provider", "tool", "hook"]
 ModuleState = Literal["ready", "not_fetched", "missing"]
-
-_SECTIONS: dict[str, ModuleKind] = {"providers": "provider", "tools": "tool", "hooks": "hook"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +47,7 @@ class PreviewModule:
 
 
 async def preview_modules(
-    bundle: Bundle, sources: SimpleSourceResolver, environ: Mapping[str, str]
+    bundle: BundleData, sources: SimpleSourceResolver, environ: Mapping[str, str]
 ) -> list[PreviewModule]:
     """Describe every module of a bundle, in mount order.
 
@@ -62,8 +58,9 @@ async def preview_modules(
     """
     installed = installed_modules()
     return [
-        await _describe(kind, entry, bundle, sources, environ, installed)
-        for kind, entry in _entries(bundle)
+        await _describe(entry, bundle, sources, environ, installed)
+        for entry in entries_of(bundle)
+        if not entry.agent
     ]
 
 
@@ -73,14 +70,14 @@ def installed_modules() -> set[str]:
 
 
 async def _describe(
-    kind: ModuleKind,
-    entry: Mapping[str, Any],
-    bundle: Bundle,
+    found: ModuleEntry,
+    bundle: BundleData,
     sources: SimpleSourceResolver,
     environ: Mapping[str, str],
     installed: set[str],
 ) -> PreviewModule:
-    module, source = str(entry.get("module") or ""), entry.get("source")
+    entry, module = found.data, found.module
+    source = entry.get("source")
     fallback = module in installed or package_folder(f"amplifier_module_{module}") is not None
     state: ModuleState = "ready"
     problem = ""
@@ -93,37 +90,19 @@ async def _describe(
             state, problem = "missing", error.message
     elif not fallback:
         state, problem = "missing", f"No module '{module}' is installed"
-    key = (
-        f"session:{kind}" if kind in ("orchestrator", "context") else f"{kind}:{module_key(entry)}"
-    )
-    missing = missing_keys(entry, environ) if kind == "provider" else []
+    missing = missing_keys(entry, environ) if found.kind == "provider" else []
     return PreviewModule(
         module_id=module,
-        kind=kind,
+        kind=found.kind,
         instance=str(entry.get("id") or ""),
         source=redact_uri(str(source or "")),
-        origins=tuple(bundle.origins.get(key, ())),
+        origins=tuple(bundle.origins.get(found.origin, ())),
         state=state,
         replaced=state != "ready" and fallback,
         detail=_detail(entry, environ),
         problem=problem,
         missing_keys=tuple(missing),
     )
-
-
-def _entries(bundle: Bundle) -> Iterator[tuple[ModuleKind, Mapping[str, Any]]]:
-    parts: tuple[ModuleKind, ...] = ("orchestrator", "context")
-    for part in parts:
-        value = bundle.session.get(part)
-        if isinstance(value, str) and value:
-            source = bundle.session.get(f"{part}_source")
-            yield part, {"module": value, "source": source}
-        elif isinstance(value, dict):
-            yield part, value
-    for section, kind in _SECTIONS.items():
-        for entry in getattr(bundle, section):
-            if isinstance(entry, dict):
-                yield kind, entry
 
 
 def _detail(entry: Mapping[str, Any], environ: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.bundle.compose import origins_of, tag_origins
+from amplifier_tui.foundation.bundle.composing import origins_of, tag_origins
 from amplifier_tui.foundation.bundle.loading import load_bundle_path, read_bundle_file
 from amplifier_tui.foundation.bundle.model import SkipKind, SkippedInclude
 from amplifier_tui.foundation.exceptions import (

@@ -1,12 +1,13 @@
 """What settings do to a bundle before it is prepared (foundation reference g.2)."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.bundle.model import SETTINGS_ORIGIN, Origin
+from amplifier_tui.foundation.bundle.entries import entries_of
+from amplifier_tui.foundation.bundle.model import SECTIONS, SETTINGS_ORIGIN, Origin
 from amplifier_tui.foundation.dicts import module_entries, module_key
 from amplifier_tui.foundation.settings.settings import (
     Scope,
@@ -15,7 +16,6 @@ from amplifier_tui.foundation.settings.settings import (
     merge_settings,
 )
 
-_SECTIONS = {"providers": "provider", "tools": "tool", "hooks": "hook"}
 _WRITE_PATHS = "allowed_write_paths"
 
 
@@ -41,22 +41,23 @@ def apply_settings(
     result = bundle.compose()
     result._source_uri = bundle._source_uri
     had_providers = bool(result.providers)
-    for entry in _all_entries(result):
-        override = settings.overrides.get(str(entry.get("module")), {})
+    _write_out_entries(result)
+    for found in entries_of(result):
+        override, entry = settings.overrides.get(found.module, {}), found.data
         if override.get("config"):
             entry["config"] = merge_settings(entry.get("config") or {}, override["config"])
     _tag_overrides(result, settings)
     _add(result, "providers", settings.providers, settings, "config.providers")
-    for section in _SECTIONS:
+    for section in SECTIONS:
         _add(result, section, settings.modules(section), settings, f"modules.{section}")
     if not had_providers:
         for entry in result.providers:
             entry["config"] = {"raw": True, **(entry.get("config") or {})}
     find = _source_finder(settings, os.environ if environ is None else environ, project)
-    for entry in _all_entries(result):
-        source = find(str(entry.get("module") or ""), entry.get("source"))
+    for found in entries_of(result):
+        source = find(found.module, found.data.get("source"))
         if source:
-            entry["source"] = source
+            found.data["source"] = source
     for entry in result.providers:
         if entry.get("id") and not entry.get("instance_id"):
             entry["instance_id"] = entry["id"]
@@ -78,27 +79,16 @@ def _add(
         key = module_key(entry)
         for scope in settings.by_scope:
             if any(module_key(found) == key for found in settings.entries(scope, path)):
-                _tag(bundle, settings, f"{_SECTIONS[section]}:{key}", scope)
+                _tag(bundle, settings, f"{SECTIONS[section]}:{key}", scope)
 
 
 def _tag_overrides(bundle: Bundle, settings: Settings) -> None:
     """Note for every entry with an override which scopes have one."""
     for scope, data in settings.by_scope.items():
         overrides = data.get("overrides") or {}
-        for category, entries in (
-            *((name, getattr(bundle, section)) for section, name in _SECTIONS.items()),
-            ("session", [bundle.session.get(part) for part in ("orchestrator", "context")]),
-        ):
-            for entry in entries:
-                if isinstance(entry, dict) and overrides.get(entry.get("module")):
-                    _tag(bundle, settings, _origin_key(bundle, category, entry), scope)
-
-
-def _origin_key(bundle: Bundle, category: str, entry: dict[str, Any]) -> str:
-    if category != "session":
-        return f"{category}:{module_key(entry)}"
-    part = "orchestrator" if entry is bundle.session.get("orchestrator") else "context"
-    return f"session:{part}"
+        for entry in entries_of(bundle):
+            if not entry.agent and overrides.get(entry.module):
+                _tag(bundle, settings, entry.origin, scope)
 
 
 def _tag(bundle: Bundle, settings: Settings, key: str, scope: Scope) -> None:
@@ -108,32 +98,19 @@ def _tag(bundle: Bundle, settings: Settings, key: str, scope: Scope) -> None:
         known.append(origin)
 
 
-def _all_entries(bundle: Bundle) -> Iterator[dict[str, Any]]:
-    """Yield every module entry, agents' included, each one the bundle's own to change."""
-    yield from _entries_of(bundle.session, bundle.providers, bundle.tools, bundle.hooks)
-    for definition in bundle.agents.values():
-        session = definition.get("session")
-        for section in _SECTIONS:
-            if isinstance(definition.get(section), list):
-                definition[section] = module_entries(definition[section])
-        lists = [definition.get(section) or [] for section in _SECTIONS]
-        yield from _entries_of(session if isinstance(session, dict) else {}, *lists)
-
-
-def _entries_of(session: dict[str, Any], *lists: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for part in ("orchestrator", "context"):
-        value = session.get(part)
-        if isinstance(value, str) and value:
-            session[part] = value = {"module": value, **_string_form(session, part)}
-        if isinstance(value, dict):
-            yield value
-    for entries in lists:
-        yield from entries
-
-
-def _string_form(session: dict[str, Any], part: str) -> dict[str, Any]:
-    source = session.get(f"{part}_source")
-    return {"source": source} if isinstance(source, str) and source else {}
+def _write_out_entries(bundle: Bundle) -> None:
+    """Make a mapping of every module that is only named, agents' included."""
+    for owner in (vars(bundle), *bundle.agents.values()):
+        session: Any = owner.get("session")
+        for part in ("orchestrator", "context"):
+            value = session.get(part) if isinstance(session, dict) else None
+            if isinstance(value, str) and value:
+                source = session.get(f"{part}_source")
+                given = {"source": source} if isinstance(source, str) and source else {}
+                session[part] = {"module": value, **given}
+        for section in SECTIONS:
+            if isinstance(owner.get(section), list):
+                owner[section] = module_entries(owner[section])
 
 
 def _source_finder(

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.foundation.bundle.model import SECTIONS
 from amplifier_tui.foundation.dicts import deep_merge, module_entries, module_key
 
-_SECTIONS = ("providers", "tools", "hooks")
-_OWN = ("session", *_SECTIONS)
+_OWN = ("session", *SECTIONS)
 
 
 def child_plan(
@@ -51,8 +51,8 @@ def overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
 
     Module lists merge by id or module, mappings merge deeply; other lists and values are replaced.
     """
-    result = _over(base, {key: value for key, value in top.items() if key not in _SECTIONS})
-    for section in _SECTIONS:
+    result = _over(base, {key: value for key, value in top.items() if key not in SECTIONS})
+    for section in SECTIONS:
         if section in top:
             old = base.get(section)
             result[section] = _overlay_modules(old if isinstance(old, list) else [], top[section])

@@ -18,10 +18,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from amplifier_tui.foundation.bundle.model import BundleData
-from amplifier_tui.foundation.dicts import module_entries, module_key
+from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
+from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData, ModuleKind
+from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.paths import is_within
 from amplifier_tui.foundation.settings.expand import expand_variables, only_variable, variables
 from amplifier_tui.foundation.settings.settings import Scope, Settings
@@ -34,9 +35,6 @@ from amplifier_tui.foundation.trust.addresses import (
 )
 from amplifier_tui.foundation.trust.gate import TrustGate, TrustRequest
 
-Kind = Literal["provider", "tool", "hook", "orchestrator", "context"]
-
-_SECTIONS: dict[str, Kind] = {"providers": "provider", "tools": "tool", "hooks": "hook"}
 _OWN_SCOPES = (Scope.GLOBAL, Scope.SESSION)
 _SECRET = re.compile(r"(?i)key|token|secret|passw|credential|auth")
 _ADDRESS_VARIABLE = re.compile(r"(?i)(?:^|_)(?:URL|URI|HOST|ENDPOINT|BASE)$")
@@ -57,7 +55,7 @@ class KeyDestination:
     """
 
     module_id: str
-    kind: Kind
+    kind: ModuleKind
     instance: str
     agent: str
     url: str
@@ -90,15 +88,6 @@ class RefusedModule:
     remedy: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    section: str
-    kind: Kind
-    agent: str
-    entry: dict[str, Any]
-    origin: str
-
-
 class KeyGuard:
     """Looks where the keys of a bundle's modules would go.
 
@@ -127,7 +116,7 @@ class KeyGuard:
 
     def destinations(self) -> list[KeyDestination]:
         """Return every server that would get a key and must be asked about."""
-        found = [self._destination(entry) for entry in self._entries()]
+        found = [self._destination(entry) for entry in entries_of(self._bundle)]
         return [each for each in found if each is not None]
 
     async def apply(self, plan: dict[str, Any], gate: TrustGate) -> list[RefusedModule]:
@@ -138,7 +127,7 @@ class KeyGuard:
             gate: Answers.
         """
         refused: list[RefusedModule] = []
-        for entry in list(self._entries()):
+        for entry in list(entries_of(self._bundle)):
             destination = self._destination(entry)
             if destination is None or await gate.allows(destination.request()):
                 continue
@@ -146,25 +135,9 @@ class KeyGuard:
             refused.append(_refusal(destination))
         return refused
 
-    def _entries(self) -> Iterator[_Entry]:
-        bundle = self._bundle
-        for part in ("orchestrator", "context"):
-            value = bundle.session.get(part)
-            if isinstance(value, dict):
-                kind: Kind = "orchestrator" if part == "orchestrator" else "context"
-                yield _Entry("session", kind, "", value, f"session:{part}")
-        for section, kind in _SECTIONS.items():
-            for entry in module_entries(getattr(bundle, section)):
-                yield _Entry(section, kind, "", entry, f"{kind}:{module_key(entry)}")
-        for agent, definition in bundle.agents.items():
-            for section, kind in _SECTIONS.items():
-                for entry in module_entries(definition.get(section)):
-                    yield _Entry(section, kind, agent, entry, f"agent:{agent}")
-
-    def _destination(self, found: _Entry) -> KeyDestination | None:
-        entry = found.entry
+    def _destination(self, found: ModuleEntry) -> KeyDestination | None:
+        entry, module = found.data, found.module
         config = entry.get("config")
-        module = str(entry.get("module") or "")
         if not isinstance(config, Mapping):
             return None
         keys = self._keys(found, module, config)
@@ -188,7 +161,7 @@ class KeyGuard:
                 )
         return None
 
-    def _keys(self, found: _Entry, module: str, config: Mapping[str, Any]) -> tuple[str, ...]:
+    def _keys(self, found: ModuleEntry, module: str, config: Mapping[str, Any]) -> tuple[str, ...]:
         """The user's keys that the module would have: those it refers to, and its usual one."""
         names = [name for name in variables(config) if _SECRET.search(name)]
         if found.kind == "provider" and not self._has_own_key(found, config):
@@ -198,13 +171,12 @@ class KeyGuard:
             return (f"the key in your settings for {module}",)
         return tuple(present)
 
-    def _has_own_key(self, found: _Entry, config: Mapping[str, Any]) -> bool:
+    def _has_own_key(self, found: ModuleEntry, config: Mapping[str, Any]) -> bool:
         """Whether the bundle brings a key itself, so that the user's is not used."""
         key = config.get("api_key")
         written = isinstance(key, str) and bool(key.strip()) and not variables(key)
-        module = str(found.entry.get("module"))
         # An agent's entry is laid over the session's, which may have more than this one shows.
-        return written and not found.agent and not self._sets_key(module)
+        return written and not found.agent and not self._sets_key(found.module)
 
     def _sets_key(self, module: str) -> bool:
         return any(
@@ -223,7 +195,7 @@ class KeyGuard:
 
     def _configs(self, scope: Scope, module: str, key: str) -> Iterator[Mapping[str, Any]]:
         settings = self._settings
-        for path in ("config.providers", *(f"modules.{section}" for section in _SECTIONS)):
+        for path in ("config.providers", *(f"modules.{section}" for section in SECTIONS)):
             for entry in settings.entries(scope, path):
                 config = entry.get("config")
                 if module_key(entry) in (module, key) and isinstance(config, Mapping):
@@ -240,7 +212,7 @@ class KeyGuard:
             and _ADDRESS_VARIABLE.search(name) is not None
         )
 
-    def _is_trusted(self, found: _Entry) -> bool:
+    def _is_trusted(self, found: ModuleEntry) -> bool:
         files = [each.path for each in self._bundle.origins.get(found.origin, [])]
         if found.agent:
             # Another bundle's file may have taken the place of the one that was meant.
@@ -257,17 +229,17 @@ class KeyGuard:
         return tuple(names) or (self._bundle.name,)
 
 
-def _remove(plan: dict[str, Any], found: _Entry) -> None:
+def _remove(plan: dict[str, Any], found: ModuleEntry) -> None:
     if found.section == "session":
         plan["session"] = {
-            key: value for key, value in plan["session"].items() if value is not found.entry
+            key: value for key, value in plan["session"].items() if value is not found.data
         }
         return
     holder = plan
     if found.agent:
         holder = dict(plan["agents"][found.agent])
         plan["agents"] = {**plan["agents"], found.agent: holder}
-    holder[found.section] = [each for each in holder[found.section] if each is not found.entry]
+    holder[found.section] = [each for each in holder[found.section] if each is not found.data]
 
 
 def _refusal(destination: KeyDestination) -> RefusedModule:

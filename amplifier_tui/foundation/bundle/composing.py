@@ -1,58 +1,38 @@
 """Composition: bundles in, one new bundle out (spec 003, "Merge Rules"; foundation a.4)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from amplifier_tui.base.plain import copy_plain
-from amplifier_tui.foundation.bundle.model import BundleData, Origin, Origins
+from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData, Origin, Origins
 from amplifier_tui.foundation.dicts import deep_merge, merge_module_lists, module_key
 
 B = TypeVar("B", bound=BundleData)
 
+_COPIED = ("includes", "session", *SECTIONS, "spawn", "agents")
 
-def compose(base: B, others: Sequence[BundleData]) -> B:
-    """Layer `others` over `base`, later ones overriding; no argument is changed.
 
-    Args:
-        base: The lowest layer; `includes` and `namespace_root` come from it alone.
-        others: What goes on top, in order.
+def compose(bundle: B, *others: BundleData) -> B:
+    """Return a new bundle with `others` layered over this one, later overriding earlier.
 
-    Returns:
-        A new bundle that shares no dict or list with the arguments.
+    `includes` and `namespace_root` come from the lowest layer alone. The result shares no dict or
+    list with the arguments.
     """
-    result = _copy(base)
+    result = replace(
+        bundle,
+        **{name: copy_plain(getattr(bundle, name)) for name in _COPIED},
+        context=qualified_context(bundle),
+        source_base_paths=dict(bundle.source_base_paths),
+        _pending_context=dict(bundle._pending_context),
+        origins=origins_of(bundle),
+        skipped=list(bundle.skipped),
+    )
+    if bundle.name and bundle.base_path is not None:
+        result.source_base_paths.setdefault(bundle.name, bundle.base_path)
     for other in others:
         _layer(result, other)
-    return result
-
-
-def _copy(base: B) -> B:
-    result = type(base)(
-        name=base.name,
-        version=base.version,
-        description=base.description,
-        includes=copy_plain(base.includes or []),
-        namespace_root=base.namespace_root,
-        session=copy_plain(base.session or {}),
-        providers=copy_plain(base.providers or []),
-        tools=copy_plain(base.tools or []),
-        hooks=copy_plain(base.hooks or []),
-        spawn=copy_plain(base.spawn or {}),
-        agents=copy_plain(base.agents or {}),
-        context=qualified_context(base),
-        instruction=base.instruction,
-        base_path=base.base_path,
-        source_base_paths=dict(base.source_base_paths),
-        _pending_context=dict(base._pending_context),
-        origins=origins_of(base),
-        skipped=list(base.skipped),
-        confined_roots=base.confined_roots,
-        source_file=base.source_file,
-    )
-    if base.name and base.base_path is not None:
-        result.source_base_paths.setdefault(base.name, base.base_path)
     return result
 
 
@@ -62,9 +42,9 @@ def _layer(result: BundleData, other: BundleData) -> None:
     result.description = other.description or result.description
     result.session = deep_merge(result.session, other.session)
     result.spawn = deep_merge(result.spawn, other.spawn)
-    result.providers = merge_module_lists(result.providers, other.providers)
-    result.tools = merge_module_lists(result.tools, other.tools)
-    result.hooks = merge_module_lists(result.hooks, other.hooks)
+    for section in SECTIONS:
+        merged = merge_module_lists(getattr(result, section), getattr(other, section))
+        setattr(result, section, merged)
     result.agents.update(copy_plain(other.agents or {}))
     result.context.update(qualified_context(other))
     result._pending_context.update(other._pending_context)
@@ -122,12 +102,9 @@ def _qualified(key: str, name: str) -> str:
 
 
 def _entry_keys(bundle: BundleData) -> Iterable[str]:
-    for category, modules in (
-        ("provider", bundle.providers),
-        ("tool", bundle.tools),
-        ("hook", bundle.hooks),
-    ):
-        yield from (f"{category}:{key}" for key in _module_keys(modules))
+    for section, kind in SECTIONS.items():
+        keys = map(module_key, getattr(bundle, section))
+        yield from (f"{kind}:{key}" for key in keys if key)
     for category, mapping in (
         ("agent", bundle.agents),
         ("session", bundle.session),
@@ -138,7 +115,3 @@ def _entry_keys(bundle: BundleData) -> Iterable[str]:
     yield from (f"context:{key}" for key in bundle._pending_context)
     if bundle.instruction:
         yield "instruction"
-
-
-def _module_keys(modules: Iterable[Mapping[str, Any]]) -> Iterable[str]:
-    return (key for key in map(module_key, modules) if key)
