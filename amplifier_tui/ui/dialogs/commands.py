@@ -126,7 +126,7 @@ class LeaderPopup(Sheet[str]):
 
 def action_text(action: Action) -> str:
     """Return the text a filter looks at."""
-    return f"{action.title} {' '.join('/' + name for name in action.slash)} {action.help}"
+    return f"{action.title} {' '.join('/' + name for name in action.commands)} {action.help}"
 
 
 def action_row(action: Action, keymap: Keymap, query: str = "", *, full: bool = False) -> PickRow:
@@ -144,7 +144,7 @@ def action_row(action: Action, keymap: Keymap, query: str = "", *, full: bool = 
     keys = show_keys(keymap.keys_of(action), 3 if full else 1)
     chord = keymap.chord_of(action)
     chord_words = f"{keymap.leader()} {show_key(chord)}" if chord else ""
-    slash = f"/{action.slash[0]}" if action.slash else ""
+    slash = f"/{action.commands[0]}" if action.slash else ""
     if full:
         right = Content.assemble(
             (keys.rjust(12), "bold"),

@@ -33,7 +33,7 @@ class Action(NamedTuple):
         run: Textual action; with `app.` or `screen.` before it where it is not the widget's own.
         keys: Default keys in Textual's names, comma separated; may be empty.
         chord: The key after the leader, in Textual's name; may be empty.
-        slash: Slash command names, the first one is the one shown.
+        slash: Names of its slash command, comma separated, the one that is shown first.
         takes: What the slash command's argument is; empty when it takes none.
         help: One sentence more, for the help screen.
         in_session: It acts on the session that is open; sent before that, it waits for it.
@@ -47,7 +47,7 @@ class Action(NamedTuple):
     run: str
     keys: str = ""
     chord: str = ""
-    slash: tuple[str, ...] = ()
+    slash: str = ""
     takes: str = ""
     help: str = ""
     in_session: bool = False
@@ -55,324 +55,177 @@ class Action(NamedTuple):
     group: str = ""
     scope: KeyScope = "screen"
 
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """Names of its slash command."""
+        return tuple(self.slash.split(",")) if self.slash else ()
+
+
+def _in_session(action: Action) -> Action:
+    return action._replace(in_session=True)
+
+
+def _key(action: Action) -> Action:
+    return action._replace(listed=False)
+
 
 def _rows(group: str, *actions: Action, scope: KeyScope = "screen") -> Iterator[Action]:
-    """Yield the actions with their group and scope; the keys of dialogs are never listed."""
+    """Yield the actions with their help, group and scope; the keys of dialogs are never listed."""
     for action in actions:
         listed = action.listed and scope not in ("approval", "picker")
-        yield action._replace(group=group, scope=scope, listed=listed)
+        text = _HELP.get(action.id, "")
+        yield action._replace(help=text, group=group, scope=scope, listed=listed)
 
 
+_HELP = {
+    "session.bundles": "Open another bundle; the conversation comes along.",
+    "session.demo": "A scripted agent in a sample project; no key, nothing sent anywhere.",
+    "session.fork": "A copy of the conversation in a new session; this one stays as it is.",
+    "app.quit": "The last answer and the command that resumes the session stay in the terminal.",
+    "turn.back": "Closes what is open; then stops the turn; a second time, at once.",
+    "turn.stop": "After the running step; a second time, at once. Also a summary being written.",
+    "turn.without": "When a source of the context broke the turn: without it for this session.",
+    "context.compact": "Shows first what would become of it.",
+    "memory.remember": "For this project; for every one with --everywhere before the text.",
+    "memory.list": "What was remembered; d forgets.",
+    "pane.zoom": "It takes the whole body; again, or esc, puts it back.",
+    LEADER: "Then one more key.",
+    "prompt.send": "While the agent works: steer it, at its next step.",
+    "prompt.newline": "Also a backslash before enter.",
+    "prompt.queue": "While the agent works: send it after this turn.",
+    "prompt.clear": "Copies the selection; else clears the draft; twice on an empty prompt quits.",
+    "approval.later": "It stays pending; F8 brings it back.",
+}
+"""One sentence more about some of them, for the help screen."""
+
+# id, title, run, keys, chord, slash, takes
 ACTIONS: tuple[Action, ...] = (
     *_rows(
         "Session",
         Action(
-            "session.bundles",
-            "Switch bundle",
-            "app.bundles",
-            chord="b",
-            slash=("bundle", "bundles"),
-            takes="name",
-            help="Open another bundle; the conversation comes along.",
+            "session.bundles", "Switch bundle", "app.bundles", "", "b", "bundle,bundles", "name"
         ),
         Action(
-            "session.sessions",
-            "Resume a session",
-            "app.sessions",
-            chord="l",
-            slash=("resume", "sessions"),
-            takes="id",
+            "session.sessions", "Resume a session", "app.sessions", "", "l", "resume,sessions", "id"
         ),
-        Action("session.new", "New session", "app.new_session", chord="n", slash=("new",)),
-        Action(
-            "session.demo",
-            "Try the offline demo",
-            "app.demo",
-            chord="w",
-            slash=("demo",),
-            help="A scripted agent in a sample project; no key, nothing sent anywhere.",
-        ),
-        Action(
-            "session.rename",
-            "Name this session",
-            "app.rename",
-            chord="j",
-            slash=("rename",),
-            takes="title",
-        ),
-        Action(
-            "session.fork",
-            "Fork this session",
-            "app.fork",
-            chord="f",
-            slash=("fork",),
-            help="A copy of the conversation in a new session; this one stays as it is.",
-            in_session=True,
-        ),
-        Action(
-            "app.quit",
-            "Quit",
-            "app.leave",
-            chord="q",
-            slash=("quit", "exit"),
-            help="The last answer and the command that resumes the session stay in the terminal.",
-        ),
+        Action("session.new", "New session", "app.new_session", "", "n", "new"),
+        Action("session.demo", "Try the offline demo", "app.demo", "", "w", "demo"),
+        Action("session.rename", "Name this session", "app.rename", "", "j", "rename", "title"),
+        _in_session(Action("session.fork", "Fork this session", "app.fork", "", "f", "fork")),
+        Action("app.quit", "Quit", "app.leave", "", "q", "quit,exit"),
     ),
     *_rows(
         "Turn",
-        Action(
-            "turn.back",
-            "Back, or stop",
-            "screen.escape",
-            keys="escape",
-            help="Closes what is open; then stops the turn; a second time, at once.",
-            listed=False,
-        ),
-        Action(
-            "turn.stop",
-            "Stop the turn",
-            "screen.stop",
-            chord="s",
-            slash=("stop",),
-            help="After the running step; a second time, at once. Also a summary being written.",
-        ),
-        Action(
-            "turn.retry", "Retry the prompt that failed", "app.retry", chord="r", slash=("retry",)
-        ),
+        _key(Action("turn.back", "Back, or stop", "screen.escape", "escape")),
+        Action("turn.stop", "Stop the turn", "screen.stop", "", "s", "stop"),
+        Action("turn.retry", "Retry the prompt that failed", "app.retry", "", "r", "retry"),
         Action(
             "turn.without",
             "Go on without the source that failed",
             "app.retry_without",
-            chord="g",
-            slash=("without",),
-            help="When a source of the context broke the turn: without it for this session.",
+            "",
+            "g",
+            "without",
         ),
         Action(
-            "turn.unqueue",
-            "Take back the last queued prompt",
-            "app.unqueue",
-            chord="d",
-            slash=("unqueue",),
+            "turn.unqueue", "Take back the last queued prompt", "app.unqueue", "", "d", "unqueue"
         ),
         Action(
-            "approval.show",
-            "Answer what waits for you",
-            "app.approvals",
-            keys="f8",
-            chord="a",
-            slash=("approvals",),
+            "approval.show", "Answer what waits for you", "app.approvals", "f8", "a", "approvals"
         ),
     ),
     *_rows(
         "Conversation",
-        Action("view.up", "Page up", "screen.page_up", keys="pageup", listed=False),
-        Action("view.down", "Page down", "screen.page_down", keys="pagedown", listed=False),
-        Action("view.top", "To the first message", "screen.top", keys="ctrl+home"),
-        Action("view.bottom", "To the newest message", "screen.bottom", keys="ctrl+end"),
+        _key(Action("view.up", "Page up", "screen.page_up", "pageup")),
+        _key(Action("view.down", "Page down", "screen.page_down", "pagedown")),
+        Action("view.top", "To the first message", "screen.top", "ctrl+home"),
+        Action("view.bottom", "To the newest message", "screen.bottom", "ctrl+end"),
         Action(
-            "view.expand",
-            "Expand or collapse details",
-            "screen.expand",
-            keys="ctrl+o",
-            chord="o",
-            slash=("expand",),
+            "view.expand", "Expand or collapse details", "screen.expand", "ctrl+o", "o", "expand"
         ),
-        Action("view.copy", "Copy the last answer", "app.copy_answer", chord="y", slash=("copy",)),
-        Action(
-            "view.plan",
-            "Show the plan",
-            "app.plan",
-            keys="ctrl+t",
-            chord="t",
-            slash=("plan", "todo"),
-        ),
-        Action("view.notices", "Notices", "app.notices", chord="i", slash=("notices",)),
+        Action("view.copy", "Copy the last answer", "app.copy_answer", "", "y", "copy"),
+        Action("view.plan", "Show the plan", "app.plan", "ctrl+t", "t", "plan,todo"),
+        Action("view.notices", "Notices", "app.notices", "", "i", "notices"),
     ),
     *_rows(
         "Context",
-        Action(
-            "context.compact",
-            "Compact the conversation",
-            "app.compact",
-            chord="c",
-            slash=("compact",),
-            takes="instructions",
-            help="Shows first what would become of it.",
-            in_session=True,
+        _in_session(
+            Action(
+                "context.compact",
+                "Compact the conversation",
+                "app.compact",
+                "",
+                "c",
+                "compact",
+                "instructions",
+            )
         ),
-        Action(
-            "memory.remember",
-            "Remember something",
-            "app.remember",
-            chord="R",
-            slash=("remember",),
-            takes="text",
-            help="For this project; for every one with --everywhere before the text.",
-            in_session=True,
+        _in_session(
+            Action(
+                "memory.remember", "Remember something", "app.remember", "", "R", "remember", "text"
+            )
         ),
-        Action(
-            "memory.list",
-            "Memories",
-            "app.memories",
-            chord="M",
-            slash=("memories",),
-            help="What was remembered; d forgets.",
-            in_session=True,
-        ),
-        Action(
-            "memory.forget",
-            "Forget a memory",
-            "app.forget",
-            slash=("forget",),
-            takes="id",
-            in_session=True,
+        _in_session(Action("memory.list", "Memories", "app.memories", "", "M", "memories")),
+        _in_session(
+            Action("memory.forget", "Forget a memory", "app.forget", "", "", "forget", "id")
         ),
     ),
     *_rows(
         "Panes",
-        Action(
-            "pane.modules",
-            "Modules",
-            "screen.pane('modules')",
-            keys="f2",
-            chord="m",
-            slash=("modules",),
-        ),
-        Action(
-            "pane.events",
-            "Hook events",
-            "screen.pane('events')",
-            keys="f3",
-            chord="v",
-            slash=("events",),
-        ),
-        Action(
-            "pane.context",
-            "Context budget",
-            "screen.pane('context')",
-            keys="f4",
-            chord="x",
-            slash=("context",),
-        ),
-        Action("pane.next", "Next pane", "screen.cycle(1)", keys="f6"),
-        Action("pane.previous", "Previous pane", "screen.cycle(-1)", keys="shift+f6"),
-        Action(
-            "pane.zoom",
-            "Zoom the focused pane",
-            "screen.zoom",
-            chord="z",
-            slash=("zoom",),
-            help="It takes the whole body; again, or esc, puts it back.",
-        ),
+        Action("pane.modules", "Modules", "screen.pane('modules')", "f2", "m", "modules"),
+        Action("pane.events", "Hook events", "screen.pane('events')", "f3", "v", "events"),
+        Action("pane.context", "Context budget", "screen.pane('context')", "f4", "x", "context"),
+        Action("pane.next", "Next pane", "screen.cycle(1)", "f6"),
+        Action("pane.previous", "Previous pane", "screen.cycle(-1)", "shift+f6"),
+        Action("pane.zoom", "Zoom the focused pane", "screen.zoom", "", "z", "zoom"),
     ),
     *_rows(
         "Program",
-        Action(
-            "app.palette",
-            "Command palette",
-            "app.palette",
-            keys="ctrl+p",
-            chord="space",
-            slash=("commands",),
-        ),
-        Action("app.theme", "Theme", "app.themes", chord="h", slash=("theme",), takes="name"),
-        Action(
-            "app.help",
-            "Keys and commands",
-            "app.help",
-            keys="f1",
-            chord="k",
-            slash=("help", "keys"),
-        ),
-        Action("app.suspend", "Suspend to the shell", "app.suspend_process", slash=("suspend",)),
-        Action(
-            LEADER, "Leader", "app.leader", keys="ctrl+x", help="Then one more key.", listed=False
-        ),
+        Action("app.palette", "Command palette", "app.palette", "ctrl+p", "space", "commands"),
+        Action("app.theme", "Theme", "app.themes", "", "h", "theme", "name"),
+        Action("app.help", "Keys and commands", "app.help", "f1", "k", "help,keys"),
+        Action("app.suspend", "Suspend to the shell", "app.suspend_process", "", "", "suspend"),
+        _key(Action(LEADER, "Leader", "app.leader", "ctrl+x")),
     ),
     *_rows(
         "Prompt",
-        Action(
-            "prompt.send",
-            "Send",
-            "send",
-            keys="enter",
-            help="While the agent works: steer it, at its next step.",
-            listed=False,
-        ),
-        Action(
-            "prompt.newline",
-            "New line",
-            "newline",
-            keys="ctrl+j,alt+enter,shift+enter",
-            help="Also a backslash before enter.",
-            listed=False,
-        ),
-        Action(
-            "prompt.queue",
-            "Complete, or queue",
-            "complete_or_queue",
-            keys="tab",
-            help="While the agent works: send it after this turn.",
-            listed=False,
-        ),
-        Action(
-            "prompt.search", "Search the history", "app.search_history", keys="ctrl+r", listed=False
-        ),
-        Action(
-            "prompt.editor",
-            "Edit in $EDITOR",
-            "app.editor",
-            keys="ctrl+g",
-            chord="e",
-            slash=("editor",),
-        ),
-        Action(
-            "prompt.clear",
-            "Copy, clear, quit",
-            "copy_clear_or_quit",
-            keys="ctrl+c",
-            help="Copies the selection; else clears the draft; twice on an empty prompt quits.",
-            listed=False,
-        ),
-        Action(
-            "prompt.end", "Delete forward, or quit", "delete_or_quit", keys="ctrl+d", listed=False
-        ),
+        _key(Action("prompt.send", "Send", "send", "enter")),
+        _key(Action("prompt.newline", "New line", "newline", "ctrl+j,alt+enter,shift+enter")),
+        _key(Action("prompt.queue", "Complete, or queue", "complete_or_queue", "tab")),
+        _key(Action("prompt.search", "Search the history", "app.search_history", "ctrl+r")),
+        Action("prompt.editor", "Edit in $EDITOR", "app.editor", "ctrl+g", "e", "editor"),
+        _key(Action("prompt.clear", "Copy, clear, quit", "copy_clear_or_quit", "ctrl+c")),
+        _key(Action("prompt.end", "Delete forward, or quit", "delete_or_quit", "ctrl+d")),
         scope="prompt",
     ),
     *_rows(
         "Approval",
-        Action("approval.deny", "Deny", "deny", keys="d"),
-        Action("approval.reason", "Deny and say why", "reason", keys="f"),
-        Action("approval.allow", "Allow", "allow", keys="a"),
-        Action("approval.scope", "Remember", "cycle_scope", keys="r"),
-        Action("approval.why", "Why", "why", keys="question_mark"),
-        Action("approval.all", "Allow all identical", "allow_all", keys="A"),
-        Action(
-            "approval.later",
-            "Later",
-            "later",
-            keys="escape",
-            help="It stays pending; F8 brings it back.",
-        ),
-        Action("approval.full", "Full height", "full", keys="z"),
-        Action("approval.hunk_next", "Next hunk", "hunk(1)", keys="right_square_bracket"),
-        Action("approval.hunk_previous", "Previous hunk", "hunk(-1)", keys="left_square_bracket"),
+        Action("approval.deny", "Deny", "deny", "d"),
+        Action("approval.reason", "Deny and say why", "reason", "f"),
+        Action("approval.allow", "Allow", "allow", "a"),
+        Action("approval.scope", "Remember", "cycle_scope", "r"),
+        Action("approval.why", "Why", "why", "question_mark"),
+        Action("approval.all", "Allow all identical", "allow_all", "A"),
+        Action("approval.later", "Later", "later", "escape"),
+        Action("approval.full", "Full height", "full", "z"),
+        Action("approval.hunk_next", "Next hunk", "hunk(1)", "right_square_bracket"),
+        Action("approval.hunk_previous", "Previous hunk", "hunk(-1)", "left_square_bracket"),
         scope="approval",
     ),
     *_rows(
         "Lists",
-        Action("picker.choose", "Choose", "choose", keys="enter"),
-        Action("picker.close", "Close", "close", keys="escape"),
-        Action("picker.up", "Up", "move(-1)", keys="up,ctrl+p"),
-        Action("picker.down", "Down", "move(1)", keys="down,ctrl+n"),
-        Action("picker.page_up", "Page up", "page(-1)", keys="pageup"),
-        Action("picker.page_down", "Page down", "page(1)", keys="pagedown"),
+        Action("picker.choose", "Choose", "choose", "enter"),
+        Action("picker.close", "Close", "close", "escape"),
+        Action("picker.up", "Up", "move(-1)", "up,ctrl+p"),
+        Action("picker.down", "Down", "move(1)", "down,ctrl+n"),
+        Action("picker.page_up", "Page up", "page(-1)", "pageup"),
+        Action("picker.page_down", "Page down", "page(1)", "pagedown"),
         scope="picker",
     ),
 )
 
 BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
-BY_SLASH: dict[str, Action] = {name: action for action in ACTIONS for name in action.slash}
+BY_SLASH: dict[str, Action] = {name: action for action in ACTIONS for name in action.commands}
 
 
 def in_scope(scope: KeyScope) -> list[Action]:

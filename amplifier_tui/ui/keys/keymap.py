@@ -108,4 +108,4 @@ class Keymap:
         chord, leader = self.chord_of(action), self.leader()
         if chord and leader:
             return f"{leader} {show_key(chord)}"
-        return f"/{action.slash[0]}" if action.slash else ""
+        return f"/{action.commands[0]}" if action.slash else ""

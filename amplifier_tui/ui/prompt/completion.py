@@ -69,7 +69,7 @@ def complete_commands(word: str, keymap: Keymap) -> list[Candidate]:
     if word:
         names.sort(key=lambda name: not name.startswith(word))
     else:
-        names = [name for name in names if BY_SLASH[name].slash[0] == name]
+        names = [name for name in names if BY_SLASH[name].commands[0] == name]
     found: list[Candidate] = []
     for name in names:
         action = BY_SLASH[name]

@@ -1,8 +1,7 @@
 """The prompts sent before: on disk as JSON lines, newest last."""
 
-import contextlib
 import logging
-import os
+import time
 from pathlib import Path
 
 _log = logging.getLogger(__name__)
@@ -32,17 +31,18 @@ class History:
 
     def load(self) -> list[str]:
         """Read the file and return its prompts, oldest first; broken lines are skipped."""
+        from amplifier_tui.base.jsonl import Row, read_rows, write_rows
+
+        rows: list[Row] = []
         try:
-            lines = self._path.read_text("utf-8", errors="replace").splitlines()
-        except FileNotFoundError:
-            return []
+            rows, _ = read_rows(self._path, repair=False)
+            if len(rows) > KEEP * 2:
+                write_rows(self._path, rows[-KEEP:])
         except OSError as error:
-            _log.warning("The prompt history %s cannot be read: %s", self._path, error)
-            return []
-        found = [text for line in lines if (text := _parse(line))]
-        if len(found) > KEEP * 2:
-            self._shorten(lines[-KEEP:])
-        return found[-KEEP:]
+            doing = "shortened" if rows else "read"
+            _log.warning("The prompt history %s cannot be %s: %s", self._path, doing, error)
+        texts = [row.get("text") for row in rows[-KEEP:]]
+        return [text for text in texts if isinstance(text, str) and text]
 
     def merge(self, loaded: list[str]) -> None:
         """Put prompts read from disk before those of this run."""
@@ -63,19 +63,9 @@ class History:
         Raises:
             OSError: The state directory cannot be written.
         """
-        import json
-        import time
+        from amplifier_tui.base.jsonl import append_rows
 
-        row = json.dumps(
-            {"text": text[:LONGEST], "at": round(time.time(), 3), "cwd": cwd}, ensure_ascii=False
-        )
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            # One write: programs that append at the same time do not cut each other's lines.
-            os.write(handle, (row + "\n").encode("utf-8", errors="replace"))
-        finally:
-            os.close(handle)
+        append_rows(self._path, [{"text": text[:LONGEST], "at": round(time.time(), 3), "cwd": cwd}])
 
     def previous(self, draft: str) -> str | None:
         """Step back and return that prompt; None at the oldest. The draft is kept."""
@@ -105,25 +95,3 @@ class History:
     def leave(self) -> None:
         """Take what is shown as the draft: the next step back starts at the newest."""
         self._at = None
-
-    def _shorten(self, lines: list[str]) -> None:
-        temporary = self._path.with_suffix(f".{os.getpid()}.tmp")
-        try:
-            temporary.write_text("\n".join(lines) + "\n", "utf-8")
-            temporary.chmod(0o600)
-            temporary.replace(self._path)
-        except OSError as error:
-            _log.warning("The prompt history %s cannot be shortened: %s", self._path, error)
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-
-
-def _parse(line: str) -> str:
-    import json
-
-    try:
-        row = json.loads(line)
-    except ValueError:
-        return ""
-    text = row.get("text") if isinstance(row, dict) else None
-    return text if isinstance(text, str) else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -34,7 +33,6 @@ class Feed:
         # Textual does not know its app.
         self._context = contextvars.copy_context()
         self._woken = False
-        self._waiting: deque[HostEvent] = deque()
         self._next = 0.0
         self._period = stream_period()
 
@@ -52,9 +50,8 @@ class Feed:
 
     def flush(self) -> None:
         """Hand over everything that is there, now."""
-        self._waiting.extend(self._client.drain())
-        while self._waiting:
-            self._hand_over()
+        while events := self._client.drain(BATCH):
+            self._sink(events)
 
     def _wake(self) -> None:
         """Ask for a batch; called from any thread, often."""
@@ -80,17 +77,13 @@ class Feed:
             return
         # Reset first: what arrives while this batch is applied wakes again.
         self._woken = False
-        self._waiting.extend(self._client.drain())
         began = loop.time()
-        if self._waiting:
-            self._hand_over()
-        spent = loop.time() - began
+        events = self._client.drain(BATCH)
+        if events:
+            self._sink(events)
         # A batch that took long is followed by a longer pause, in which keys are handled.
-        self._next = began + max(self._period, spent * 2)
-        if self._waiting and not self._woken:
+        self._next = began + max(self._period, (loop.time() - began) * 2)
+        if len(events) >= BATCH and not self._woken:
+            # There may be more, and nobody wakes for that.
             self._woken = True
             self._schedule()
-
-    def _hand_over(self) -> None:
-        size = min(BATCH, len(self._waiting))
-        self._sink([self._waiting.popleft() for _ in range(size)])

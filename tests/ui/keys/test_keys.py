@@ -30,7 +30,7 @@ def test_every_listed_action_can_be_reached_by_chord_or_key_and_by_name() -> Non
 def test_chords_and_slash_names_are_unique() -> None:
     chords = [a.chord for a in ACTIONS if a.chord]
     assert len(chords) == len(set(chords))
-    assert len(BY_SLASH) == sum(len(a.slash) for a in ACTIONS)
+    assert len(BY_SLASH) == sum(len(a.commands) for a in ACTIONS)
     assert len(BY_ID) == len(ACTIONS)
 
 
