@@ -16,7 +16,7 @@ from amplifier_tui.host.session.module_facts import ModuleFacts
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.stream.normalizer import Normalizer
 from amplifier_tui.host.stream.sender import Sender
-from amplifier_tui.kernel.hooks import HookRegistry
+from amplifier_tui.kernel.hooks.registry import HookRegistry
 from tests.bench.table import Row
 
 DELTAS = 50_000
