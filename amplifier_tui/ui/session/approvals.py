@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from amplifier_tui.ui.state.approvals import DialogAnswer, QueuePlace
+from amplifier_tui.ui.state.waiting import DialogAnswer, QueuePlace
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import Decision, SessionClient

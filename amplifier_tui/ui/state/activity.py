@@ -12,7 +12,6 @@ from amplifier_tui.host.events import (
     BlockStarted,
     CancelRequested,
     Failed,
-    HostEvent,
     LaneClosed,
     ModuleLoading,
     SessionClosed,
@@ -21,9 +20,8 @@ from amplifier_tui.host.events import (
     ToolStarted,
     TurnEnded,
     TurnStarted,
-    TurnStatus,
 )
-from amplifier_tui.ui.state.section import Section
+from amplifier_tui.ui.state.section import FieldSection, on
 
 Stop = Literal["", "stopping…", "stopping now…"]
 
@@ -43,14 +41,14 @@ class Phase:
 
 
 @dataclass(slots=True)
-class _Running:
+class _RunningTool:
     tool: str
     agent: str
     since: float
     waiting: int = 0
 
 
-class Activity(Section):
+class Activity(FieldSection):
     """Turn, running tools, streaming blocks and the stop in progress.
 
     Attributes:
@@ -58,41 +56,27 @@ class Activity(Section):
         turn: Its number.
         started: Unix time of its start.
         stop: The stop that was acknowledged, in the words of the screen.
-        last_status: How the latest turn ended, None before the first.
-        last_duration_ms: How long it took.
     """
 
-    HANDLES: tuple[type[HostEvent], ...] = (
-        ApprovalRequested,
-        ApprovalResolved,
-        BlockEnded,
-        BlockStarted,
-        CancelRequested,
-        Failed,
-        LaneClosed,
-        ModuleLoading,
-        SessionClosed,
-        SessionOpened,
-        ToolEnded,
-        ToolStarted,
-        TurnEnded,
-        TurnStarted,
-    )
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.running = False
+    def reset(self) -> None:
+        """Nothing happens."""
         self.turn = 0
         self.started = 0.0
-        self.stop: Stop = ""
-        self.last_status: TurnStatus | None = None
-        self.last_duration_ms = 0.0
         self._opened = False
         self._opening: float | None = None
         self._turn_seen: tuple[int, float] | None = None
-        self._tools: dict[tuple[str, str], _Running] = {}
+        self._rest()
+
+    def _rest(self) -> None:
+        self.running = False
+        self.stop: Stop = ""
+        self._tools: dict[tuple[str, str], _RunningTool] = {}
         self._streams: dict[tuple[str, str], BlockKind] = {}
         self._requests: dict[str, tuple[str, str]] = {}
+
+    def shown(self) -> tuple[object, ...]:
+        """Return the fields and what moves."""
+        return (*super().shown(), self.phase)
 
     @property
     def phase(self) -> Phase | None:
@@ -116,107 +100,86 @@ class Activity(Section):
                 return Phase(word, self.started)
         return None if self._tools else Phase("working", self.started)
 
-    def clear(self) -> None:
-        """Nothing happens, for another session."""
-        before = self._values()
-        self.turn = 0
-        self.last_status = None
-        self.last_duration_ms = 0.0
-        self._opened = False
-        self._opening = None
-        self._turn_seen = None
-        self._rest()
-        if self._values() != before:
-            self.touch()
-
     def open_soon(self, at: float) -> None:
         """Another session is being opened, since `at`."""
         if self._opening is None and not self.running:
             self._opening = at
             self.touch()
 
-    def apply(self, event: HostEvent) -> None:
-        """Take one event of the session."""
-        if event.replayed:
-            return
-        before = self._values()
-        match event:
-            case TurnStarted() if event.agent == MAIN_LANE:
-                if self._turn_seen != (event.turn, event.at):
-                    self._rest()
-                    self._turn_seen = (event.turn, event.at)
-                    self.running, self.turn, self.started = True, event.turn, event.at
-            case TurnEnded() if event.agent == MAIN_LANE:
-                self._rest()
-                self.turn = event.turn
-                self.last_status, self.last_duration_ms = event.status, event.duration_ms
-            case SessionClosed():
-                self._rest()
-                self._opened = False
-            case CancelRequested():
-                if self.running:
-                    self.stop = "stopping now…" if event.immediate else self.stop or "stopping…"
-            case BlockStarted():
-                self._streams.setdefault((event.agent, event.block_id), event.kind)
-            case BlockEnded():
-                self._streams.pop((event.agent, event.block_id), None)
-            case ToolStarted() | ToolEnded() | ApprovalRequested() | ApprovalResolved():
-                self._tool_event(event)
-            case LaneClosed():
-                self._tools = {k: t for k, t in self._tools.items() if t.agent != event.lane}
-                self._streams = {k: s for k, s in self._streams.items() if k[0] != event.lane}
-            case ModuleLoading():
-                if self._opening is None and not self._opened:
-                    self._opening = event.at
-            case SessionOpened():
-                self._opened = True
-                self._opening = None
-            case Failed():
-                self._opening = None
-            case _:
-                pass
-        if self._values() != before:
-            self.touch()
+    @on(TurnStarted, live=True, main=True)
+    def _turn_started(self, event: TurnStarted) -> None:
+        if self._turn_seen != (event.turn, event.at):
+            self._rest()
+            self._turn_seen = (event.turn, event.at)
+            self.running, self.turn, self.started = True, event.turn, event.at
 
-    def _tool_event(
-        self, event: ToolStarted | ToolEnded | ApprovalRequested | ApprovalResolved
-    ) -> None:
+    @on(TurnEnded, live=True, main=True)
+    def _turn_ended(self, event: TurnEnded) -> None:
+        self._rest()
+        self.turn = event.turn
+
+    @on(SessionClosed, live=True)
+    def _closed(self, event: SessionClosed) -> None:
+        self._rest()
+        self._opened = False
+
+    @on(CancelRequested, live=True)
+    def _stopping(self, event: CancelRequested) -> None:
+        if self.running:
+            self.stop = "stopping now…" if event.immediate else self.stop or "stopping…"
+
+    @on(BlockStarted, live=True)
+    def _block_started(self, event: BlockStarted) -> None:
+        self._streams.setdefault((event.agent, event.block_id), event.kind)
+
+    @on(BlockEnded, live=True)
+    def _block_ended(self, event: BlockEnded) -> None:
+        self._streams.pop((event.agent, event.block_id), None)
+
+    @on(LaneClosed, live=True)
+    def _lane_closed(self, event: LaneClosed) -> None:
+        self._tools = {k: t for k, t in self._tools.items() if t.agent != event.lane}
+        self._streams = {k: s for k, s in self._streams.items() if k[0] != event.lane}
+
+    @on(ModuleLoading, live=True)
+    def _loading(self, event: ModuleLoading) -> None:
+        if self._opening is None and not self._opened:
+            self._opening = event.at
+
+    @on(SessionOpened, live=True)
+    def _session_opened(self, event: SessionOpened) -> None:
+        self._opened = True
+        self._opening = None
+
+    @on(Failed, live=True)
+    def _failed(self, event: Failed) -> None:
+        self._opening = None
+
+    # --- tools -----------------------------------------------------------------------------
+
+    @on(ToolStarted, live=True)
+    def _tool_started(self, event: ToolStarted) -> None:
         key = (event.agent, event.call_id)
-        match event:
-            case ToolStarted():
-                known = self._tools.get(key)
-                waiting = known.waiting if known is not None else 0
-                self._tools[key] = _Running(event.tool, event.agent, event.at, waiting)
-            case ToolEnded():
-                self._tools.pop(key, None)
-            case ApprovalRequested() if event.call_id and event.request_id not in self._requests:
-                self._requests[event.request_id] = key
-                running = self._tools.setdefault(key, _Running(event.tool, event.agent, event.at))
-                running.waiting += 1
-            case ApprovalResolved():
-                held = self._requests.pop(event.request_id, None)
-                running_tool = self._tools.get(held) if held is not None else None
-                if running_tool is not None:
-                    running_tool.waiting = max(0, running_tool.waiting - 1)
-                    # Its clock shows the time it runs, not the time it waited.
-                    running_tool.since = event.at or running_tool.since
-            case _:
-                pass
+        known = self._tools.get(key)
+        waiting = known.waiting if known is not None else 0
+        self._tools[key] = _RunningTool(event.tool, event.agent, event.at, waiting)
 
-    def _rest(self) -> None:
-        self.running = False
-        self.stop = ""
-        self._tools.clear()
-        self._streams.clear()
-        self._requests.clear()
+    @on(ToolEnded, live=True)
+    def _tool_ended(self, event: ToolEnded) -> None:
+        self._tools.pop((event.agent, event.call_id), None)
 
-    def _values(self) -> tuple[object, ...]:
-        return (
-            self.running,
-            self.turn,
-            self.started,
-            self.stop,
-            self.last_status,
-            self.last_duration_ms,
-            self.phase,
-        )
+    @on(ApprovalRequested, live=True)
+    def _asked(self, event: ApprovalRequested) -> None:
+        if event.call_id and event.request_id not in self._requests:
+            key = self._requests[event.request_id] = (event.agent, event.call_id)
+            tool = _RunningTool(event.tool, event.agent, event.at)
+            self._tools.setdefault(key, tool).waiting += 1
+
+    @on(ApprovalResolved, live=True)
+    def _answered(self, event: ApprovalResolved) -> None:
+        key = self._requests.pop(event.request_id, None)
+        tool = self._tools.get(key) if key is not None else None
+        if tool is not None:
+            tool.waiting = max(0, tool.waiting - 1)
+            # Its clock shows the time it runs, not the time it waited.
+            tool.since = event.at or tool.since

@@ -4,8 +4,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from amplifier_tui.host.events import HostEvent, Level, Notice
-from amplifier_tui.ui.state.section import Section
+from amplifier_tui.host.events import Level, Notice
+from amplifier_tui.ui.state.section import Section, on
 
 LIFETIME = 8.0
 """Seconds a notice stays in the status bar unless the next one comes."""
@@ -33,18 +33,15 @@ class Notices(Section):
         clock: The screen's clock, in seconds.
     """
 
-    HANDLES: tuple[type[HostEvent], ...] = (Notice,)
-
     def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__()
         self._clock = clock
         self._current: ShownNotice | None = None
         self.history: deque[ShownNotice] = deque(maxlen=_HISTORY)
 
-    def apply(self, event: HostEvent) -> None:
-        """Take one event. A replayed notice goes to the history only."""
-        if not isinstance(event, Notice):
-            return
+    @on(Notice)
+    def _noticed(self, event: Notice) -> None:
+        """A replayed notice goes to the history only."""
         shown = ShownNotice(event, self._clock())
         self.history.append(shown)
         if not event.replayed:

@@ -1,13 +1,74 @@
-"""What every part of the state has: a version that moves when, and only when, it changed."""
+"""The parts of the state: which events each takes, and a version that moves when it changed."""
+
+from collections.abc import Callable
+from functools import partial
+from types import MethodType
+from typing import Any, ClassVar, TypeVar
+
+from amplifier_tui.host.events import MAIN_LANE, HostEvent
+
+HandlerT = TypeVar("HandlerT", bound=Callable[..., None])
+_MARK = "_takes"
 
 
-class Section:
+def on(
+    *kinds: type[HostEvent], live: bool = False, main: bool = False
+) -> Callable[[HandlerT], HandlerT]:
+    """Mark a method of a `Handlers` as the one that takes events of some kinds.
+
+    Args:
+        kinds: The events.
+        live: Leave out replayed ones.
+        main: Leave out those of sub-agents.
+    """
+
+    def mark(method: HandlerT) -> HandlerT:
+        marks = getattr(method, _MARK, [])
+        setattr(method, _MARK, [*marks, (kinds, live, main)])
+        return method
+
+    return mark
+
+
+class Handlers:
+    """Hands events to the methods that `on` marks, in the order they are written in."""
+
+    _table: ClassVar[dict[type[HostEvent], list[tuple[Callable[..., None], bool, bool]]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._table = {}
+        for method in vars(cls).values():
+            for kinds, live, main in getattr(method, _MARK, ()):
+                for kind in kinds:
+                    cls._table.setdefault(kind, []).append((method, live, main))
+
+    def handlers_of(self, kind: type[HostEvent]) -> list[Callable[[HostEvent], None]]:
+        """Return what takes events of a kind."""
+        return [
+            _guarded(MethodType(method, self), live, main)
+            for method, live, main in self._table.get(kind, ())
+        ]
+
+
+def _guarded(
+    handle: Callable[[HostEvent], None], live: bool, main: bool
+) -> Callable[[HostEvent], None]:
+    if not live and not main:
+        return handle
+
+    def guarded(event: HostEvent) -> None:
+        if not (live and event.replayed) and not (main and event.agent != MAIN_LANE):
+            handle(event)
+
+    return guarded
+
+
+class Section(Handlers):
     """A part of the state that is drawn together.
 
     A widget keeps the version it drew last and repaints only when it differs.
     """
-
-    __slots__ = ("version",)
 
     def __init__(self) -> None:
         self.version = 0
@@ -15,3 +76,42 @@ class Section:
     def touch(self) -> None:
         """Say that something a widget could show has changed."""
         self.version += 1
+
+
+class FieldSection(Section):
+    """A small section: its version moves when a public field has another value than before.
+
+    `reset` gives the fields their first values. Fields hold immutable values, or containers of
+    such.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reset()
+
+    def reset(self) -> None:
+        """Give every field its first value."""
+        raise NotImplementedError
+
+    def clear(self) -> None:
+        """Begin anew, for another session."""
+        self.track(self.reset)
+
+    def handlers_of(self, kind: type[HostEvent]) -> list[Callable[[HostEvent], None]]:
+        """Return what takes events of a kind and moves the version if that changed a field."""
+        return [partial(self.track, handle) for handle in super().handlers_of(kind)]
+
+    def track(self, change: Callable[..., None], *arguments: object) -> None:
+        """Call something that may change fields, and move the version if it does."""
+        before = self.shown()
+        change(*arguments)
+        if self.shown() != before:
+            self.touch()
+
+    def shown(self) -> tuple[object, ...]:
+        """Return copies of what a widget could show, for comparison."""
+        return tuple(
+            value.copy() if isinstance(value, dict | list) else value
+            for name, value in vars(self).items()
+            if name != "version" and not name.startswith("_")
+        )

@@ -12,18 +12,15 @@ from amplifier_tui.host.events import (
     SessionOpened,
 )
 from amplifier_tui.ui.state.activity import Activity
-from amplifier_tui.ui.state.approvals import Approvals
+from amplifier_tui.ui.state.agents import AgentLanes, Todo
 from amplifier_tui.ui.state.conversation.conversation import ConversationState
 from amplifier_tui.ui.state.conversation.entries import ConversationEntry, EntryChange
-from amplifier_tui.ui.state.facts import Facts
 from amplifier_tui.ui.state.instruments.budget import BudgetState
 from amplifier_tui.ui.state.instruments.event_ring import CAPACITY, EventRing
 from amplifier_tui.ui.state.instruments.modules import Modules
-from amplifier_tui.ui.state.lanes import AgentLanes
 from amplifier_tui.ui.state.notices import Notices
-from amplifier_tui.ui.state.prompt_queue import PromptQueue
-from amplifier_tui.ui.state.todo import Todo
-from amplifier_tui.ui.state.usage import UsageTotals
+from amplifier_tui.ui.state.session_facts import Facts, UsageTotals
+from amplifier_tui.ui.state.waiting import Approvals, PromptQueue
 
 _PENDING_LIMIT = 20_000
 """Events kept of a session that is being opened while another is on screen."""
@@ -163,7 +160,7 @@ class SessionState:
         routes = self._routes.get(kind)
         if routes is None:
             routes = self._routes[kind] = tuple(
-                section.apply for section in self._sections if issubclass(kind, section.HANDLES)
+                handle for section in self._sections for handle in section.handlers_of(kind)
             )
         if not event.replayed and kind is not SessionOpened:
             self.conversation.end_replay()

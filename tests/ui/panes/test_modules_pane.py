@@ -13,7 +13,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.ui.panes.modules.pane import ModulesPane
 from amplifier_tui.ui.panes.modules.rows import failure_word
-from amplifier_tui.ui.state.instruments.module_info import ModuleStatus
+from amplifier_tui.ui.state.instruments.modules import ModuleStatus
 from amplifier_tui.ui.widgets.messages import CopyRequested
 from tests.ui.panes.stage import Stage, text
 from tests.ui.state.make import make, tool, tool_ended, traced

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import ApprovalRequested
 from amplifier_tui.ui.session.approvals import LONGEST_WAIT, PAUSE, DialogQueue
-from amplifier_tui.ui.state.approvals import DialogAnswer, QueuePlace
+from amplifier_tui.ui.state.waiting import DialogAnswer, QueuePlace
 from tests.ui.requests import ask
 
 

@@ -9,7 +9,7 @@ from amplifier_tui.host.events import (
     Usage,
     UsageChanged,
 )
-from amplifier_tui.ui.state.instruments.module_info import ModuleStatus
+from amplifier_tui.ui.state.instruments.modules import ModuleStatus
 from amplifier_tui.ui.state.session import SessionState
 from tests.ui.state.make import handler, make, new_state, tool, tool_ended, traced
 

@@ -96,6 +96,15 @@ def test_late_events_of_the_session_that_was_left_are_dropped() -> None:
     assert not state.facts.closed
 
 
+def test_what_the_session_that_was_left_says_late_never_shows() -> None:
+    state = running()
+    state.apply([opened(session_id="s2")])
+    state.apply([make(Failed, kind="internal", message="late"), ended("b", "late")])
+    assert [type(entry) for entry in state.entries] == [WelcomeEntry]
+    state.apply([opened()])
+    assert [type(entry) for entry in state.entries] == [WelcomeEntry]
+
+
 def test_a_notice_of_the_session_that_was_left_is_shown() -> None:
     state = running()
     state.apply([opened(session_id="s2"), make(Notice, level="warning", text="cleanup failed")])

@@ -19,7 +19,7 @@ from amplifier_tui.ui.dialogs.approval import words
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.keys.actions import BY_ID, bindings
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
-from amplifier_tui.ui.state.approvals import DialogAnswer, QueuePlace
+from amplifier_tui.ui.state.waiting import DialogAnswer, QueuePlace
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 
 GRACE = 0.4

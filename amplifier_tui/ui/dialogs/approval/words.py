@@ -15,7 +15,7 @@ from amplifier_tui.ui.widgets.scroll_lines import TextLine
 
 if TYPE_CHECKING:
     from amplifier_tui.host.events import ApprovalRequested, ApprovalResolved, Level, Risk, Scope
-    from amplifier_tui.ui.state.approvals import QueuePlace
+    from amplifier_tui.ui.state.waiting import QueuePlace
 
 RISK: dict[Risk, tuple[str, str]] = {
     "low": ("▲", "$text-secondary"),

@@ -8,8 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
 from amplifier_tui.ui.panes.modules.rows import module_details, module_row, modules_head
-from amplifier_tui.ui.state.instruments.module_info import ModuleStatus
-from amplifier_tui.ui.state.instruments.modules import Modules
+from amplifier_tui.ui.state.instruments.modules import Modules, ModuleStatus
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.line_view import LineView, cursor_bindings
 from amplifier_tui.ui.widgets.messages import CopyRequested

@@ -6,8 +6,7 @@ from rich.cells import cell_len
 
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.ui.state.formats import milliseconds, short_model
-from amplifier_tui.ui.state.instruments.module_info import ModuleState, ModuleStatus
-from amplifier_tui.ui.state.instruments.modules import Modules
+from amplifier_tui.ui.state.instruments.modules import Modules, ModuleState, ModuleStatus
 from amplifier_tui.ui.widgets.styled import Role, Row, fit, pieces_width, spread
 
 _GLYPHS: dict[ModuleState, tuple[str, Role]] = {

@@ -11,6 +11,7 @@ from amplifier_tui.ui.state.conversation.entries import (
 )
 from amplifier_tui.ui.state.conversation.entry_list import EntryList
 from amplifier_tui.ui.state.conversation.tool_lines import ToolLines
+from amplifier_tui.ui.state.section import Handlers, on
 
 
 @dataclass(slots=True)
@@ -25,7 +26,7 @@ class _Block:
     ended: bool = False
 
 
-class BlockEntries:
+class BlockEntries(Handlers):
     """Keeps one entry per content block; `tool_use` blocks belong to `ToolLines`."""
 
     def __init__(self, entries: EntryList, tools: ToolLines) -> None:
@@ -39,6 +40,7 @@ class BlockEntries:
         self._blocks.clear()
         self._turn_blocks.clear()
 
+    @on(BlockStarted)
     def started(self, event: BlockStarted) -> None:
         """A block begins to stream."""
         key = (event.agent, event.block_id)
@@ -50,6 +52,7 @@ class BlockEntries:
         elif event.kind == "thinking":
             self._show(block, "")
 
+    @on(BlockDelta)
     def streamed(self, event: BlockDelta) -> None:
         """A block has more text."""
         key = (event.agent, event.block_id)
@@ -66,6 +69,7 @@ class BlockEntries:
         elif block.kind != "tool_use":
             self._show(block, event.text)
 
+    @on(BlockEnded)
     def ended(self, event: BlockEnded) -> None:
         """A block is complete, void or interrupted."""
         key = (event.agent, event.block_id)

@@ -1,27 +1,18 @@
 """The conversation: what was said, done and went wrong, as entries in order."""
 
 from collections import deque
+from collections.abc import Callable
 
 from amplifier_tui.host.events import (
     MAIN_LANE,
-    ApprovalRequested,
-    ApprovalResolved,
-    BlockDelta,
-    BlockEnded,
-    BlockStarted,
     Compacted,
     Failed,
     HostEvent,
     LaneClosed,
     Level,
-    ModuleFailed,
-    ModuleMounted,
     SessionClosed,
     SessionOpened,
     SteerApplied,
-    ToolEnded,
-    ToolProgress,
-    ToolStarted,
     TurnEnded,
     TurnStarted,
 )
@@ -41,34 +32,14 @@ from amplifier_tui.ui.state.conversation.failures import Failures
 from amplifier_tui.ui.state.conversation.tool_lines import ToolLines
 from amplifier_tui.ui.state.conversation.welcome import Welcome
 from amplifier_tui.ui.state.formats import plural, span, tokens
+from amplifier_tui.ui.state.section import Handlers, on
 
 _ONCE = (Compacted, Failed, SteerApplied, TurnEnded)
 _TOLD = 16
 
 
-class ConversationState:
+class ConversationState(Handlers):
     """Reduces events to the entries of `list`."""
-
-    HANDLES: tuple[type[HostEvent], ...] = (
-        ApprovalRequested,
-        ApprovalResolved,
-        BlockDelta,
-        BlockEnded,
-        BlockStarted,
-        Compacted,
-        Failed,
-        LaneClosed,
-        ModuleFailed,
-        ModuleMounted,
-        SessionClosed,
-        SessionOpened,
-        SteerApplied,
-        ToolEnded,
-        ToolProgress,
-        ToolStarted,
-        TurnEnded,
-        TurnStarted,
-    )
 
     def __init__(self) -> None:
         self.list = EntryList()
@@ -77,6 +48,8 @@ class ConversationState:
         self.failures = Failures(self.list)
         self._turns: set[tuple[str, int, str, float]] = set()
         self._welcome = Welcome(self.list)
+        self._parts = (self._welcome, self._blocks, self._tools)
+        self._routes: dict[type[HostEvent], list[Callable[[HostEvent], None]]] = {}
         self._unready: ErrorEntry | None = None
         self._bundle = ""
         self._opened_as = ""
@@ -122,55 +95,39 @@ class ConversationState:
             if event in self._told:
                 return
             self._told.append(event)
-        match event:
-            case BlockStarted():
-                self._welcome.drop()
-                self._blocks.started(event)
-            case BlockDelta():
-                self._welcome.drop()
-                self._blocks.streamed(event)
-            case BlockEnded():
-                self._welcome.drop()
-                self._blocks.ended(event)
-            case ToolStarted():
-                self._welcome.drop()
-                self._tools.started(event)
-            case ToolProgress():
-                self._tools.progressed(event)
-            case ToolEnded():
-                self._welcome.drop()
-                self._tools.ended(event)
-            case ApprovalRequested() if not event.replayed:
-                if event.call_id:
-                    self._welcome.drop()
-                self._tools.asked(event)
-            case ApprovalResolved():
-                self._tools.answered(event)
-            case TurnStarted():
-                self._turn_started(event)
-            case TurnEnded():
-                self._turn_ended(event)
-            case LaneClosed():
-                self._settle(event.lane)
-            case SteerApplied():
-                self._add(UserEntry(key="steer", agent=event.agent, text=event.text, steered=True))
-            case Compacted():
-                self._note(_compaction_words(event), event.agent)
-            case Failed():
-                self._failed(event)
-            case ModuleFailed() if event.kind == "provider":
-                self._welcome.provider_failed(event)
-            case ModuleMounted() if event.kind == "provider":
-                self._welcome.provider_mounted(event)
-            case SessionOpened():
-                self._session_opened(event)
-            case SessionClosed():
-                self._settle()
-            case _:
-                pass
+        for handle in self._handlers(type(event)):
+            handle(event)
+
+    def handlers_of(self, kind: type[HostEvent]) -> list[Callable[[HostEvent], None]]:
+        """Return `apply` for events that concern the conversation."""
+        return [self.apply] if self._handlers(kind) else []
+
+    def _handlers(self, kind: type[HostEvent]) -> list[Callable[[HostEvent], None]]:
+        known = self._routes.get(kind)
+        if known is None:
+            known = [handle for part in self._parts for handle in part.handlers_of(kind)]
+            known = self._routes[kind] = [*known, *super().handlers_of(kind)]
+        return known
+
+    @on(LaneClosed)
+    def _lane_closed(self, event: LaneClosed) -> None:
+        self._settle(event.lane)
+
+    @on(SessionClosed)
+    def _session_closed(self, event: SessionClosed) -> None:
+        self._settle()
+
+    @on(SteerApplied)
+    def _steered(self, event: SteerApplied) -> None:
+        self._add(UserEntry(key="steer", agent=event.agent, text=event.text, steered=True))
+
+    @on(Compacted)
+    def _compacted(self, event: Compacted) -> None:
+        self._note(_compaction_words(event), event.agent)
 
     # --- turns -----------------------------------------------------------------------------
 
+    @on(TurnStarted)
     def _turn_started(self, event: TurnStarted) -> None:
         seen = (event.agent, event.turn, event.prompt, event.at)
         if seen in self._turns:
@@ -194,6 +151,7 @@ class ConversationState:
             )
         )
 
+    @on(TurnEnded)
     def _turn_ended(self, event: TurnEnded) -> None:
         kept = self._settle(
             None if event.agent == MAIN_LANE else event.agent, event.status != "success"
@@ -214,6 +172,7 @@ class ConversationState:
 
     # --- failures and notes ----------------------------------------------------------------
 
+    @on(Failed)
     def _failed(self, event: Failed) -> None:
         if event.kind != NO_PROVIDER or event.prompt or self._said_something():
             self._welcome.miss(event.missing)
@@ -229,6 +188,7 @@ class ConversationState:
 
     # --- sessions --------------------------------------------------------------------------
 
+    @on(SessionOpened)
     def _session_opened(self, event: SessionOpened) -> None:
         same = event.session_id == self._opened_as
         previous, self._bundle = self._bundle, event.bundle

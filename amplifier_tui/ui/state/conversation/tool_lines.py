@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from amplifier_tui.host.events import (
@@ -13,6 +14,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.ui.state.conversation.entries import ToolEntry, ToolState
 from amplifier_tui.ui.state.conversation.entry_list import EntryList
+from amplifier_tui.ui.state.section import Handlers, on
 
 OUTPUT_LIMIT = 64 * 1024
 """Characters of live output that are kept, from the end."""
@@ -36,7 +38,7 @@ class _Call:
     ended: bool = False
 
 
-class ToolLines:
+class ToolLines(Handlers):
     """Keeps one `ToolEntry` per call.
 
     A call shows up as soon as the model begins to write it (a `tool_use` block). The block does
@@ -94,6 +96,7 @@ class ToolLines:
 
     # --- the call --------------------------------------------------------------------------
 
+    @on(ToolStarted)
     def started(self, event: ToolStarted) -> None:
         """The orchestrator accepted a call."""
         key = (event.agent, event.call_id)
@@ -110,6 +113,7 @@ class ToolLines:
         entry.started = call.began = event.at
         self._update_if_changed(entry, before)
 
+    @on(ToolProgress)
     def progressed(self, event: ToolProgress) -> None:
         """A running call has more output."""
         call = self._calls.get((event.agent, event.call_id))
@@ -120,6 +124,7 @@ class ToolLines:
         entry.output = (entry.output + event.text)[-OUTPUT_LIMIT:]
         self._entries.update(entry)
 
+    @on(ToolEnded)
     def ended(self, event: ToolEnded) -> None:
         """A call is over."""
         key = (event.agent, event.call_id)
@@ -141,6 +146,7 @@ class ToolLines:
 
     # --- approvals -------------------------------------------------------------------------
 
+    @on(ApprovalRequested, live=True)
     def asked(self, event: ApprovalRequested) -> None:
         """A call waits for the user. It may ask before the orchestrator reports its start."""
         if not event.call_id or event.request_id in self._requests:
@@ -157,6 +163,7 @@ class ToolLines:
         call.requests.add(event.request_id)
         self._set_state(call.entry, "waiting")
 
+    @on(ApprovalResolved)
     def answered(self, event: ApprovalResolved) -> None:
         """A request was answered; a grant lets the call run unless another request holds it."""
         key = self._requests.pop(event.request_id, None)
@@ -273,18 +280,7 @@ def _end_state(event: ToolEnded) -> ToolState:
     return "ok" if event.ok else "failed"
 
 
-def _facts(entry: ToolEntry) -> tuple[object, ...]:
-    return (
-        entry.tool,
-        entry.arguments,
-        entry.module_id,
-        entry.started,
-        entry.state,
-        entry.output,
-        entry.output_size,
-        entry.error,
-        entry.diff,
-        entry.path,
-        entry.summary,
-        entry.duration_ms,
-    )
+_facts = attrgetter(
+    *("tool", "arguments", "module_id", "started", "state", "output", "output_size"),
+    *("error", "diff", "path", "summary", "duration_ms"),
+)

@@ -1,12 +1,25 @@
 """The card of an empty session: what is active, what to try, and why it cannot answer."""
 
-from amplifier_tui.host.events import Failed, ModuleFailed, ModuleMounted, SessionOpened
+from amplifier_tui.host.events import (
+    ApprovalRequested,
+    BlockDelta,
+    BlockEnded,
+    BlockStarted,
+    Failed,
+    HostEvent,
+    ModuleFailed,
+    ModuleMounted,
+    SessionOpened,
+    ToolEnded,
+    ToolStarted,
+)
 from amplifier_tui.ui.state.conversation.entries import ProviderLine, WelcomeEntry
 from amplifier_tui.ui.state.conversation.entry_list import EntryList
-from amplifier_tui.ui.state.instruments.module_info import module_key
+from amplifier_tui.ui.state.instruments.modules import module_key
+from amplifier_tui.ui.state.section import Handlers, on
 
 
-class Welcome:
+class Welcome(Handlers):
     """Keeps the one `WelcomeEntry` of a session, until something is said in it.
 
     Args:
@@ -33,7 +46,8 @@ class Welcome:
         self._providers.clear()
         self._problem = None
 
-    def drop(self) -> None:
+    @on(BlockStarted, BlockDelta, BlockEnded, ToolStarted, ToolEnded)
+    def drop(self, event: HostEvent | None = None) -> None:
         """Take the card out: something was said."""
         if self._entry is not None:
             self._list.remove(self._entry)
@@ -61,15 +75,24 @@ class Welcome:
             self._missing += more
             self._refresh()
 
-    def provider_failed(self, event: ModuleFailed) -> None:
-        """A provider is not ready."""
+    @on(ApprovalRequested, live=True)
+    def _asked(self, event: ApprovalRequested) -> None:
+        if event.call_id:
+            self.drop()
+
+    @on(ModuleFailed)
+    def _provider_failed(self, event: ModuleFailed) -> None:
+        if event.kind != "provider":
+            return
         name = module_key(event.module_id, event.instance)
         self._providers[name] = ProviderLine(name, event.missing, event.error)
         self.miss(event.missing)
         self._refresh()
 
-    def provider_mounted(self, event: ModuleMounted) -> None:
-        """A provider is ready: prompts can be answered."""
+    @on(ModuleMounted)
+    def _provider_mounted(self, event: ModuleMounted) -> None:
+        if event.kind != "provider":
+            return
         self._providers.pop(module_key(event.module_id, event.instance), None)
         self._problem = None
         self._refresh()

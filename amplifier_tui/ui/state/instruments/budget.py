@@ -3,14 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from amplifier_tui.host.events import (
-    MAIN_LANE,
-    BudgetChanged,
-    HostEvent,
-    SourceUsage,
-    TurnStarted,
-)
-from amplifier_tui.ui.state.section import Section
+from amplifier_tui.host.events import BudgetChanged, SourceUsage, TurnStarted
+from amplifier_tui.ui.state.section import FieldSection, on
 
 QUIET_WARNING = 0.70
 """Part of the window from which the number is no longer quiet."""
@@ -24,7 +18,7 @@ _SYSTEM = ("bundle:", "file:", "agent:", "system")
 _CONVERSATION = frozenset({"user", "assistant", "history", "conversation"})
 
 
-class BudgetState(Section):
+class BudgetState(FieldSection):
     """The latest report of the main lane.
 
     Attributes:
@@ -32,10 +26,8 @@ class BudgetState(Section):
         turn_began_with: Total at the start of the turn, None when it was not known.
     """
 
-    HANDLES: tuple[type[HostEvent], ...] = (BudgetChanged, TurnStarted)
-
-    def __init__(self) -> None:
-        super().__init__()
+    def reset(self) -> None:
+        """Forget the report."""
         self.report: BudgetChanged | None = None
         self.turn_began_with: int | None = None
 
@@ -73,28 +65,13 @@ class BudgetState(Section):
             return None
         return self.report.total - self.turn_began_with
 
-    def clear(self) -> None:
-        """Forget the report, for another session."""
-        if self.report is not None or self.turn_began_with is not None:
-            self.report = self.turn_began_with = None
-            self.touch()
+    @on(BudgetChanged, main=True)
+    def _changed(self, event: BudgetChanged) -> None:
+        self.report = event
 
-    def apply(self, event: HostEvent) -> None:
-        """Take one event of the session."""
-        if event.agent != MAIN_LANE:
-            return
-        match event:
-            case BudgetChanged():
-                if event != self.report:
-                    self.report = event
-                    self.touch()
-            case TurnStarted() if not event.replayed:
-                total = self.report.total if self.report is not None else None
-                if total != self.turn_began_with:
-                    self.turn_began_with = total
-                    self.touch()
-            case _:
-                pass
+    @on(TurnStarted, live=True, main=True)
+    def _turn_started(self, event: TurnStarted) -> None:
+        self.turn_began_with = self.report.total if self.report is not None else None
 
 
 TOOL_SCHEMAS = "tool schemas"

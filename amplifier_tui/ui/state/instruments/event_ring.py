@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from amplifier_tui.host.events import HookTraced, HostEvent
-from amplifier_tui.ui.state.section import Section
+from amplifier_tui.host.events import HookTraced
+from amplifier_tui.ui.state.section import Section, on
 
 CAPACITY = 10_000
 """Rows kept in memory; all of them are on disk."""
@@ -25,8 +25,6 @@ class EventRing(Section):
     Row `i` keeps its index for good; `first` and `end` say which indices are held. So a view
     may keep indices and need not be told when old rows leave.
     """
-
-    HANDLES: tuple[type[HostEvent], ...] = (HookTraced,)
 
     def __init__(self, capacity: int = CAPACITY, payload_limit: int = PAYLOAD_LIMIT) -> None:
         super().__init__()
@@ -100,16 +98,12 @@ class EventRing(Section):
         self._shed = self._base
         self.touch()
 
-    def apply(self, event: HostEvent) -> None:
-        """Take one event of the session."""
-        if isinstance(event, HookTraced):
-            self.append(event)
-
     def extend(self, rows: Iterable[HookTraced]) -> None:
         """Append many rows."""
         for row in rows:
             self.append(row)
 
+    @on(HookTraced)
     def append(self, row: HookTraced) -> None:
         """Append one row, or lengthen the lane's run of deltas."""
         agent = row.agent

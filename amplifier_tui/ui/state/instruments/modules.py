@@ -2,10 +2,11 @@
 
 import re
 from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Literal
 
 from amplifier_tui.host.events import (
     HookTraced,
-    HostEvent,
     ModuleFailed,
     ModuleKind,
     ModuleLoading,
@@ -16,13 +17,9 @@ from amplifier_tui.host.events import (
     ToolStarted,
     UsageChanged,
 )
-from amplifier_tui.ui.state.instruments.module_info import (
-    ModuleState,
-    ModuleStatus,
-    module_key,
-    mount_facts,
-)
-from amplifier_tui.ui.state.section import Section
+from amplifier_tui.ui.state.section import Section, on
+
+ModuleState = Literal["loading", "ready", "failed"]
 
 KIND_ORDER: tuple[ModuleKind, ...] = (
     "provider",
@@ -39,6 +36,58 @@ _DURATION = re.compile(r'"duration_ms":\s*([0-9.]+)')
 
 
 @dataclass(slots=True)
+class ModuleStatus:
+    """One module of the session.
+
+    Attributes:
+        since: Unix time of the beginning of its loading.
+        mount_ms: Time its loading took.
+        calls: Tool calls, model responses or handled hook events so far.
+        last_ms: Duration of the latest of them; 0 before the first.
+        model: The model a provider talks to.
+        trouble: The latest error one of its hook handlers raised.
+    """
+
+    module_id: str
+    kind: ModuleKind
+    instance: str = ""
+    state: ModuleState = "loading"
+    since: float = 0.0
+    mount_ms: float = 0.0
+    provides: tuple[str, ...] = ()
+    origin: str = ""
+    source: str = ""
+    version: str = ""
+    detail: str = ""
+    events: tuple[str, ...] = ()
+    error: str = ""
+    remedy: str = ""
+    missing: tuple[str, ...] = ()
+    fatal: bool = False
+    calls: int = 0
+    last_ms: float = 0.0
+    model: str = ""
+    trouble: str = ""
+
+    @property
+    def key(self) -> str:
+        """Identifies the module in the session."""
+        return module_key(self.module_id, self.instance)
+
+
+def module_key(module_id: str, instance: str = "") -> str:
+    """Return the key of a module: its id, with the instance when there are several."""
+    return f"{module_id}#{instance}" if instance else module_id
+
+
+_mount_facts = attrgetter(
+    *("state", "mount_ms", "provides", "origin", "source", "version", "detail", "events"),
+    *("error", "remedy", "missing", "fatal"),
+)
+"""Everything that mounting decides, for comparison; not what work adds."""
+
+
+@dataclass(slots=True)
 class _Names:
     """Lookups that are rebuilt when a module comes or goes."""
 
@@ -48,18 +97,6 @@ class _Names:
 
 class Modules(Section):
     """Modules by key; `ordered` is how they are shown."""
-
-    HANDLES: tuple[type[HostEvent], ...] = (
-        HookTraced,
-        ModuleFailed,
-        ModuleLoading,
-        ModuleMounted,
-        ModuleUnmounted,
-        SessionClosed,
-        ToolEnded,
-        ToolStarted,
-        UsageChanged,
-    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,33 +124,13 @@ class Modules(Section):
             self.by_key.clear()
             self._changed()
 
-    def apply(self, event: HostEvent) -> None:
-        """Take one event of the session."""
-        match event:
-            case HookTraced():
-                self._traced(event)
-            case ModuleLoading():
-                self._loading(event)
-            case ModuleMounted():
-                self._mounted(event)
-            case ModuleFailed():
-                self._failed(event)
-            case ModuleUnmounted():
-                if self.by_key.pop(module_key(event.module_id, event.instance), None) is not None:
-                    self._changed()
-            case ToolStarted() if not event.replayed:
-                self._call_started(event)
-            case ToolEnded() if not event.replayed:
-                self._call_ended(event)
-            case UsageChanged():
-                self._uses_model(event.provider, event.model)
-            case SessionClosed():
-                self._calls.clear()
-            case _:
-                pass
+    @on(SessionClosed)
+    def _closed(self, event: SessionClosed) -> None:
+        self._calls.clear()
 
     # --- coming and going ------------------------------------------------------------------
 
+    @on(ModuleLoading)
     def _loading(self, event: ModuleLoading) -> None:
         key = module_key(event.module_id, event.instance)
         known = self.by_key.get(key)
@@ -124,9 +141,10 @@ class Modules(Section):
         )
         self._changed()
 
+    @on(ModuleMounted)
     def _mounted(self, event: ModuleMounted) -> None:
         info = self._get(event.module_id, event.kind, event.instance)
-        before = mount_facts(info)
+        before = _mount_facts(info)
         info.state = "ready"
         info.mount_ms = event.ms
         info.provides = event.provides
@@ -138,19 +156,25 @@ class Modules(Section):
         info.error = info.remedy = ""
         info.missing = ()
         info.fatal = False
-        if mount_facts(info) != before:
+        if _mount_facts(info) != before:
             self._changed()
 
+    @on(ModuleFailed)
     def _failed(self, event: ModuleFailed) -> None:
         info = self._get(event.module_id, event.kind, event.instance)
-        before = mount_facts(info)
+        before = _mount_facts(info)
         info.state = "failed"
         info.error = event.error
         info.remedy = event.remedy
         info.origin = event.origin or info.origin
         info.missing = event.missing
         info.fatal = event.fatal
-        if mount_facts(info) != before:
+        if _mount_facts(info) != before:
+            self._changed()
+
+    @on(ModuleUnmounted)
+    def _unmounted(self, event: ModuleUnmounted) -> None:
+        if self.by_key.pop(module_key(event.module_id, event.instance), None) is not None:
             self._changed()
 
     def _get(self, module_id: str, kind: ModuleKind, instance: str) -> ModuleStatus:
@@ -170,6 +194,7 @@ class Modules(Section):
 
     # --- work ------------------------------------------------------------------------------
 
+    @on(ToolStarted, live=True)
     def _call_started(self, event: ToolStarted) -> None:
         call = (event.agent, event.call_id)
         if call in self._calls:
@@ -181,6 +206,7 @@ class Modules(Section):
         info.calls += 1
         self.touch()
 
+    @on(ToolEnded, live=True)
     def _call_ended(self, event: ToolEnded) -> None:
         info = self._calls.pop((event.agent, event.call_id), None)
         if info is not None and info.last_ms != event.duration_ms:
@@ -198,6 +224,7 @@ class Modules(Section):
             }
         return names.tools.get(tool)
 
+    @on(HookTraced)
     def _traced(self, event: HookTraced) -> None:
         if event.event in _RESPONSES:
             self._responded(event)
@@ -255,10 +282,11 @@ class Modules(Section):
         ready = [info for info in providers if info.state == "ready"]
         return ready[0] if len(ready) == 1 else None
 
-    def _uses_model(self, provider: str, model: str) -> None:
-        info = self._provider(provider) if model else None
-        if info is not None and info.model != model:
-            info.model = model
+    @on(UsageChanged)
+    def _uses_model(self, event: UsageChanged) -> None:
+        info = self._provider(event.provider) if event.model else None
+        if info is not None and info.model != event.model:
+            info.model = event.model
             self.touch()
 
 

@@ -1,0 +1,106 @@
+"""What waits: approval requests for the user, prompts and steering messages for the turn."""
+
+from collections import deque
+from dataclasses import dataclass
+
+from amplifier_tui.host.client import Decision
+from amplifier_tui.host.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    QueueChanged,
+    SessionClosed,
+    TurnEnded,
+)
+from amplifier_tui.ui.state.section import FieldSection, on
+
+_REMEMBERED = 200
+
+
+class Approvals(FieldSection):
+    """Pending approval requests in the order they came.
+
+    Attributes:
+        pending: Unanswered requests, oldest first.
+        recent: The latest answers, newest last.
+    """
+
+    def reset(self) -> None:
+        """Forget every request."""
+        self.pending: list[ApprovalRequested] = []
+        self.recent: deque[ApprovalResolved] = deque(maxlen=_REMEMBERED)
+
+    @property
+    def current(self) -> ApprovalRequested | None:
+        """The request to show: the oldest one."""
+        return self.pending[0] if self.pending else None
+
+    def position(self, request_id: str) -> tuple[int, int]:
+        """Return n and m of "n of m"; n is 0 when the request is not pending (any more)."""
+        ids = [request.request_id for request in self.pending]
+        return (ids.index(request_id) + 1 if request_id in ids else 0), len(ids)
+
+    @on(ApprovalRequested, live=True)
+    def _requested(self, event: ApprovalRequested) -> None:
+        answered = {answer.request_id for answer in self.recent}
+        if event.request_id not in answered and not self.position(event.request_id)[0]:
+            self.pending.append(event)
+
+    @on(ApprovalResolved, live=True)
+    def _resolved(self, event: ApprovalResolved) -> None:
+        if event not in self.recent:
+            self.pending = [r for r in self.pending if r.request_id != event.request_id]
+            self.recent.append(event)
+            self.touch()
+
+    @on(SessionClosed, live=True)
+    @on(TurnEnded, live=True, main=True)
+    def _ended(self, event: SessionClosed | TurnEnded) -> None:
+        # Nobody waits for an answer any more; the engine says so too, unless it died.
+        self.pending.clear()
+
+
+class PromptQueue(FieldSection):
+    """Waiting prompts, first to be sent first, and messages that steer the running turn."""
+
+    def reset(self) -> None:
+        """Forget the prompts."""
+        self.items: tuple[str, ...] = ()
+        self.steering: tuple[str, ...] = ()
+
+    @on(QueueChanged, live=True)
+    def _changed(self, event: QueueChanged) -> None:
+        self.items, self.steering = event.items, event.steering
+
+    @on(SessionClosed, live=True)
+    def _closed(self, event: SessionClosed) -> None:
+        self.reset()
+
+
+@dataclass(frozen=True, slots=True)
+class DialogAnswer:
+    """What the user did with a dialog.
+
+    Attributes:
+        request_id: The request that was shown.
+        decision: None puts it off.
+        identical: Give the decision to every pending request that is the same.
+    """
+
+    request_id: str
+    decision: Decision | None = None
+    identical: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """Where a request stands in the queue.
+
+    Attributes:
+        n: Its number, from 1.
+        of: How many wait.
+        same: How many of them are exactly this request, itself included.
+    """
+
+    n: int = 1
+    of: int = 1
+    same: int = 1
