@@ -127,10 +127,10 @@ class ModuleSettings(BaseModel):
         field = cls._by_name().get(key)
         if problem["type"] == "value_error":
             said = str(problem["ctx"]["error"])
-        elif field is not None and (expected := _expected(field)):
+        elif field is not None and (words := expected(field)):
             # A field that is left out of the model's repr holds a secret.
             value = problem["input"] if field.repr and not inside else None
-            said = f"must be {expected}" + (f", not {_shown(value)}" if value is not None else "")
+            said = f"must be {words}" + (f", not {_shown(value)}" if value is not None else "")
         else:
             said = f"makes no sense: {'.'.join(inside)}: {problem['msg']}"
         return SettingProblem(key, f"`{key}` of {cls.module} {said}")
@@ -167,7 +167,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
-def _expected(field: FieldInfo) -> str:
+def expected(field: FieldInfo) -> str:
     """What a value of the field has to be, in words; empty where there are none for its type."""
     what = field.description or _kind(field.annotation)
     limits = {

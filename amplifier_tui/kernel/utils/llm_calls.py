@@ -44,7 +44,7 @@ class LLMCalls:
         *,
         model: str,
         facts: Mapping[str, Any],
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, Any] | Callable[[], Mapping[str, Any]],
         repairs: Iterable[Repair] = (),
     ) -> ChatResponse:
         """Emit, attempt, retry.
@@ -54,8 +54,8 @@ class LLMCalls:
                 request id of its own, each time.
             model: Id of the model.
             facts: What `llm:request` says about the request beside provider and model.
-            arguments: The request as it is sent; `llm:request` shows it, without secrets, where
-                the mount plan's `session.raw` asks for it.
+            arguments: The request as it is sent, or what returns it; `llm:request` shows it,
+                without secrets, where the mount plan's `session.raw` asks for it.
             repairs: What had to be put right in the messages; told once each.
 
         Returns:
@@ -69,7 +69,10 @@ class LLMCalls:
         await self._tell_repairs(repairs, emit)
         request_id = new_request_id()
         started = time.monotonic()
-        raw = {"raw": redact_secrets(dict(arguments))} if self._shows_raw() else {}
+        raw = {}
+        if self._shows_raw():
+            sent = arguments() if callable(arguments) else arguments
+            raw = {"raw": redact_secrets(dict(sent))}
         await emit(events.LLM_REQUEST, {**facts, **raw, "request_id": request_id})
         attempts = 0
 

@@ -53,23 +53,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.kernel.utils.stream import (
-    STREAM_ABORTED,
-    STREAM_BLOCK_DELTA,
-    STREAM_BLOCK_END,
-    STREAM_BLOCK_START,
-)
-from amplifier_tui.modules.provider_mock.provider import MockProvider
-from amplifier_tui.modules.provider_mock.settings import read_settings
+from amplifier_tui.modules._provider.provider import mount_provider
+from amplifier_tui.modules.provider_mock.provider import MockSettings, ScriptedProvider
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
-__all__ = ["MockProvider", "mount"]
+__all__ = ["ScriptedProvider", "mount"]
 
 __amplifier_module_type__ = "provider"
-
-_EVENTS = [STREAM_BLOCK_START, STREAM_BLOCK_DELTA, STREAM_BLOCK_END, STREAM_ABORTED]
 
 
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
@@ -82,6 +74,4 @@ async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = 
     Raises:
         ConfigurationError: A value makes no sense.
     """
-    provider = MockProvider(read_settings(config or {}), coordinator)
-    await coordinator.mount("providers", provider, name=provider.name)
-    coordinator.register_contributor("observability.events", "provider-mock", lambda: list(_EVENTS))
+    await mount_provider(coordinator, ScriptedProvider(MockSettings.read(config), coordinator))

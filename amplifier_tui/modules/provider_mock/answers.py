@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from amplifier_tui.modules.provider_mock.placeholders import Filler
+from amplifier_tui.base.text import shortened
 from amplifier_tui.modules.provider_mock.script import (
     Branch,
+    CallOutcome,
     Failure,
-    Outcome,
+    OutputCondition,
     Scenario,
     Script,
-    Step,
+    ScriptStep,
 )
-from amplifier_tui.modules.provider_mock.seen import Result, Seen
+from amplifier_tui.modules.provider_mock.seen import CallResult, Seen
 
+_GAP: Final = re.compile(r"\{\{(prompt|turn|n|output(?::\d+)?|tail|reason|file)\}\}")
+_LONGEST: Final = 2_000
+_TAIL_LINES: Final = 6
 _NOTHING: Final = (
     "My script has no scenario for this turn. Add one without `when` to the end of it, or start a "
     "new session."
@@ -24,7 +29,7 @@ _NOTHING: Final = (
 
 
 @dataclass(frozen=True)
-class Answer:
+class ScriptedAnswer:
     """One answer, ready to be streamed.
 
     Attributes:
@@ -42,14 +47,14 @@ class Answer:
     error: Failure | None = None
 
 
-def answer(script: Script, seen: Seen) -> Answer:
+def answer(script: Script, seen: Seen) -> ScriptedAnswer:
     """Return the answer to a conversation."""
     scenario = script.scenario(seen.turn, seen.prompt, seen.tools)
     if scenario is None:
-        return Answer(text=_NOTHING)
+        return ScriptedAnswer(text=_NOTHING)
     step = _current_step(scenario, seen.rounds)
     filler = Filler(seen)
-    return Answer(
+    return ScriptedAnswer(
         thinking=filler.text(step.thinking).strip(),
         text="".join(filler.text(step.say, n) for n in range(1, step.repeat + 1)).rstrip(),
         calls=tuple((call.tool, filler.data(call.input)) for call in step.calls),
@@ -58,7 +63,7 @@ def answer(script: Script, seen: Seen) -> Answer:
     )
 
 
-def _current_step(scenario: Scenario, rounds: Sequence[Sequence[Result]]) -> Step:
+def _current_step(scenario: Scenario, rounds: Sequence[Sequence[CallResult]]) -> ScriptStep:
     step = scenario.first
     for results in rounds:
         if not step.calls:
@@ -67,18 +72,87 @@ def _current_step(scenario: Scenario, rounds: Sequence[Sequence[Result]]) -> Ste
     return step
 
 
-def _following(branches: Sequence[Branch], results: Sequence[Result]) -> str:
+def _following(branches: Sequence[Branch], results: Sequence[CallResult]) -> str:
     reached = _outcome(results)
     for branch in branches:
-        if branch.outcome is not None and branch.outcome != reached:
-            continue
-        if branch.output is None or any(branch.output.search(result.text) for result in results):
-            return branch.go
+        match branch.condition:
+            case None:
+                return branch.go
+            case OutputCondition(output=wanted):
+                if any(wanted.search(result.text) for result in results):
+                    return branch.go
+            case outcome if outcome == reached:
+                return branch.go
     return branches[-1].go
 
 
-def _outcome(results: Sequence[Result]) -> Outcome:
+def _outcome(results: Sequence[CallResult]) -> CallOutcome:
     outcomes = [result.outcome for result in results]
     if "denied" in outcomes:
         return "denied"
     return "failed" if "failed" in outcomes else "ok"
+
+
+class Filler:
+    """Fills in what is known at one step.
+
+    Args:
+        seen: The conversation.
+    """
+
+    def __init__(self, seen: Seen) -> None:
+        self._seen = seen
+        self._results: Sequence[CallResult] = seen.rounds[-1] if seen.rounds else ()
+
+    def text(self, text: str, n: int = 1) -> str:
+        """Return a text with its gaps filled; what is no gap stays as it is.
+
+        Args:
+            text: The text.
+            n: The repetition.
+        """
+        return _GAP.sub(lambda gap: self._value(gap.group(1), n), text)
+
+    def data(self, value: Any) -> Any:
+        """Return arguments with the gaps of their texts filled."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {key: self.data(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.data(item) for item in value]
+        return value
+
+    def _value(self, name: str, n: int) -> str:
+        match name:
+            case "prompt":
+                return shortened(" ".join(self._seen.prompt.split()), 120)
+            case "turn":
+                return str(self._seen.turn)
+            case "n":
+                return str(n)
+            case "tail":
+                return "\n".join(self._output(-1).rstrip().splitlines()[-_TAIL_LINES:])
+            case "reason":
+                denied = (result for result in self._results if result.outcome == "denied")
+                found = next(denied, None)
+                return shortened(found.reason, 200) if found is not None else "no reason given"
+            case "file":
+                return _first_file(self._output(0))
+        place = int(name.partition(":")[2] or 1) - 1
+        return shortened(self._output(place), _LONGEST)
+
+    def _output(self, place: int) -> str:
+        try:
+            return self._results[place].text
+        except IndexError:
+            return ""
+
+
+def _first_file(listing: str) -> str:
+    """The first entry of a folder's listing that is a file."""
+    for line in listing.splitlines():
+        name, gap, size = line.rpartition("  ")
+        if gap and size.endswith("bytes"):
+            return name
+    return "README.md"

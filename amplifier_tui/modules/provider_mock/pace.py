@@ -1,11 +1,24 @@
-"""Words at the pace of a model."""
+"""Words at the pace of a model, and what they would have cost in tokens."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
+from decimal import Decimal
 from typing import Final
+
+from amplifier_tui.base.tokens import text_tokens
+from amplifier_tui.kernel.message_models import (
+    ChatRequest,
+    ContentBlockUnion,
+    Message,
+    TextBlock,
+    ThinkingBlock,
+    Usage,
+)
+from amplifier_tui.modules.provider_mock.answers import ScriptedAnswer
 
 _TOKEN: Final = re.compile(r"\s*\S{1,6}|\s+")
 _SHORTEST_WAIT: Final = 0.002
@@ -53,3 +66,51 @@ class Pace:
         wait = self._due - asyncio.get_running_loop().time()
         if wait > _SHORTEST_WAIT:
             await asyncio.sleep(wait)
+
+
+def count_usage(request: ChatRequest, answer: ScriptedAnswer) -> Usage:
+    """Return what a call would have used.
+
+    What the request has in common with the one before counts as read from the cache.
+
+    Args:
+        request: The request.
+        answer: The answer to it.
+    """
+    tools = text_tokens(json.dumps([tool.model_dump() for tool in request.tools or ()]))
+    sizes = [_message(message) for message in request.messages]
+    known = _known(request.messages)
+    thinking = len(tokens(answer.thinking))
+    said = thinking + len(tokens(answer.text))
+    said += sum(text_tokens(json.dumps(call)) for call in answer.calls)
+    read = tools + sum(sizes)
+    return Usage(
+        input_tokens=read,
+        output_tokens=said,
+        total_tokens=read + said,
+        reasoning_tokens=thinking or None,
+        cache_read_tokens=tools + sum(sizes[:known]) if known else None,
+        cost_usd=Decimal(0),
+    )
+
+
+def _known(messages: Iterable[Message]) -> int:
+    """How many of the messages the request before had: those before the last answer."""
+    roles = [message.role for message in messages]
+    return len(roles) - 1 - roles[::-1].index("assistant") if "assistant" in roles else 0
+
+
+def _message(message: Message) -> int:
+    if isinstance(message.content, str):
+        return text_tokens(message.content)
+    return sum(map(_block, message.content))
+
+
+def _block(block: ContentBlockUnion) -> int:
+    match block:
+        case TextBlock():
+            return text_tokens(block.text)
+        case ThinkingBlock():
+            return text_tokens(block.thinking)
+        case _:
+            return text_tokens(json.dumps(block.model_dump(), default=str))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Self
 from uuid import uuid4
 
+from pydantic import AliasChoices, Field
+
+from amplifier_tui.base.config import ModuleSettings, PathText, SettingsError
 from amplifier_tui.kernel import capabilities, llm_errors
 from amplifier_tui.kernel.message_models import (
     ChatRequest,
@@ -26,16 +30,14 @@ from amplifier_tui.kernel.utils.tool_calls import (
     read_tool_call,
     response_tool_calls,
 )
-from amplifier_tui.modules.provider_mock.answers import Answer, answer
-from amplifier_tui.modules.provider_mock.pace import Pace
-from amplifier_tui.modules.provider_mock.script import Failure, Script
-from amplifier_tui.modules.provider_mock.script_file import ScriptError, read_script
+from amplifier_tui.modules._shared.session_paths import working_dir
+from amplifier_tui.modules.provider_mock.answers import ScriptedAnswer, answer
+from amplifier_tui.modules.provider_mock.pace import Pace, count_usage
+from amplifier_tui.modules.provider_mock.script import Script, ScriptError, read_script
 from amplifier_tui.modules.provider_mock.seen import look_at
-from amplifier_tui.modules.provider_mock.settings import NAME, Settings
-from amplifier_tui.modules.provider_mock.usage import count_usage
 
 BUILT_IN: Final = Path(__file__).with_name("built_in.yaml")
-WORKING_DIR_CAPABILITY: Final = "session.working_dir"
+NAME: Final = "mock"
 
 _CAPABILITIES: Final = (
     capabilities.TOOLS,
@@ -45,7 +47,31 @@ _CAPABILITIES: Final = (
 )
 
 
-class MockProvider:
+class MockSettings(ModuleSettings):
+    """The module's configuration; see the package's docstring."""
+
+    module: ClassVar[str] = "provider-mock"
+
+    script: PathText | None = None
+    tokens_per_second: float = Field(80.0, ge=0)
+    context_window: int = Field(200_000, ge=1)
+    max_output_tokens: int = Field(16_000, ge=1)
+    model: str = Field("scripted", validation_alias=AliasChoices("model", "default_model"))
+
+    @classmethod
+    def read(cls, config: Mapping[str, Any] | None) -> Self:
+        """Check a module's config.
+
+        Raises:
+            ConfigurationError: A value makes no sense.
+        """
+        try:
+            return super().read(config)
+        except SettingsError as error:
+            raise llm_errors.ConfigurationError(str(error), provider=NAME) from error
+
+
+class ScriptedProvider:
     """Answers from a script.
 
     Args:
@@ -55,7 +81,7 @@ class MockProvider:
 
     name = NAME
 
-    def __init__(self, settings: Settings, coordinator: Any | None = None) -> None:
+    def __init__(self, settings: MockSettings, coordinator: Any | None = None) -> None:
         self.settings = settings
         self._coordinator = coordinator
         self._script: Script | None = None
@@ -116,14 +142,14 @@ class MockProvider:
                 "tool_count": len(request.tools or ()),
                 "stream": True,
             },
-            arguments=request.model_dump(mode="json", exclude_none=True, fallback=str),
+            arguments=lambda: request.model_dump(mode="json", exclude_none=True, fallback=str),
         )
 
     def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]:
         """Return the tool calls of a response."""
         return response_tool_calls(response)
 
-    async def _play(self, planned: Answer, emitter: StreamEmitter) -> ChatResponse:
+    async def _play(self, planned: ScriptedAnswer, emitter: StreamEmitter) -> ChatResponse:
         pace = Pace(self.settings.tokens_per_second)
         await pace.begin(planned.delay)
         content: list[ContentBlockUnion] = []
@@ -135,7 +161,7 @@ class MockProvider:
                     ThinkingBlock(thinking=text) if kind == "thinking" else TextBlock(text=text)
                 )
         if planned.error is not None:
-            raise _error(planned.error, self.settings.model)
+            raise planned.error.error(provider=NAME, model=self.settings.model)
         for tool, given in planned.calls:
             raw = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
             await _stream(emitter, pace, len(content), "tool_use", raw, name=tool)
@@ -173,7 +199,7 @@ class MockProvider:
             found = resolver.resolve(f"@{wanted.removeprefix('@')}")
             if found is not None:
                 return Path(found)
-        return Path(str(get(WORKING_DIR_CAPABILITY) or ".")) / path
+        return working_dir(self._coordinator) / path if self._coordinator else path
 
 
 async def _stream(
@@ -183,8 +209,3 @@ async def _stream(
     async for token in pace.of(text):
         await emitter.delta(index, token)
     await emitter.end(index)
-
-
-def _error(failure: Failure, model: str) -> llm_errors.LLMError:
-    kind: type[llm_errors.LLMError] = getattr(llm_errors, failure.type)
-    return kind(failure.message, provider=NAME, model=model, **failure.options)

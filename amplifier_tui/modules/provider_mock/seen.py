@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from amplifier_tui.kernel.message_models import ChatRequest, Message, TextBlock
-from amplifier_tui.modules.provider_mock.script import Outcome
+from amplifier_tui.modules.provider_mock.script import CallOutcome
 
 _DENIED: Final = re.compile(
     r"^\s*(?:denied by hook:\s*)?(?:user denied:\s*|approval timeout\b|hooks-approval:)", re.I
@@ -19,11 +19,11 @@ _QUESTION: Final = re.compile(r"^\w+ wants to ")
 
 
 @dataclass(frozen=True)
-class Result:
+class CallResult:
     """What a tool answered."""
 
     text: str
-    outcome: Outcome
+    outcome: CallOutcome
 
     @property
     def reason(self) -> str:
@@ -46,7 +46,7 @@ class Seen:
 
     turn: int = 0
     prompt: str = ""
-    rounds: list[list[Result]] = field(default_factory=list)
+    rounds: list[list[CallResult]] = field(default_factory=list)
     tools: frozenset[str] = frozenset()
 
 
@@ -85,9 +85,9 @@ def _has_calls(message: Message) -> bool:
     )
 
 
-def _result(message: Message) -> Result:
+def _result(message: Message) -> CallResult:
     metadata = message.metadata or {}
     text = text_of(message.content)
     if metadata.get("denied") or _DENIED.match(text):
-        return Result(text, "denied")
-    return Result(text, "failed" if metadata.get("is_error") else "ok")
+        return CallResult(text, "denied")
+    return CallResult(text, "failed" if metadata.get("is_error") else "ok")

@@ -6,8 +6,7 @@ import yaml
 
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, Message, ToolSpec
-from amplifier_tui.modules.provider_mock.provider import MockProvider
-from amplifier_tui.modules.provider_mock.settings import read_settings
+from amplifier_tui.modules.provider_mock.provider import MockSettings, ScriptedProvider
 
 
 class Talk:
@@ -27,8 +26,8 @@ class Talk:
             file = tmp_path / "script.yaml"
             file.write_text(yaml.safe_dump(script, sort_keys=False))
             config["script"] = str(file)
-        self.provider = MockProvider(
-            read_settings({"tokens_per_second": 0, **config}), self.coordinator
+        self.provider = ScriptedProvider(
+            MockSettings.read({"tokens_per_second": 0, **config}), self.coordinator
         )
         self.tools = [ToolSpec(name=name, parameters={}) for name in tools]
         self.rows: list[dict[str, Any]] = []

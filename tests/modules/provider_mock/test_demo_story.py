@@ -12,7 +12,7 @@ import pytest
 from amplifier_tui.foundation.registry.registry import load_bundle
 from amplifier_tui.kernel import AmplifierSession
 from amplifier_tui.kernel.frontend import ApprovalDecision
-from amplifier_tui.modules.provider_mock.settings import Settings
+from amplifier_tui.modules.provider_mock.provider import MockSettings
 from amplifier_tui.paths import shipped_bundles_dir
 
 PROMPT = "Why does a parcel of exactly 2 kg cost too much?"
@@ -214,7 +214,7 @@ async def test_a_stop_in_a_long_answer_keeps_what_was_said_and_the_next_turn_wor
             assert "Part 12" in await turn
         token.reset()
         provider = story.session.coordinator.get("providers", "mock")
-        provider.settings = Settings(tokens_per_second=0)
+        provider.settings = MockSettings(tokens_per_second=0)
         assert "Go on" in await story.session.execute("Go on")
 
 
