@@ -65,8 +65,11 @@ class Redactor:
         for value in self._values:
             at = tail.find(value[0])
             while at >= 0:
-                if value.startswith(tail[at:]) and len(tail) - at < len(value):
-                    longest = max(longest, len(tail) - at)
+                begun = len(tail) - at
+                if value.startswith(tail[at:]) and begun < len(value):
+                    # The last letters of a word are no secret's first ones: show them.
+                    if begun > 2 or not tail[at - 1 : at].isalnum():
+                        longest = max(longest, begun)
                     break
                 at = tail.find(value[0], at + 1)
         return longest

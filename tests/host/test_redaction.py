@@ -84,8 +84,8 @@ def test_the_beginning_of_a_secret_is_held_back(redactor: Redactor) -> None:
     assert redactor.unfinished(f"text {SECRET[:6]}") == 6
     assert redactor.unfinished(f"text {SECRET}") == 0
     assert redactor.unfinished("text t") == 1, "a piece may bring no more"
-    assert redactor.unfinished("text") == 1
-    assert redactor.unfinished("tex") == 0
+    assert redactor.unfinished("text tr") == 2
+    assert redactor.unfinished("text") == 0, "the last letter of a word"
 
 
 def test_what_json_has_no_form_for_is_told_as_text(redactor: Redactor) -> None:
