@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import yaml
 
+from amplifier_tui.base.jsonl import Row
 from amplifier_tui.foundation.trust.gate import trust_everything
 from amplifier_tui.host.client import Decision, OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
@@ -18,7 +19,6 @@ from amplifier_tui.host.events import (
     SessionOpened,
     TurnEnded,
 )
-from amplifier_tui.host.store.rows import Row
 from amplifier_tui.paths import sessions_dir
 
 MODULES = Path(__file__).parent / "modules"

@@ -75,7 +75,7 @@ class Service:
     async def resume(self, session_id: str) -> None:
         """Open a stored session instead of the running one."""
         if self._live is not None and self._live.session_id == session_id:
-            self._live.notice("info", "This session is open already")
+            self._live.sender.notice("info", "This session is open already")
             return
         await self.open(OpenRequest(cwd=self._cwd, resume=session_id))
 
@@ -123,7 +123,7 @@ class Service:
             carried: A conversation to go along.
         """
         if self._live is not None and self._live.turns.running:
-            self._live.notice(
+            self._live.sender.notice(
                 "warning", "A turn is running: stop it before you open another session"
             )
             return

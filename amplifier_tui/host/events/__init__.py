@@ -9,7 +9,6 @@ Every text field may hold text from models, tools, bundles or users. It is data:
 draws it strips control sequences and never parses it as markup.
 """
 
-from amplifier_tui.host.events.approvals import ApprovalRequested, ApprovalResolved
 from amplifier_tui.host.events.base import HostEvent
 from amplifier_tui.host.events.instruments import (
     BudgetChanged,
@@ -19,12 +18,6 @@ from amplifier_tui.host.events.instruments import (
     LaneOpened,
     TodoChanged,
     UsageChanged,
-)
-from amplifier_tui.host.events.modules import (
-    ModuleFailed,
-    ModuleLoading,
-    ModuleMounted,
-    ModuleUnmounted,
 )
 from amplifier_tui.host.events.records import (
     MAIN_LANE,
@@ -42,8 +35,19 @@ from amplifier_tui.host.events.records import (
     TurnStatus,
     Usage,
 )
-from amplifier_tui.host.events.session import Failed, Notice, SessionClosed, SessionOpened
+from amplifier_tui.host.events.session import (
+    Failed,
+    ModuleFailed,
+    ModuleLoading,
+    ModuleMounted,
+    ModuleUnmounted,
+    Notice,
+    SessionClosed,
+    SessionOpened,
+)
 from amplifier_tui.host.events.turn import (
+    ApprovalRequested,
+    ApprovalResolved,
     BlockDelta,
     BlockEnded,
     BlockStarted,

@@ -5,6 +5,7 @@ other it is computed here: estimates by source, scaled to the provider's own cou
 is one.
 """
 
+import asyncio
 import inspect
 import logging
 from collections import Counter
@@ -16,9 +17,8 @@ from amplifier_tui.base.tokens import message_tokens, schema_tokens, text_tokens
 from amplifier_tui.base.tool_calls import tool_names_of
 from amplifier_tui.context.attribution import source_of
 from amplifier_tui.host.events import BudgetChanged, PlanStep, SourceUsage
-from amplifier_tui.host.session.module_facts import ModuleFacts
-from amplifier_tui.host.session.providers import ProviderFacts
-from amplifier_tui.host.stream.sender import Stamp
+from amplifier_tui.host.session.module_facts import ModuleFacts, ProviderFacts
+from amplifier_tui.host.stream.sender import Sender, Stamp
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 logger = logging.getLogger(__name__)
@@ -27,6 +27,8 @@ THRESHOLD: Final = 0.85
 TARGET: Final = 0.5
 MARGIN: Final = 1_000
 """Tokens of a window kept free beside the answer's (spec 000, context contract)."""
+PAUSE: Final = 0.25
+"""Seconds between two measurements."""
 _TURNS: Final = 5
 """Turns whose growth says how many fit until compaction."""
 
@@ -97,6 +99,7 @@ class BudgetMeter:
         parts: Gives the system prompt's parts; None when there is none.
         config: Of the context module.
         window: The provider whose window is to be filled; None for that of the last request.
+        sender: Takes the measurements.
     """
 
     def __init__(
@@ -106,7 +109,8 @@ class BudgetMeter:
         provider: Callable[[], ProviderFacts],
         parts: Parts | None,
         config: Mapping[str, Any],
-        window: Callable[[], Any] = lambda: None,
+        window: Callable[[], Any],
+        sender: Sender,
     ) -> None:
         self._coordinator = coordinator
         self._facts = facts
@@ -114,6 +118,9 @@ class BudgetMeter:
         self._parts = parts
         self._config = config
         self._window = window
+        self._sender = sender
+        self._measuring: asyncio.Task[None] | None = None
+        self._measure_again = False
         self._fixed: Counter[str] | None = None
         self._sizes: list[tuple[Any, int]] = []
         self._told = 0
@@ -124,16 +131,45 @@ class BudgetMeter:
         """The provider counted what is in the conversation, its latest answer included."""
         self._told = tokens
 
-    def turn_over(self, total: int) -> None:
-        """Note how full the window was at the end of a turn."""
-        self._turn_totals = [*self._turn_totals, total][-_TURNS - 1 :]
-
     def prompt_may_differ(self) -> None:
         """Measure the system prompt and the tools anew next time."""
         self._fixed = None
 
-    async def measure(self, stamp: Stamp) -> BudgetChanged:
+    def measure_soon(self) -> None:
+        """Measure and send the budget, now or right after the measurement that runs."""
+        self._measure_again = True
+        if self._measuring is None or self._measuring.done():
+            self._measuring = asyncio.get_running_loop().create_task(self._keep_measuring())
+
+    async def send(self, *, turn_over: bool = False) -> None:
+        """Measure and send the budget.
+
+        Args:
+            turn_over: A turn has ended: its growth says how many more fit.
+        """
+        try:
+            event = await self.measure()
+        except Exception:
+            logger.exception("The context budget could not be measured")
+            return
+        if turn_over:
+            self._turn_totals = [*self._turn_totals, event.total][-_TURNS - 1 :]
+        self._sender.send(event)
+
+    def stop(self) -> None:
+        """Measure no more."""
+        if self._measuring is not None:
+            self._measuring.cancel()
+
+    async def _keep_measuring(self) -> None:
+        while self._measure_again:
+            self._measure_again = False
+            await self.send()
+            await asyncio.sleep(PAUSE)
+
+    async def measure(self) -> BudgetChanged:
         """Return the budget now."""
+        stamp = self._sender.stamp()
         context = self._coordinator.get("context")
         report = getattr(context, "report", None)
         report = report or self._coordinator.get_capability("context.report")

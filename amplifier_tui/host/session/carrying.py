@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.jsonl import Row
 from amplifier_tui.context.state_file import state_before, write_state
 from amplifier_tui.host.events import Failed, HostEvent, TurnEnded, Usage
 from amplifier_tui.host.messages import is_from_hook
-from amplifier_tui.host.store import outcomes
-from amplifier_tui.host.store.metadata import now
-from amplifier_tui.host.store.outcomes import read_outcomes
-from amplifier_tui.host.store.rows import Row, messages_of
+from amplifier_tui.host.store.replay import DISPLAY, messages_of, read_outcomes
 from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.store.sessions import now
 from amplifier_tui.host.store.state import FILE_NAME
 
 logger = logging.getLogger(__name__)
@@ -110,7 +109,7 @@ async def forked(
         rows = [row for _, row in store.stored().read()]
         cut = len(rows) if before_turn is None else _row_of(rows, begun, before_turn)
         kept = rows[:cut]
-        known = read_outcomes(store.folder / outcomes.FILE_NAME)
+        known = read_outcomes(store.folder / DISPLAY)
         tools = [item for items in known.tools.values() for item in items]
         told = [*tools, *(item for item in known.others if _goes_along(item, cut, before_turn))]
         title = store.metadata.name

@@ -12,8 +12,9 @@ from amplifier_tui.context.request.view import ContextView
 from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.host.events import Level
 from amplifier_tui.host.session.budget import plan_steps
-from amplifier_tui.host.session.providers import ProviderFacts
-from amplifier_tui.host.stream.aside import aside
+from amplifier_tui.host.session.module_facts import ProviderFacts
+from amplifier_tui.host.stream.normalizer import aside
+from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.sources import Sources
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
@@ -40,7 +41,7 @@ class Compactor:
         sources: Has its pipeline.
         facts: The provider it talks to.
         window: The provider whose window is to be filled; None for that of the last request.
-        say: Shows a line to the user.
+        sender: Shows lines to the user.
         done: Called when the view is another one.
     """
 
@@ -50,14 +51,14 @@ class Compactor:
         sources: Sources,
         facts: Callable[[], ProviderFacts],
         window: Callable[[], Any],
-        say: Callable[[Level, str], None],
+        sender: Sender,
         done: Callable[[], Awaitable[None]],
     ) -> None:
         self._coordinator = coordinator
         self._sources = sources
         self._facts = facts
         self._window = window
-        self._say = say
+        self._sender = sender
         self._done = done
         self._task: asyncio.Task[Plan] | None = None
         self._stopped = False
@@ -126,6 +127,9 @@ class Compactor:
         task = self._task
         if task is not None and self.cancel():
             await asyncio.wait({task}, timeout=timeout)
+
+    def _say(self, level: Level, text: str) -> None:
+        self._sender.notice(level, text, "context")
 
     # --- the work --------------------------------------------------------------------------
 

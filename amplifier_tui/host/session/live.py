@@ -11,13 +11,12 @@ from pathlib import Path
 from time import time
 from typing import Any, Final
 
+from amplifier_tui.base.jsonl import Row
 from amplifier_tui.host.approvals.desk import Answer, ApprovalDesk, Question
 from amplifier_tui.host.approvals.surfaces import ProviderApprovals
 from amplifier_tui.host.events import (
     Failed,
     HostEvent,
-    Level,
-    Notice,
     SessionClosed,
     SessionOpened,
 )
@@ -27,28 +26,23 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.budget import BudgetMeter, Parts, context_config
 from amplifier_tui.host.session.carrying import Carried, forked, moved
 from amplifier_tui.host.session.compacting import Compactor
-from amplifier_tui.host.session.git_branch import git_branch
 from amplifier_tui.host.session.memories import Memories
-from amplifier_tui.host.session.module_facts import ModuleFacts
-from amplifier_tui.host.session.providers import ProviderFacts, default_provider
+from amplifier_tui.host.session.module_facts import ModuleFacts, ProviderFacts, default_provider
+from amplifier_tui.host.session.workspaces import git_branch
 from amplifier_tui.host.store.replay import STEER_HOOK
-from amplifier_tui.host.store.rows import Row
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.state import StateKeeper
 from amplifier_tui.host.stream.normalizer import Normalizer
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.closing import answer_dangling_calls, keep_partial_answer
-from amplifier_tui.host.turns.control import Outcome, PromptDeniedError, TurnControl, TurnParts
-from amplifier_tui.host.turns.prompts import Prompt
+from amplifier_tui.host.turns.control import Outcome, TurnControl, TurnParts
+from amplifier_tui.host.turns.prompts import Prompt, PromptDeniedError, PromptPath
 from amplifier_tui.host.turns.recorder import ContextRecorder
-from amplifier_tui.host.turns.sending import PromptPath
 from amplifier_tui.host.turns.sources import Sources
 from amplifier_tui.kernel.session import AmplifierSession
 
 logger = logging.getLogger(__name__)
 
-PAUSE: Final = 0.25
-"""Seconds between two measurements of the budget."""
 STOP_TIME: Final = 1.3
 CLEANUP_TIME: Final = 1.2
 """Seconds a turn has to stop, and modules have to clean up, when the session is closed."""
@@ -94,6 +88,7 @@ class LiveSession:
 
     Attributes:
         turns: Runs its prompts.
+        budget: Measures how full its context window is.
         compactor: Compacts its conversation on request.
         memories: What the user wants remembered.
     """
@@ -104,50 +99,35 @@ class LiveSession:
         self.desk = parts.desk
         self.bundle = parts.bundle
         self._parts = parts
-        self._sender = parts.sender
+        self.sender = parts.sender
         self._normalizer = parts.normalizer
         self._recorder = ContextRecorder(parts.store)
         self._provider = ProviderFacts()
         self._requested = False
         self._begun: dict[int, int] = {}
         coordinator = session.coordinator
-        self._budget = BudgetMeter(
+        self.budget = BudgetMeter(
             coordinator,
             parts.facts,
             lambda: self._provider,
             parts.prompt_parts,
             context_config(parts.plan),
             self._window,
+            parts.sender,
         )
-        self._sources = Sources(coordinator, lambda text, who: self.notice("warning", text, who))
-        self._state = StateKeeper(
-            parts.store.folder,
-            parts.redactor,
-            lambda text: self.notice("warning", text, "store"),
-        )
+        self._sources = Sources(coordinator, parts.sender)
+        self._state = StateKeeper(parts.store.folder, parts.redactor, parts.sender)
         self.compactor = Compactor(
             coordinator,
             self._sources,
             lambda: self._provider,
             self._window,
-            lambda level, text: self.notice(level, text, "context"),
+            parts.sender,
             self._compacted,
         )
-        self.memories = Memories(
-            coordinator,
-            session.session_id,
-            parts.redactor,
-            lambda level, text: self.notice(level, text, "memory"),
-        )
-        self._measuring: asyncio.Task[None] | None = None
-        self._measure_again = False
+        self.memories = Memories(coordinator, parts.redactor, parts.sender)
         self._last_answer = ""
-        self._prompts = PromptPath(
-            coordinator,
-            self._recorder,
-            parts.workspace,
-            lambda text: self.notice("warning", text),
-        )
+        self._prompts = PromptPath(coordinator, self._recorder, parts.workspace, parts.sender)
         self._detach: list[Callable[[], None]] = []
         self.turns = TurnControl(
             TurnParts(
@@ -211,7 +191,7 @@ class LiveSession:
         section = self._parts.plan.get("session")
         examples = section.get("examples") if isinstance(section, Mapping) else None
         return SessionOpened(
-            **self._sender.stamp(),
+            **self.sender.stamp(),
             bundle=self.bundle,
             cwd=str(self._parts.workspace),
             directory=str(self.store.folder),
@@ -235,11 +215,6 @@ class LiveSession:
         metadata.provider = usage.provider or self._provider.name or metadata.provider
         metadata.model = usage.model or self._provider.model or metadata.model
 
-    def notice(self, level: Level, text: str, source: str = "host") -> None:
-        """Show a line."""
-        text = self._parts.redactor.text(text)
-        self._sender.send(Notice(**self._sender.stamp(), level=level, text=text, source=source))
-
     # --- turns -----------------------------------------------------------------------------
 
     def _turn_begins(self, number: int, prompt: Prompt) -> None:
@@ -257,12 +232,14 @@ class LiveSession:
             without: A context source to leave out from now on.
         """
         if self.turns.running:
-            self.notice("warning", "A turn is running: there is nothing to try again")
+            self.sender.notice("warning", "A turn is running: there is nothing to try again")
             return
         if self.compactor.running:
-            self.notice("warning", "The conversation is being compacted: try again after it")
+            self.sender.notice("warning", "The conversation is being compacted: try again after it")
         elif not self.turns.retry(anew=self._prompts.can_only_repeat):
-            self.notice("info", "There is nothing to try again: no turn failed since the last one")
+            self.sender.notice(
+                "info", "There is nothing to try again: no turn failed since the last one"
+            )
         elif without:
             # The turn has begun, but nothing of it has run.
             self._sources.leave_out(without)
@@ -296,7 +273,7 @@ class LiveSession:
     def _failure(self, error: BaseException, prompt: Prompt) -> Failed:
         if isinstance(error, PromptDeniedError):
             return Failed(
-                **self._sender.stamp(),
+                **self.sender.stamp(),
                 kind="denied",
                 message=self._parts.redactor.text(str(error)),
                 remedy="Change the prompt, or the hook that refuses it.",
@@ -304,7 +281,7 @@ class LiveSession:
             )
         return turn_failure(
             error,
-            self._sender.stamp(),
+            self.sender.stamp(),
             self._parts.redactor,
             prompt=prompt.text,
             missing=self._parts.facts.missing(),
@@ -312,14 +289,14 @@ class LiveSession:
 
     async def _turn_over(self, number: int, outcome: Outcome) -> None:
         self._normalizer.turn_over(outcome.status)
-        self._sender.turn_over()
+        self.sender.turn_over()
         if outcome.answer.strip():
             self._last_answer = outcome.answer
         metadata = self.store.metadata
         metadata.turn_count = max(metadata.turn_count, number)
         self._note_model()
-        self._budget.prompt_may_differ()
-        await self._measure(turn_over=True)
+        self.budget.prompt_may_differ()
+        await self.budget.send(turn_over=True)
         await self.save_state()
         self.store.save_metadata()
 
@@ -334,13 +311,13 @@ class LiveSession:
     async def compact(self, instructions: str | None) -> None:
         """Compact the conversation; prompts wait for it. See `SessionClient.compact`."""
         if self.turns.running:
-            self.notice("warning", "A turn is running: compact when it has ended", "context")
+            self.sender.notice("warning", "A turn is running: compact when it has ended", "context")
             return
         with self.turns.paused():
             await self.compactor.compact(instructions)
 
     async def _compacted(self) -> None:
-        await self._measure()
+        await self.budget.send()
         await self.save_state()
 
     async def moved(self) -> Carried:
@@ -370,7 +347,7 @@ class LiveSession:
         if row.get("role") == "assistant":
             self._last_answer = text_of(row.get("content")) or self._last_answer
         if row.get("role") in ("assistant", "tool"):
-            self.measure_soon()
+            self.budget.measure_soon()
 
     def _resolved(self, question: Question, answer: Answer) -> None:
         if not question.call_id:
@@ -381,32 +358,8 @@ class LiveSession:
             self._normalizer.tools.refused(question.lane, question.call_id, answer.reason)
 
     def _usage_known(self) -> None:
-        self._budget.counted(self._normalizer.usage.window)
-        self.measure_soon()
-
-    def measure_soon(self) -> None:
-        """Measure the budget, now or right after the measurement that runs."""
-        if self._measuring is not None and not self._measuring.done():
-            self._measure_again = True
-            return
-        self._measuring = asyncio.get_running_loop().create_task(self._keep_measuring())
-
-    async def _keep_measuring(self) -> None:
-        self._measure_again = True
-        while self._measure_again:
-            self._measure_again = False
-            await self._measure()
-            await asyncio.sleep(PAUSE)
-
-    async def _measure(self, *, turn_over: bool = False) -> None:
-        try:
-            event = await self._budget.measure(self._sender.stamp())
-        except Exception:
-            logger.exception("The context budget could not be measured")
-            return
-        if turn_over:
-            self._budget.turn_over(event.total)
-        self._sender.send(event)
+        self.budget.counted(self._normalizer.usage.window)
+        self.budget.measure_soon()
 
     # --- the end ---------------------------------------------------------------------------
 
@@ -424,8 +377,7 @@ class LiveSession:
         await self.compactor.stop(STOP_TIME)
         await self.save_state()
         self.desk.cancel_all("the session was closed")
-        if self._measuring is not None:
-            self._measuring.cancel()
+        self.budget.stop()
         await self._clean_up()
         for stop in self._detach:
             stop()
@@ -433,13 +385,13 @@ class LiveSession:
         self._normalizer.close()
         said = self.store.rows > 0
         event = SessionClosed(
-            **self._sender.stamp(),
+            **self.sender.stamp(),
             reason=reason,
             resume_command=self._resume_command() if said else "",
             last_answer=self._parts.redactor.text(self._last_answer) if said else "",
         )
         self.store.close()
-        self._sender.send(event)
+        self.sender.send(event)
         logger.info("Session %s closed in %.2f s", self.session_id, time() - began)
         return event
 
@@ -457,7 +409,7 @@ class LiveSession:
         done, _ = await asyncio.wait({cleanup}, timeout=CLEANUP_TIME)
         if not done:
             cleanup.cancel()
-            self.notice(
+            self.sender.notice(
                 "warning", "A module did not clean up in time; the session was closed without it"
             )
             logger.error("Cleanup of session %s hangs; left to itself", self.session_id)

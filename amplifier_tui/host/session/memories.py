@@ -1,6 +1,5 @@
 """The user's memories: stored, listed and deleted by hand."""
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -8,6 +7,7 @@ from amplifier_tui.context.errors import MemoryUnavailableError
 from amplifier_tui.host.client import MemoryCard
 from amplifier_tui.host.events import Level
 from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 if TYPE_CHECKING:
@@ -21,26 +21,17 @@ NO_MEMORY: Final = (
 
 
 class Memories:
-    """The memories of one session's project.
-
-    Args:
-        coordinator: The session's.
-        session_id: The session new ones are from.
-        redactor: Keeps secrets out of them.
-        say: Shows a line to the user.
-    """
+    """The memories of one session's project."""
 
     def __init__(
         self,
         coordinator: ModuleCoordinator,
-        session_id: str,
         redactor: Redactor,
-        say: Callable[[Level, str], None],
+        sender: Sender,
     ) -> None:
         self._coordinator = coordinator
-        self._session_id = session_id
         self._redactor = redactor
-        self._say = say
+        self._sender = sender
 
     async def remember(self, text: str, *, everywhere: bool) -> None:
         """Store a memory and say so, or why not."""
@@ -51,7 +42,7 @@ class Memories:
         scope = "" if everywhere else self._project
         try:
             note = await store.remember(
-                self._redactor.text(text), scope=scope, session_id=self._session_id
+                self._redactor.text(text), scope=scope, session_id=self._sender.session_id
             )
         except (MemoryUnavailableError, ValueError) as error:
             self._say("warning", f"Not remembered: {error}")
@@ -107,6 +98,9 @@ class Memories:
     def _project(self) -> str:
         """The scope of this project, as the context and the model's tool know it."""
         return str(self._coordinator.get_capability("session.working_dir") or "")
+
+    def _say(self, level: Level, text: str) -> None:
+        self._sender.notice(level, text, "memory")
 
     def _tell(self, store: "MemoryStore") -> None:
         for notice in store.take_notices():

@@ -8,6 +8,7 @@ from time import time
 from typing import Final
 from uuid import uuid4
 
+from amplifier_tui.base.jsonl import StoredRows
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
@@ -41,12 +42,11 @@ from amplifier_tui.host.session.workspaces import (
     template_of,
 )
 from amplifier_tui.host.store.children import ChildStore
-from amplifier_tui.host.store.replay import TAIL
-from amplifier_tui.host.store.rows import StoredRows, messages_of, turns_before
+from amplifier_tui.host.store.replay import TAIL, messages_of, turns_before
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.sessions import find_session
-from amplifier_tui.host.stream.display import Display
 from amplifier_tui.host.stream.normalizer import Normalizer
+from amplifier_tui.host.stream.notices import Display
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.events import SESSION_FORK
 from amplifier_tui.kernel.hooks import HookTrace
@@ -159,7 +159,7 @@ class Opening:
             parts.normalizer.tell_usage()
         if not live.has_provider:
             self._no_provider(parts, prepared)
-        live.measure_soon()
+        live.budget.measure_soon()
         asyncio.get_running_loop().run_in_executor(None, prune_workspaces, self.session_id)
         return live
 
@@ -340,7 +340,7 @@ class Opening:
         return await prepared.create_session(
             session_id=self.session_id,
             approval_system=KernelApprovals(parts.desk, parts.facts.module_of_handler),
-            display_system=Display(sender.send, sender.stamp, self.redactor),
+            display_system=Display(sender),
             session_cwd=parts.workspace,
             is_resumed=bool(self._request.resume),
             before_initialize=before_initialize,

@@ -1,15 +1,20 @@
-"""Stored rows as the events that once announced them."""
+"""Stored rows, given back: to a context as messages, to a screen as the events they once were."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.tool_calls import RecordedCall, calls_of
+from amplifier_tui.base.jsonl import Row, StoredRows, encode_row
+from amplifier_tui.base.tool_calls import RecordedCall, calls_of, failed_result
 from amplifier_tui.host.events import (
     MAIN_LANE,
     BlockEnded,
     BlockKind,
+    Compacted,
+    Failed,
     HostEvent,
     SteerApplied,
     ToolEnded,
@@ -26,14 +31,130 @@ from amplifier_tui.host.messages import (
     thinking_of,
     typed_prompt,
 )
-from amplifier_tui.host.store.outcomes import Outcomes
-from amplifier_tui.host.store.rows import Row, StoredRows, turns_before
+from amplifier_tui.host.store.session_file import OnTrouble, SessionFile
+
+logger = logging.getLogger(__name__)
 
 TAIL: Final = 200
 """Rows that are shown at once when a session is resumed."""
 OUTPUT_LIMIT: Final = 64 * 1024
 STEER_HOOK: Final = "amplifier-tui-steer"
 """The name steering messages are stored under."""
+
+
+DISPLAY: Final = "display.jsonl"
+"""What the screen knew of rows and turns that the rows do not say: how long a tool took, what it
+changed, how a turn ended, so that a resumed session shows it again. Who allowed or refused what is
+noted beside it (older sessions have that in `approvals.jsonl`). Losing the file loses nothing of
+the conversation.
+"""
+KEPT: Final = (ToolEnded, TurnEnded, Failed, Compacted)
+"""The events it holds; of a `ToolEnded` all but the output, which is in its row."""
+
+
+class OutcomeFile:
+    """Appends outcomes.
+
+    Args:
+        path: The file.
+        on_trouble: See `SessionFile`.
+    """
+
+    def __init__(self, path: Path, on_trouble: OnTrouble | None = None) -> None:
+        self._file = SessionFile(path, on_trouble)
+
+    def append(self, rows: int, event: HostEvent) -> None:
+        """Note an event that came when there were `rows` rows."""
+        if isinstance(event, ToolEnded):
+            event = replace(event, output="")
+        self._file.append(encode_row({"row": rows, "event": event.to_json()}))
+
+    def audit(self, rows: int, entry: Mapping[str, Any]) -> None:
+        """Note who allowed or refused what when there were `rows` rows; nothing reads it back."""
+        self._file.append(encode_row({"row": rows, "approval": entry}))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """What was noted.
+
+    Attributes:
+        tools: By lane and call id, each with the number of rows there were, in order.
+        others: With the number of rows there were, in order.
+    """
+
+    tools: dict[tuple[str, str], list[tuple[int, ToolEnded]]] = field(default_factory=dict)
+    others: list[tuple[int, HostEvent]] = field(default_factory=list)
+
+
+def read_outcomes(path: Path) -> Outcomes:
+    """Read what was noted; what can't be read is left out."""
+    found = Outcomes()
+    try:
+        stored = StoredRows(path)
+    except OSError as error:
+        logger.warning("%s can't be read: %s", path, error)
+        return found
+    for _, record in stored.read():
+        if "event" not in record:
+            continue
+        try:
+            event = HostEvent.from_json(record["event"])
+            rows = int(record["row"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            logger.debug("A line of %s can't be read: %s", path, error)
+            continue
+        if isinstance(event, ToolEnded):
+            found.tools.setdefault((event.agent, event.call_id), []).append((rows, event))
+        else:
+            found.others.append((rows, event))
+    return found
+
+
+TRANSCRIPT: Final = "transcript.jsonl"
+_NO_RESULT: Final = (
+    "No result: the session ended before the call did. Call the tool again if it is still needed."
+)
+
+
+def messages_of(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Return rows as messages; a tool call without a result gets one that says so.
+
+    Args:
+        rows: As stored, in order.
+    """
+    stored = [row for row in rows if row.get("role")]
+    answered = {row.get("tool_call_id") for row in stored if row.get("role") == "tool"}
+    messages: list[dict[str, Any]] = []
+    waiting: list[dict[str, Any]] = []
+    for row in stored:
+        if waiting and row.get("role") != "tool":
+            # Behind the results that did come.
+            messages += waiting
+            waiting = []
+        messages.append({key: value for key, value in row.items() if key != "timestamp"})
+        if row.get("role") == "assistant":
+            waiting += [
+                failed_result(call.call_id, call.name, _NO_RESULT, mark=INTERRUPTED)
+                for call in calls_of(row)
+                if call.call_id and call.call_id not in answered
+            ]
+    return [*messages, *waiting]
+
+
+def turns_before(stored: StoredRows, index: int) -> int:
+    """Return how many rows before row `index` look like a user's prompt; none is parsed."""
+    return sum(_is_prompt(stored.line(i)) for i in range(min(index, len(stored))))
+
+
+def _is_prompt(line: bytes) -> bool:
+    # Rows are written with the role first; hooks leave their mark in the metadata.
+    head = line[:40].replace(b" ", b"")
+    return b'"role":"user"' in head and b'"hook_name"' not in line
 
 
 class Replay:

@@ -12,15 +12,26 @@ from amplifier_tui.base.plain import plain
 from amplifier_tui.host.events import HostEvent
 from amplifier_tui.host.messages import is_from_hook, typed_prompt
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.store import event_log, journal, outcomes
+from amplifier_tui.host.store import event_log, journal
 from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.journal import Journal, recovered_rows
-from amplifier_tui.host.store.metadata import Metadata, now, read_metadata, write_metadata
-from amplifier_tui.host.store.outcomes import OutcomeFile, read_outcomes
-from amplifier_tui.host.store.replay import Replay
-from amplifier_tui.host.store.rows import TRANSCRIPT
+from amplifier_tui.host.store.replay import (
+    DISPLAY,
+    KEPT,
+    TRANSCRIPT,
+    OutcomeFile,
+    Replay,
+    read_outcomes,
+)
 from amplifier_tui.host.store.session_file import SessionFile
-from amplifier_tui.host.store.sessions import SessionBusyError, shorten
+from amplifier_tui.host.store.sessions import (
+    Metadata,
+    SessionBusyError,
+    now,
+    read_metadata,
+    shorten,
+    write_metadata,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +69,7 @@ class SessionStore:
         self._is_new = not folder.exists()
         self._count = 0
         self._transcript = SessionFile(folder / TRANSCRIPT, self._trouble)
-        self._outcomes = OutcomeFile(folder / outcomes.FILE_NAME, self._trouble)
+        self._outcomes = OutcomeFile(folder / DISPLAY, self._trouble)
         self.journal = Journal(folder / journal.FILE_NAME, self._trouble)
         self.log = EventLogFile(folder / event_log.FILE_NAME, self._trouble)
 
@@ -142,7 +153,7 @@ class SessionStore:
 
     def note(self, event: HostEvent) -> None:
         """Note an outcome, so that a resumed session shows it again."""
-        if isinstance(event, outcomes.KEPT) and not event.replayed:
+        if isinstance(event, KEPT) and not event.replayed:
             self._outcomes.append(self._count, event)
 
     def add_outcome(self, rows: int, event: HostEvent) -> None:
@@ -191,7 +202,7 @@ class SessionStore:
         Args:
             stored: The rows, when they have been read already.
         """
-        noted = read_outcomes(self.folder / outcomes.FILE_NAME)
+        noted = read_outcomes(self.folder / DISPLAY)
         rows = stored if stored is not None else self.stored()
         return Replay(self.folder.name, rows, noted)
 

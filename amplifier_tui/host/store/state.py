@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +9,7 @@ from amplifier_tui.base.files import move_aside
 from amplifier_tui.context.pipeline import ContextPipeline
 from amplifier_tui.context.state_file import read_state, write_state
 from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.stream.sender import Sender
 
 logger = logging.getLogger(__name__)
 
@@ -22,13 +22,13 @@ class StateKeeper:
     Args:
         folder: The session's folder.
         redactor: Keeps secrets out of the file.
-        warn: Shows a line to the user.
+        sender: Shows lines to the user.
     """
 
-    def __init__(self, folder: Path, redactor: Redactor, warn: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path, redactor: Redactor, sender: Sender) -> None:
         self._path = folder / FILE_NAME
         self._redactor = redactor
-        self._warn = warn
+        self._sender = sender
         self._told: set[str] = set()
 
     async def save(self, pipeline: ContextPipeline) -> None:
@@ -88,4 +88,4 @@ class StateKeeper:
     def _tell(self, text: str) -> None:
         if text not in self._told:
             self._told.add(text)
-            self._warn(text)
+            self._sender.notice("warning", text, "store")

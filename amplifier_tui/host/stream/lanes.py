@@ -5,8 +5,8 @@ from typing import Any
 
 from amplifier_tui.host.events import MAIN_LANE, LaneClosed, LaneOpened, TurnStatus
 from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.stream.results import error_text
 from amplifier_tui.host.stream.sender import Sender
-from amplifier_tui.host.stream.summaries import error_text
 
 _RESULT_LIMIT = 2_000
 

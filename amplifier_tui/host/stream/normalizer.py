@@ -5,16 +5,17 @@ One observer per hook registry sees every emit: the event, its data, what each h
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.jsonl import Row
 from amplifier_tui.host.approvals.surfaces import ASKING, Asking
 from amplifier_tui.host.events import (
     MAIN_LANE,
     Compacted,
-    Level,
-    Notice,
     SteerApplied,
     TodoChanged,
     TurnStatus,
@@ -24,18 +25,16 @@ from amplifier_tui.host.messages import metadata_of, text_of
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.module_facts import ModuleFacts
 from amplifier_tui.host.store.replay import STEER_HOOK
-from amplifier_tui.host.store.rows import Row
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.stream import notices
-from amplifier_tui.host.stream.aside import is_aside
 from amplifier_tui.host.stream.blocks import Blocks
 from amplifier_tui.host.stream.lanes import Lanes
-from amplifier_tui.host.stream.plans import is_todo_tool, read_plan
+from amplifier_tui.host.stream.results import is_todo_tool, read_plan
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.tools import Tools
 from amplifier_tui.host.stream.traces import Traces
 from amplifier_tui.host.stream.usage import UsageMeter
-from amplifier_tui.host.turns.ticket import is_abandoned
+from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.kernel.hooks import HookRegistry, HookTrace
 
 logger = logging.getLogger(__name__)
@@ -119,7 +118,9 @@ class Normalizer:
             logger.exception("The event %s could not be shown", trace.event)
             if trace.event not in self._broken:
                 self._broken.add(trace.event)
-                self._notice("warning", f"An event could not be shown ({trace.event}): {error}")
+                self._sender.notice(
+                    "warning", f"An event could not be shown ({trace.event}): {error}"
+                )
 
     def close(self) -> None:
         """Write what waits."""
@@ -216,19 +217,9 @@ class Normalizer:
         def route(lane: str, data: Data) -> None:
             level, text, source = make(data)
             if text:
-                self._notice(level, text, source, lane)
+                self._sender.notice(level, text, source, lane)
 
         return route
-
-    def _notice(self, level: Level, text: str, source: str = "host", lane: str = MAIN_LANE) -> None:
-        self._sender.send(
-            Notice(
-                **self._sender.stamp(lane),
-                level=level,
-                text=self._redactor.text(text),
-                source=source,
-            )
-        )
 
     def _step(self, lane: str) -> None:
         self.blocks.step_begins(lane)
@@ -333,3 +324,24 @@ def _data_after(trace: HookTrace) -> Data:
 def _number(data: Data, key: str) -> int:
     value = data.get(key)
     return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0
+
+
+_ASIDE: ContextVar[bool] = ContextVar("amplifier_tui_aside", default=False)
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Keep the words a model writes from here on out of the conversation on the screen.
+
+    Its tokens count, and its provider's troubles are told, as ever.
+    """
+    token = _ASIDE.set(True)
+    try:
+        yield
+    finally:
+        _ASIDE.reset(token)
+
+
+def is_aside() -> bool:
+    """Whether the running code asks a model on the side."""
+    return _ASIDE.get()

@@ -1,10 +1,15 @@
 """Events that are worth a line in the status bar."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
+from amplifier_tui.host.approvals.surfaces import lane_of_task
 from amplifier_tui.host.events import Level
-from amplifier_tui.host.stream.summaries import error_text, first_line
+from amplifier_tui.host.stream.results import error_text, first_line
+from amplifier_tui.host.stream.sender import Sender
+
+logger = logging.getLogger(__name__)
 
 Line = tuple[Level, str, str]
 """Level, text and source of a notice."""
@@ -81,3 +86,24 @@ def _seconds(value: Any) -> str:
 
 def _source(data: Mapping[str, Any]) -> str:
     return str(data.get("provider") or data.get("orchestrator") or data.get("source") or "")
+
+
+TEXT_LIMIT: Final = 4_000
+
+
+class Display:
+    """The kernel's `DisplaySystem` (spec 002, hook result processing)."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+
+    def show_message(self, message: str, level: str, source: str = "hook") -> None:
+        """Show a message; see `kernel.display.DisplaySystem`."""
+        known = _LEVELS.get(str(level), "info")
+        self._sender.notice(known, str(message)[:TEXT_LIMIT], str(source), lane_of_task())
+
+    def push_nesting(self, *args: Any, **kwargs: Any) -> None:
+        """A sub-agent begins to speak. Nothing to do: its lane says so already."""
+
+    def pop_nesting(self, *args: Any, **kwargs: Any) -> None:
+        """A sub-agent has ended. Nothing to do: its lane says so already."""

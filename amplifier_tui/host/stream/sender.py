@@ -11,6 +11,8 @@ from amplifier_tui.host.events import (
     BlockDelta,
     BlockEnded,
     HostEvent,
+    Level,
+    Notice,
     SessionClosed,
     ToolEnded,
 )
@@ -78,6 +80,11 @@ class Sender:
         self._store.note(event)
         self._put(event)
         self._closed = isinstance(event, SessionClosed)
+
+    def notice(self, level: Level, text: str, source: str = "host", lane: str = MAIN_LANE) -> None:
+        """Show a line in the status bar."""
+        text = self._redactor.text(text)
+        self.send(Notice(**self.stamp(lane), level=level, text=text, source=source))
 
     def delta(self, lane: str, block_id: str, text: str) -> None:
         """Send a piece of a block."""

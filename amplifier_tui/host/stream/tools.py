@@ -6,22 +6,22 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
+from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.tool_calls import as_arguments
 from amplifier_tui.host.approvals.places import locate
 from amplifier_tui.host.approvals.subjects import changed_paths, read_subject
 from amplifier_tui.host.events import MAIN_LANE, ToolEnded, ToolProgress, ToolStarted
 from amplifier_tui.host.messages import metadata_of, text_of
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.store.rows import Row
 from amplifier_tui.host.stream.diffs import Snapshot, changes, snapshot
-from amplifier_tui.host.stream.sender import Sender
-from amplifier_tui.host.stream.summaries import (
+from amplifier_tui.host.stream.results import (
     OUTPUT_LIMIT,
     error_text,
     first_line,
     output_text,
     summary_words,
 )
+from amplifier_tui.host.stream.sender import Sender
 
 MOST_FILES: Final = 20
 """Files of one call that are looked at before and after."""

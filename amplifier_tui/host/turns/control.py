@@ -27,14 +27,18 @@ from amplifier_tui.host.events import (
     Usage,
 )
 from amplifier_tui.host.stream.sender import Stamp
+from amplifier_tui.host.turns.abandoned import (
+    TICKET,
+    Ticket,
+    end_children,
+    guard,
+    own_children,
+)
 from amplifier_tui.host.turns.handle import TurnHandle
-from amplifier_tui.host.turns.processes import end_children, own_children
 from amplifier_tui.host.turns.prompts import Prompt
 from amplifier_tui.host.turns.steering import Steering
-from amplifier_tui.host.turns.ticket import TICKET, Ticket, is_abandoned
 from amplifier_tui.kernel.cancellation import CancellationToken
 from amplifier_tui.kernel.hooks import HookRegistry
-from amplifier_tui.kernel.models import HookResult
 
 logger = logging.getLogger(__name__)
 
@@ -42,12 +46,6 @@ SECOND_CANCEL: Final = 0.8
 """Seconds after the first cancellation of the task, for modules that swallow one."""
 GIVE_UP: Final = 0.95
 """Seconds after which a task that goes on is abandoned."""
-_GUARD: Final = "amplifier-tui-guard"
-_GUARDED: Final = ("provider:request", "tool:pre")
-
-
-class PromptDeniedError(Exception):
-    """A hook refused the prompt."""
 
 
 @dataclass(slots=True)
@@ -135,7 +133,7 @@ class TurnControl:
         self._running: _Running | None = None
         self._queue: deque[Prompt] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._guards: list[Callable[[], None]] = []
+        self._guarded = False
         self._closed = False
         self._pauses = 0
         self._failed: tuple[int, Prompt] | None = None
@@ -408,11 +406,9 @@ class TurnControl:
         )
 
     def _raise_guards(self) -> None:
-        """Keep an abandoned turn from asking models and running tools."""
-        if self._guards:
-            return
-        for event in _GUARDED:
-            self._guards.append(self._parts.hooks.register(event, _deny_abandoned, -10_000, _GUARD))
+        if not self._guarded:
+            self._guarded = True
+            guard(self._parts.hooks)
 
     async def stop(self, timeout: float) -> None:
         """End the running turn, take no more prompts, and wait for the end at most `timeout`."""
@@ -434,12 +430,6 @@ class TurnControl:
         if running is not None:
             # Whatever went wrong: the front end must not wait for ever.
             self._parts.send(self._ended_event(running, Outcome("error")))
-
-
-async def _deny_abandoned(event: str, data: dict[str, Any]) -> HookResult | None:
-    if is_abandoned():
-        return HookResult(action="deny", reason="The turn was stopped.")
-    return None
 
 
 def _retrieved(task: "asyncio.Task[str]") -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from amplifier_tui.host.messages import PROMPT_KEY, is_from_hook, text_of
 from amplifier_tui.host.store.session_store import SessionStore
-from amplifier_tui.host.turns.ticket import is_abandoned
+from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.kernel.hooks import HookRegistry
 
 logger = logging.getLogger(__name__)

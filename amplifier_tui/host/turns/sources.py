@@ -1,11 +1,12 @@
 """The context sources around a session's turns, where its context has a pipeline."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 from amplifier_tui.context.errors import ContextSourceError
 from amplifier_tui.context.pipeline import ContextPipeline
+from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 PIPELINE = "context.pipeline"
@@ -13,16 +14,11 @@ PIPELINE = "context.pipeline"
 
 
 class Sources:
-    """Tells the pipeline of turns, and the user of sources that failed after one.
+    """Tells the pipeline of turns, and the user of sources that failed after one."""
 
-    Args:
-        coordinator: The session's.
-        warn: Shows a line to the user: text and source.
-    """
-
-    def __init__(self, coordinator: ModuleCoordinator, warn: Callable[[str, str], None]) -> None:
+    def __init__(self, coordinator: ModuleCoordinator, sender: Sender) -> None:
         self._coordinator = coordinator
-        self._warn = warn
+        self._sender = sender
         self._left_out: set[str] = set()
 
     @property
@@ -64,7 +60,7 @@ class Sources:
                 raise
             for error in group.exceptions:
                 source = error.source_id if isinstance(error, ContextSourceError) else "context"
-                self._warn(str(error), source)
+                self._sender.notice("warning", str(error), source)
 
 
 def failed_source(error: BaseException | None) -> ContextSourceError | None:

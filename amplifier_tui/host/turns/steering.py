@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from amplifier_tui.host.store.replay import STEER_HOOK
-from amplifier_tui.host.turns.ticket import is_abandoned
+from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.models import HookResult
 

@@ -1,4 +1,5 @@
 from collections import Counter
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -7,14 +8,14 @@ from hypothesis import strategies as st
 
 from amplifier_tui.host.events import PlanStep
 from amplifier_tui.host.session.budget import BudgetMeter, Limits, limits_of, scale
-from amplifier_tui.host.session.module_facts import ModuleFacts
-from amplifier_tui.host.session.providers import ProviderFacts, default_provider
-from amplifier_tui.host.stream.sender import Stamp
+from amplifier_tui.host.session.module_facts import ModuleFacts, ProviderFacts, default_provider
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.testing import MockContextManager, MockTool
 
-STAMP: Stamp = {"session_id": "s", "agent": "main", "at": 1.0}
 PROVIDER = ProviderFacts("p", "m", 100_000, 8_000)
+SENDER: Any = SimpleNamespace(
+    stamp=lambda: {"session_id": "s", "agent": "main", "at": 1.0}, send=lambda event: None
+)
 
 
 class Bench:
@@ -31,7 +32,9 @@ class Bench:
         async def parts() -> list[tuple[str, str]]:
             return self.parts
 
-        return BudgetMeter(self.coordinator, self.facts, lambda: PROVIDER, parts, config)
+        return BudgetMeter(
+            self.coordinator, self.facts, lambda: PROVIDER, parts, config, lambda: None, SENDER
+        )
 
 
 def messages() -> list[dict[str, Any]]:
@@ -48,7 +51,7 @@ def messages() -> list[dict[str, Any]]:
 
 async def test_every_token_has_a_source() -> None:
     bench = Bench(MockContextManager(messages()))
-    event = await (await bench.meter()).measure(STAMP)
+    event = await (await bench.meter()).measure()
     sources = {s.source: s for s in event.sources}
     assert set(sources) == {
         "bundle:test",
@@ -68,10 +71,10 @@ async def test_the_provider_s_count_is_the_total_and_what_came_after_is_added() 
     bench = Bench(context)
     meter = await bench.meter()
     meter.counted(5_000)
-    event = await meter.measure(STAMP)
+    event = await meter.measure()
     assert (event.kind, event.total) == ("usage", 5_000)
     context.messages.append({"role": "tool", "tool_call_id": "d", "content": "x" * 4_000})
-    later = await meter.measure(STAMP)
+    later = await meter.measure()
     assert later.kind == "usage" and 5_900 < later.total < 6_100
     assert sum(s.tokens for s in later.sources) == later.total
 
@@ -80,25 +83,31 @@ async def test_a_count_waits_for_the_answer_it_belongs_to() -> None:
     context = MockContextManager(messages()[:2])
     meter = await Bench(context).meter()
     meter.counted(5_000)
-    assert (await meter.measure(STAMP)).kind == "estimated"
+    assert (await meter.measure()).kind == "estimated"
     context.messages += messages()[2:]
-    assert (await meter.measure(STAMP)).total == 5_000
+    assert (await meter.measure()).total == 5_000
 
 
 async def test_a_floor_above_the_target_is_warned_of() -> None:
     bench = Bench(MockContextManager([]))
     bench.parts = [("bundle:huge", "word " * 100_000)]
-    event = await (await bench.meter()).measure(STAMP)
+    event = await (await bench.meter()).measure()
     assert event.floor >= event.target and "bundle:huge" in event.warning
 
 
 async def test_the_turns_until_compaction_are_told_from_their_growth() -> None:
-    meter = await Bench(MockContextManager([])).meter()
-    assert (await meter.measure(STAMP)).turns_left is None
-    for total in (1_000, 11_000, 21_000):
-        meter.turn_over(total)
-    event = await meter.measure(STAMP)
-    assert event.turns_left == (event.trigger - event.total) // 10_000
+    bench = Bench(MockContextManager([]))
+    meter = await bench.meter()
+    assert (await meter.measure()).turns_left is None
+    totals = []
+    for size in (1_000, 11_000, 21_000):
+        bench.context._messages = [{"role": "user", "content": "word " * size}]
+        totals.append((await meter.measure()).total)
+        await meter.send(turn_over=True)
+    event = await meter.measure()
+    growth = (totals[-1] - totals[0]) / 2
+    assert growth > 5_000
+    assert event.turns_left == int((event.trigger - event.total) / growth)
 
 
 async def test_a_context_s_own_report_is_taken() -> None:
@@ -117,7 +126,7 @@ async def test_a_context_s_own_report_is_taken() -> None:
         async def report(self) -> Report:
             return Report()
 
-    event = await (await Bench(Reporting([])).meter()).measure(STAMP)
+    event = await (await Bench(Reporting([])).meter()).measure()
     assert (event.total, event.trigger, event.kind) == (500, 400, "usage")
     assert event.sources[0].state == "compacted"
     assert event.preview == (
@@ -146,7 +155,7 @@ async def test_the_pipeline_s_report_is_taken() -> None:
 
     bench = Bench(MockContextManager([]))
     bench.coordinator.register_capability("context.report", tell)
-    event = await (await bench.meter()).measure(STAMP)
+    event = await (await bench.meter()).measure()
     assert [(s.source, s.tokens, s.state) for s in event.sources] == [
         ("assistant", 60, "compacted"),
         ("bundle:x", 50, "full"),

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.host.session.git_branch import git_branch
 from amplifier_tui.host.session.workspaces import (
     KEPT,
     WorkspaceError,
+    git_branch,
     make_workspace,
     prune_workspaces,
     scratch_root,

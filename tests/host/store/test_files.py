@@ -10,10 +10,14 @@ import pytest
 
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.event_log import EventLogFile
-from amplifier_tui.host.store.metadata import Metadata, read_metadata, write_metadata
 from amplifier_tui.host.store.session_file import SessionFile
 from amplifier_tui.host.store.session_store import SessionStore
-from amplifier_tui.host.store.sessions import SessionBusyError
+from amplifier_tui.host.store.sessions import (
+    Metadata,
+    SessionBusyError,
+    read_metadata,
+    write_metadata,
+)
 
 
 def test_a_full_disk_keeps_the_lines_and_says_so_once(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from amplifier_tui.host.events import (
     Usage,
 )
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.store.rows import messages_of
+from amplifier_tui.host.store.replay import messages_of
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.sessions import find_session, list_sessions
 from amplifier_tui.paths import sessions_dir

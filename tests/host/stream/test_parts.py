@@ -21,9 +21,8 @@ from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.stream import notices
 from amplifier_tui.host.stream.blocks import Blocks
 from amplifier_tui.host.stream.lanes import Lanes
-from amplifier_tui.host.stream.plans import is_todo_tool, read_plan
+from amplifier_tui.host.stream.results import is_todo_tool, output_text, read_plan, summary_words
 from amplifier_tui.host.stream.sender import Sender
-from amplifier_tui.host.stream.summaries import output_text, summary_words
 from amplifier_tui.host.stream.tools import Tools
 from amplifier_tui.host.stream.usage import UsageMeter, read_count
 

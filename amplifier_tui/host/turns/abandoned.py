@@ -1,15 +1,57 @@
-"""Ends what an abandoned turn left running: processes nobody waits for any more.
+"""Which turn the running code belongs to.
 
-Tools end their own processes when they are cancelled. This is for those that do not.
+A turn that would not stop is abandoned: its task may go on for ever. What it still emits, asks
+and writes must not get into the turns after it, so everything it starts carries its ticket.
 """
 
 import logging
 import os
 import signal
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from amplifier_tui.kernel.hooks import HookRegistry
+from amplifier_tui.kernel.models import HookResult
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, eq=False)
+class Ticket:
+    """One turn.
+
+    Attributes:
+        number: Its number in the session.
+        abandoned: Nobody waits for it any more.
+    """
+
+    number: int
+    abandoned: bool = False
+
+
+TICKET: ContextVar[Ticket | None] = ContextVar("amplifier_tui_turn", default=None)
+"""The ticket of the turn that started the running code."""
+
+
+def is_abandoned() -> bool:
+    """Whether the running code belongs to an abandoned turn."""
+    ticket = TICKET.get()
+    return ticket is not None and ticket.abandoned
+
+
+def guard(hooks: HookRegistry) -> None:
+    """Keep abandoned turns of a session from asking models and running tools from now on."""
+    for event in ("provider:request", "tool:pre"):
+        hooks.register(event, _deny_abandoned, -10_000, "amplifier-tui-guard")
+
+
+async def _deny_abandoned(event: str, data: dict[str, Any]) -> HookResult | None:
+    if is_abandoned():
+        return HookResult(action="deny", reason="The turn was stopped.")
+    return None
+
 
 _PROC: Final = Path("/proc")
 
