@@ -17,7 +17,7 @@ from amplifier_tui.foundation.spawn.capability import ChildInfo, SessionSpawner
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.approvals.desk import ApprovalDesk
-from amplifier_tui.host.approvals.surfaces import KernelApprovals, ProviderApprovals
+from amplifier_tui.host.approvals.surfaces import KernelApprovals
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import (
     Failed,
@@ -25,7 +25,6 @@ from amplifier_tui.host.events import (
     Level,
     ModuleFailed,
     Notice,
-    TurnStatus,
     Usage,
 )
 from amplifier_tui.host.failures import no_provider_remedy
@@ -35,6 +34,7 @@ from amplifier_tui.host.session.carrying import Carried
 from amplifier_tui.host.session.live import LiveSession, SessionParts
 from amplifier_tui.host.session.loading import ObservingLoader
 from amplifier_tui.host.session.module_facts import ModuleFacts, read_plan
+from amplifier_tui.host.session.sub_agents import follow
 from amplifier_tui.host.session.workspaces import (
     WorkspaceError,
     make_workspace,
@@ -49,7 +49,6 @@ from amplifier_tui.host.stream.normalizer import Normalizer
 from amplifier_tui.host.stream.notices import Display
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.events import SESSION_FORK
-from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.paths import sessions_dir, shipped_bundles_dir
 
@@ -335,7 +334,7 @@ class Opening:
         async def child(
             session: AmplifierSession, parent: AmplifierSession, info: ChildInfo
         ) -> None:
-            await _follow_child(parts, session, parent, info)
+            await follow(parts, session, parent, info)
 
         return await prepared.create_session(
             session_id=self.session_id,
@@ -405,7 +404,6 @@ class Opening:
             )
 
 
-_LANE_STATUS: Final[dict[str, TurnStatus]] = {"failed": "error", "cancelled": "cancelled"}
 _NAMED: Final = frozenset({"shipped", "user", "project", "added"})
 """Origins whose bundles are found by name."""
 
@@ -423,48 +421,3 @@ def _prompt_parts(bundle: BundleData, working_dir: Path) -> Parts | None:
         return await SystemPromptFactory(bundle, resolver).parts()
 
     return parts
-
-
-async def _follow_child(
-    parts: SessionParts, child: AmplifierSession, parent: AmplifierSession, info: ChildInfo
-) -> None:
-    """Follow a sub-agent from before its first module is mounted."""
-    parent_lane = parent.session_id
-    parts.normalizer.lanes.open(
-        info.session_id,
-        info.agent_name,
-        parent_lane if parent_lane != parts.sender.session_id else "main",
-        info.instruction,
-    )
-    parts.normalizer.observe(child.coordinator.hooks, info.session_id)
-    # Its events are in the log of the session on the screen.
-    child.coordinator.register_capability("session.events_path", str(parts.store.events_path))
-    answer = ""
-
-    def listen(trace: HookTrace) -> None:
-        nonlocal answer
-        if trace.event == "execution:end":
-            answer = str(trace.data.get("response") or "")
-
-    stop = child.coordinator.hooks.observe(listen)
-
-    def ended() -> None:
-        stop()
-        status = _LANE_STATUS.get(child.status.status, "success")
-        if status == "success" and not answer and child.coordinator.cancellation.is_cancelled:
-            status = "cancelled"  # before it came to its turn
-        parts.normalizer.lanes.close(info.session_id, status, answer)
-
-    child.coordinator.register_cleanup(ended)
-    provider = ProviderApprovals(parts.desk, lane=info.session_id)
-
-    async def ready() -> None:
-        register = child.coordinator.get_capability("approval.register_provider")
-        if callable(register):
-            outcome = register(provider)
-            if asyncio.iscoroutine(outcome):
-                await outcome
-
-    queue = getattr(child.loader, "enqueue_on_session_ready", None)
-    if callable(queue):
-        queue("amplifier-tui", lambda coordinator: ready())

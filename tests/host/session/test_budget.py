@@ -101,7 +101,7 @@ async def test_the_turns_until_compaction_are_told_from_their_growth() -> None:
     assert (await meter.measure()).turns_left is None
     totals = []
     for size in (1_000, 11_000, 21_000):
-        bench.context._messages = [{"role": "user", "content": "word " * size}]
+        bench.context.messages = [{"role": "user", "content": "word " * size}]
         totals.append((await meter.measure()).total)
         await meter.send(turn_over=True)
     event = await meter.measure()

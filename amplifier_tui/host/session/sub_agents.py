@@ -1,0 +1,58 @@
+"""Following a sub-agent: its lane, its hooks and its questions."""
+
+import asyncio
+from typing import Final
+
+from amplifier_tui.foundation.spawn.capability import ChildInfo
+from amplifier_tui.host.approvals.surfaces import ProviderApprovals
+from amplifier_tui.host.events import TurnStatus
+from amplifier_tui.host.session.live import SessionParts
+from amplifier_tui.kernel.hooks import HookTrace
+from amplifier_tui.kernel.session import AmplifierSession
+
+_LANE_STATUS: Final[dict[str, TurnStatus]] = {"failed": "error", "cancelled": "cancelled"}
+
+
+async def follow(
+    parts: SessionParts, child: AmplifierSession, parent: AmplifierSession, info: ChildInfo
+) -> None:
+    """Follow a sub-agent from before its first module is mounted."""
+    parent_lane = parent.session_id
+    parts.normalizer.lanes.open(
+        info.session_id,
+        info.agent_name,
+        parent_lane if parent_lane != parts.sender.session_id else "main",
+        info.instruction,
+    )
+    parts.normalizer.observe(child.coordinator.hooks, info.session_id)
+    # Its events are in the log of the session on the screen.
+    child.coordinator.register_capability("session.events_path", str(parts.store.events_path))
+    answer = ""
+
+    def listen(trace: HookTrace) -> None:
+        nonlocal answer
+        if trace.event == "execution:end":
+            answer = str(trace.data.get("response") or "")
+
+    stop = child.coordinator.hooks.observe(listen)
+
+    def ended() -> None:
+        stop()
+        status = _LANE_STATUS.get(child.status.status, "success")
+        if status == "success" and not answer and child.coordinator.cancellation.is_cancelled:
+            status = "cancelled"  # before it came to its turn
+        parts.normalizer.lanes.close(info.session_id, status, answer)
+
+    child.coordinator.register_cleanup(ended)
+    provider = ProviderApprovals(parts.desk, lane=info.session_id)
+
+    async def ready() -> None:
+        register = child.coordinator.get_capability("approval.register_provider")
+        if callable(register):
+            outcome = register(provider)
+            if asyncio.iscoroutine(outcome):
+                await outcome
+
+    queue = getattr(child.loader, "enqueue_on_session_ready", None)
+    if callable(queue):
+        queue("amplifier-tui", lambda coordinator: ready())
