@@ -41,11 +41,10 @@ async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = 
     """
     from amplifier_tui.modules.tool_search.glob_tool import GlobTool
     from amplifier_tui.modules.tool_search.grep_tool import GrepTool
-    from amplifier_tui.modules.tool_search.places import Places
+    from amplifier_tui.modules.tool_search.places import Places, SearchSettings
     from amplifier_tui.modules.tool_search.search import Searcher
-    from amplifier_tui.modules.tool_search.settings import read_settings
 
-    settings = read_settings(config or {})
+    settings = SearchSettings.read(config)
     places = Places(settings, coordinator)
     searcher = Searcher(settings.timeout)
     for tool in (GrepTool(places, searcher, settings), GlobTool(places, searcher, settings)):

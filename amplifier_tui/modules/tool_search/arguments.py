@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from amplifier_tui.modules.tool_search.problems import SearchProblem
+from amplifier_tui.modules._shared.tool_problem import ToolProblem
 
 Input = Mapping[str, Any]
 
@@ -14,11 +14,11 @@ def pattern(given: Input) -> str:
     """Return the pattern.
 
     Raises:
-        SearchProblem: There is none.
+        ToolProblem: There is none.
     """
     value = given.get("pattern")
     if not isinstance(value, str) or not value:
-        raise SearchProblem("`pattern` is missing: say what to look for.", "invalid_arguments")
+        raise ToolProblem("`pattern` is missing: say what to look for.", "invalid_arguments")
     return value
 
 
@@ -26,7 +26,7 @@ def number(given: Input, names: tuple[str, ...], default: int, most: int) -> int
     """Return a whole number from 0 up, cut to `most`.
 
     Raises:
-        SearchProblem: It is something else.
+        ToolProblem: It is something else.
     """
     name = next((name for name in names if given.get(name) is not None), None)
     if name is None:
@@ -37,7 +37,7 @@ def number(given: Input, names: tuple[str, ...], default: int, most: int) -> int
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise SearchProblem(
+        raise ToolProblem(
             f"`{name}` must be a whole number from 0 up, not {value!r}.", "invalid_arguments"
         )
     return min(value, most)
@@ -47,7 +47,7 @@ def flag(given: Input, *names: str) -> bool:
     """Return a yes or no; missing is no.
 
     Raises:
-        SearchProblem: It is something else.
+        ToolProblem: It is something else.
     """
     for name in names:
         value = given.get(name)
@@ -56,7 +56,7 @@ def flag(given: Input, *names: str) -> bool:
         if isinstance(value, str) and value.strip().lower() in ("true", "false"):
             value = value.strip().lower() == "true"
         if not isinstance(value, bool):
-            raise SearchProblem(
+            raise ToolProblem(
                 f"`{name}` must be true or false, not {value!r}.", "invalid_arguments"
             )
         return value
@@ -67,13 +67,13 @@ def choice(given: Input, name: str, choices: tuple[str, ...]) -> str:
     """Return one of some words; missing is the first.
 
     Raises:
-        SearchProblem: It is another one.
+        ToolProblem: It is another one.
     """
     value = given.get(name)
     if value is None or value == "":
         return choices[0]
     if value not in choices:
-        raise SearchProblem(
+        raise ToolProblem(
             f"`{name}` must be one of {', '.join(choices)}, not {value!r}.", "invalid_arguments"
         )
     return str(value)
@@ -83,7 +83,7 @@ def globs(given: Input, *names: str) -> list[str]:
     """Return the path patterns of arguments, each a text or a list of texts.
 
     Raises:
-        SearchProblem: They are something else.
+        ToolProblem: They are something else.
     """
     found: list[str] = []
     for name in names:
@@ -92,6 +92,6 @@ def globs(given: Input, *names: str) -> list[str]:
         if listed is None:
             continue
         if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
-            raise SearchProblem(f"`{name}` must be a pattern such as *.py.", "invalid_arguments")
+            raise ToolProblem(f"`{name}` must be a pattern such as *.py.", "invalid_arguments")
         found += [text.strip() for text in listed if text.strip()]
     return found

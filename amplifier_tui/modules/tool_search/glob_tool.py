@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._shared.tool_problem import ToolProblem, failed
 from amplifier_tui.modules.tool_search import arguments
 from amplifier_tui.modules.tool_search.globs import compile_globs
-from amplifier_tui.modules.tool_search.places import Places
-from amplifier_tui.modules.tool_search.problems import SearchProblem, failed
-from amplifier_tui.modules.tool_search.search import Findings, Searcher
-from amplifier_tui.modules.tool_search.settings import Settings
+from amplifier_tui.modules.tool_search.places import Places, SearchSettings
+from amplifier_tui.modules.tool_search.search import Searcher, SearchFindings
 
 _TYPES: Final = ("file", "dir", "any")
 _WILD: Final = "*?[{"
@@ -29,7 +28,7 @@ class GlobTool:
 
     name = "glob"
 
-    def __init__(self, places: Places, searcher: Searcher, settings: Settings) -> None:
+    def __init__(self, places: Places, searcher: Searcher, settings: SearchSettings) -> None:
         self._places = places
         self._searcher = searcher
         self._settings = settings
@@ -78,19 +77,19 @@ class GlobTool:
             folder, pattern = _split(arguments.pattern(input), input.get("path"))
             base = await asyncio.to_thread(self._places.resolve, folder)
             findings = await self._searcher.run(self._request(input, base, pattern))
-        except SearchProblem as problem:
-            return failed(problem)
+        except ToolProblem as problem:
+            return problem.result()
         return self._result(findings, base, pattern)
 
     def _request(self, input: dict[str, Any], base: Path, pattern: str) -> dict[str, Any]:
         if not base.is_dir():
-            raise SearchProblem(f"{base} is a file; give the folder it is in.", "not_a_folder")
+            raise ToolProblem(f"{base} is a file; give the folder it is in.", "not_a_folder")
         if ".." in pattern.split("/"):
-            raise SearchProblem("Use `path` instead of .. in the pattern.", "invalid_pattern")
+            raise ToolProblem("Use `path` instead of .. in the pattern.", "invalid_pattern")
         try:
             compile_globs([pattern])
         except ValueError as error:
-            raise SearchProblem(f"`pattern`: {error}.", "invalid_pattern") from error
+            raise ToolProblem(f"`pattern`: {error}.", "invalid_pattern") from error
         return {
             "kind": "glob",
             "start": str(base),
@@ -100,7 +99,7 @@ class GlobTool:
             "type": arguments.choice(input, "type", _TYPES),
         }
 
-    def _result(self, findings: Findings, base: Path, pattern: str) -> ToolResult:
+    def _result(self, findings: SearchFindings, base: Path, pattern: str) -> ToolResult:
         notes = [entry["note"] for entry in findings.found if "note" in entry]
         found = [entry for entry in findings.found if "path" in entry]
         found.sort(key=lambda entry: (-entry["changed"], entry["path"]))
@@ -114,7 +113,7 @@ class GlobTool:
                 "in a smaller folder."
             )
             if not found:
-                return failed(SearchProblem(notes[-1], "timeout"))
+                return failed(notes[-1], "timeout")
         if not found:
             wider = "" if "/" in pattern else f" here; **/{pattern} looks in all folders below"
             notes.insert(0, f"Nothing matches {pattern!r}{wider}.")

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from amplifier_tui.modules.tool_search.search import Findings
+from amplifier_tui.modules.tool_search.search import SearchFindings
 
 _MOST_CHARACTERS: Final = 40_000
 
 
 def report(
-    findings: Findings, request: Mapping[str, Any], shown: Callable[[str], str], timeout: float
+    findings: SearchFindings,
+    request: Mapping[str, Any],
+    shown: Callable[[str], str],
+    timeout: float,
 ) -> tuple[str, bool]:
     """Return the text, and whether anything was found.
 
@@ -62,7 +65,7 @@ def _cut(lines: list[str]) -> tuple[list[str], bool]:
 
 
 def _notes(
-    findings: Findings,
+    findings: SearchFindings,
     request: Mapping[str, Any],
     shown: Callable[[str], str],
     cut: bool,

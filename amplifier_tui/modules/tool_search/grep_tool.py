@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._shared.tool_problem import ToolProblem, failed
 from amplifier_tui.modules.tool_search import arguments
 from amplifier_tui.modules.tool_search.globs import compile_globs
 from amplifier_tui.modules.tool_search.grep_output import report
-from amplifier_tui.modules.tool_search.places import Places
-from amplifier_tui.modules.tool_search.problems import SearchProblem, failed
+from amplifier_tui.modules.tool_search.places import Places, SearchSettings
 from amplifier_tui.modules.tool_search.search import Searcher
-from amplifier_tui.modules.tool_search.settings import Settings
 
 _MODES: Final = ("files_with_matches", "content", "count")
 _TYPES: Final[dict[str, str]] = {
@@ -54,7 +53,7 @@ class GrepTool:
 
     name = "grep"
 
-    def __init__(self, places: Places, searcher: Searcher, settings: Settings) -> None:
+    def __init__(self, places: Places, searcher: Searcher, settings: SearchSettings) -> None:
         self._places = places
         self._searcher = searcher
         self._settings = settings
@@ -128,10 +127,10 @@ class GrepTool:
                 lambda path: self._places.shown(base, path),
                 self._searcher.timeout,
             )
-        except SearchProblem as problem:
-            return failed(problem)
+        except ToolProblem as problem:
+            return problem.result()
         if not found and findings.timed_out:
-            return failed(SearchProblem(text, "timeout"))
+            return failed(text, "timeout")
         return ToolResult(output=text)
 
     def _request(self, input: dict[str, Any], base: Path) -> dict[str, Any]:
@@ -164,7 +163,7 @@ def _checked(pattern: str, flags: int) -> str:
     try:
         re.compile(pattern, flags)
     except (re.error, OverflowError, RecursionError) as error:
-        raise SearchProblem(
+        raise ToolProblem(
             f"{pattern!r} is no regular expression: {error}. Escape what is meant literally.",
             "invalid_pattern",
         ) from error
@@ -177,12 +176,12 @@ def _globs(input: dict[str, Any]) -> list[str]:
     if kind:
         known = _TYPES.get(str(kind))
         if known is None:
-            raise SearchProblem(
+            raise ToolProblem(
                 f"`type` {kind!r} is not known; use `glob`, such as *.{kind}.", "invalid_arguments"
             )
         patterns.append(known)
     try:
         compile_globs(patterns)
     except ValueError as error:
-        raise SearchProblem(f"`glob`: {error}.", "invalid_arguments") from error
+        raise ToolProblem(f"`glob`: {error}.", "invalid_arguments") from error
     return patterns

@@ -22,7 +22,7 @@ class TooSlowError(Exception):
 
 
 @dataclass(frozen=True)
-class Line:
+class ShownLine:
     """A line that is shown.
 
     Attributes:
@@ -83,7 +83,7 @@ def matching_lines(text: str, pattern: re.Pattern[str], *, multiline: bool) -> l
 
 def shown_lines(
     text: str, numbers: list[int], pattern: re.Pattern[str], before: int, after: int
-) -> Iterator[Line]:
+) -> Iterator[ShownLine]:
     """Yield the matching lines with those around them."""
     lines = text.split("\n")
     if lines and lines[-1] == "":
@@ -96,7 +96,7 @@ def shown_lines(
         for each in range(first, until + 1):
             gap = around and each == first and last >= 0 and first > last + 1
             line = _shortened(lines[each].rstrip("\r"), pattern if each in matches else None)
-            yield Line(each + 1, line, each in matches, gap)
+            yield ShownLine(each + 1, line, each in matches, gap)
         last = max(last, until)
 
 

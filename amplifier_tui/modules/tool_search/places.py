@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from amplifier_tui.modules.tool_search.problems import SearchProblem
-from amplifier_tui.modules.tool_search.settings import Settings
+from pydantic import Field
 
-WORKING_DIR_CAPABILITY = "session.working_dir"
+from amplifier_tui.base.config import Bytes, ModuleSettings, Paths, PathText, Seconds
+from amplifier_tui.base.text import printable
+from amplifier_tui.modules._shared.session_paths import working_dir
+from amplifier_tui.modules._shared.tool_problem import ToolProblem
+
+
+class SearchSettings(ModuleSettings):
+    """The module's configuration; see the package's docstring."""
+
+    module: ClassVar[str] = "tool-search"
+
+    allowed_read_paths: Paths = ()
+    denied_read_paths: Paths = ()
+    timeout: Seconds = Field(20.0, ge=1, lt=1e12)
+    max_results: int = Field(200, ge=1)
+    max_file_bytes: Bytes = Field(5_000_000, ge=1)
+    working_dir: PathText | None = None
 
 
 class Places:
@@ -17,20 +31,18 @@ class Places:
 
     Args:
         settings: What is allowed and denied.
-        coordinator: Says where the workspace is; None for nobody.
+        coordinator: Says where the workspace is.
     """
 
-    def __init__(self, settings: Settings, coordinator: Any | None = None) -> None:
+    def __init__(self, settings: SearchSettings, coordinator: Any) -> None:
         self._settings = settings
         self._coordinator = coordinator
 
     @property
     def root(self) -> Path:
         """The workspace, without links."""
-        folder = None
-        if self._coordinator is not None:
-            folder = self._coordinator.get_capability(WORKING_DIR_CAPABILITY)
-        return _resolved(str(folder or self._settings.working_dir or os.getcwd()), Path())
+        folder = working_dir(self._coordinator, self._settings.working_dir)
+        return _resolved(str(folder), Path())
 
     @property
     def denied(self) -> list[str]:
@@ -45,30 +57,30 @@ class Places:
             given: As the model wrote it: relative to the workspace or absolute; empty for it.
 
         Raises:
-            SearchProblem: It is no path, is not there, or may not be searched.
+            ToolProblem: It is no path, is not there, or may not be searched.
         """
         root = self.root
         if given is None or given == "":
             given = "."
         if not isinstance(given, str):
-            raise SearchProblem(f"`path` must be a text, not {given!r}.", "invalid_path")
+            raise ToolProblem(f"`path` must be a text, not {given!r}.", "invalid_path")
         path = _resolved(given, root)
         for place in map(Path, self.denied):
             if path.is_relative_to(place):
-                raise SearchProblem(
+                raise ToolProblem(
                     f"Denied: {path} is in {place}, which this session may not read "
                     "(`denied_read_paths`). Search elsewhere, or ask the user.",
                     "denied_path",
                 )
         allowed = (_resolved(each, root) for each in self._settings.allowed_read_paths)
         if not any(path.is_relative_to(place) for place in (root, *allowed)):
-            raise SearchProblem(
+            raise ToolProblem(
                 f"Denied: {path} is outside of the workspace {root}. Use a path inside it, or ask "
                 "the user to add the folder to `allowed_read_paths` of tool-search.",
                 "outside_workspace",
             )
         if not path.exists():
-            raise SearchProblem(f"There is no file or folder {given}.", "not_found")
+            raise ToolProblem(f"There is no file or folder {given}.", "not_found")
         return path
 
     def shown(self, base: Path, path: str) -> str:
@@ -84,7 +96,7 @@ class Places:
         text = f"{text}/" if path.endswith("/") else text
         # A name is data: it may hold line ends or characters that can't be encoded.
         text = text.encode("utf-8", "replace").decode()
-        return "".join(character if character.isprintable() else "?" for character in text)
+        return printable(text)
 
 
 def _resolved(path: str, root: Path) -> Path:
@@ -92,4 +104,4 @@ def _resolved(path: str, root: Path) -> Path:
         return (root / Path(path).expanduser()).resolve()
     except (ValueError, RuntimeError, OSError) as error:
         # NUL, characters the file system can't encode, an unknown user's home, circular links.
-        raise SearchProblem(f"{path!r} is not a usable path: {error}.", "invalid_path") from error
+        raise ToolProblem(f"{path!r} is not a usable path: {error}.", "invalid_path") from error

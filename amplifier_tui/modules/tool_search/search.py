@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
+import importlib.util
 import json
 import logging
 import os
@@ -13,13 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.modules.tool_search.problems import SearchProblem
+from amplifier_tui.modules._shared.tool_problem import ToolProblem
 
 logger = logging.getLogger(__name__)
 
 _ROOT: Final = str(Path(__file__).resolve().parents[3])
 _START: Final = (
-    "import sys; sys.path.insert(0, sys.argv[1]); "
+    "import sys; sys.path += sys.argv[1:]; "
     "from amplifier_tui.modules.tool_search.worker import main; main()"
 )
 _AT_ONCE: Final = 4
@@ -28,7 +30,7 @@ _LONGEST_LINE: Final = 1024 * 1024
 
 
 @dataclass
-class Findings:
+class SearchFindings:
     """What a search found.
 
     Attributes:
@@ -53,19 +55,19 @@ class Searcher:
         self.timeout = timeout
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
-    async def run(self, request: Mapping[str, Any]) -> Findings:
+    async def run(self, request: Mapping[str, Any]) -> SearchFindings:
         """Carry out a request; see `worker`.
 
         Raises:
-            SearchProblem: The process failed.
+            ToolProblem: The process failed.
             asyncio.CancelledError: The call was cancelled; the process is gone.
         """
         async with self._slots:
             return await self._run(json.dumps(request).encode())
 
-    async def _run(self, request: bytes) -> Findings:
+    async def _run(self, request: bytes) -> SearchFindings:
         # -I and -S: nothing of the environment's or the workspace's is imported, and it is faster.
-        command = (sys.executable, "-I", "-S", "-X", "utf8", "-c", _START, _ROOT)
+        command = (sys.executable, "-I", "-S", "-X", "utf8", "-c", _START, _ROOT, _library())
         kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
         try:
             process = await asyncio.create_subprocess_exec(
@@ -77,8 +79,8 @@ class Searcher:
                 limit=_LONGEST_LINE,
             )
         except OSError as error:
-            raise SearchProblem(f"The search can't be started: {error}.", "os_error") from error
-        findings = Findings()
+            raise ToolProblem(f"The search can't be started: {error}.", "os_error") from error
+        findings = SearchFindings()
         try:
             async with asyncio.timeout(self.timeout):
                 trouble = await _follow(process, request, findings)
@@ -90,11 +92,21 @@ class Searcher:
         if not findings.end:
             logger.error("The searching process failed: %s", trouble)
             last = trouble.strip().rpartition("\n")[2]
-            raise SearchProblem(f"The search failed: {last or 'it was ended'}.", "search_failed")
+            raise ToolProblem(f"The search failed: {last or 'it was ended'}.", "search_failed")
         return findings
 
 
-async def _follow(process: asyncio.subprocess.Process, request: bytes, findings: Findings) -> str:
+@functools.cache
+def _library() -> str:
+    """Where pathspec is installed, which the searching process imports."""
+    found = importlib.util.find_spec("pathspec")
+    assert found is not None and found.origin is not None
+    return str(Path(found.origin).parents[1])
+
+
+async def _follow(
+    process: asyncio.subprocess.Process, request: bytes, findings: SearchFindings
+) -> str:
     """Send the request and collect what comes; returns what the process complained about."""
     assert process.stdin is not None
     assert process.stdout is not None

@@ -82,10 +82,11 @@ PARTS = ("a", "b", "build", "x.log", "y.txt", "z")
 PATTERNS = (
     *("*.log", "build", "build/", "/build", "a/b", "a/**", "**/b", "/a/*", "!x.log", "!a/"),
     *("?.txt", "[x-z].*", "a/**/x.log", "!/a/b/", "b/x.log", "\\!a", "**", "*/y.txt"),
+    *("*", "!*/", "!*.txt", "/*/", "a/*/", "b*/"),
 )
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(40))
 async def test_git_itself_agrees(search: Search, seed: int):
     chance = random.Random(seed)
     git(search.root, "init", "-q")
