@@ -15,8 +15,7 @@ def sessions(cwd: str, as_json: bool) -> None:
 
     from amplifier_tui.base.text import one_line
     from amplifier_tui.host.store.sessions import list_sessions
-    from amplifier_tui.ui.ages import ago
-    from amplifier_tui.ui.state.formats import plural
+    from amplifier_tui.ui.state.formats import ago, plural
 
     folder = Path(cwd).expanduser()
     if not folder.is_dir():

@@ -104,7 +104,7 @@ class Watch:
             self._keep("state", frame)
         elif file.startswith("ui/"):
             root = _stack(frame)[0][0]
-            self._keep("widgets" if root.endswith("feed.py") else "draw", frame)
+            self._keep("widgets" if root.endswith("session/link.py") else "draw", frame)
         elif frame.f_code.co_qualname in _STREAMED:
             self._keep("engine", frame)
         elif type(frame.f_locals.get("event")).__name__ == "BlockDelta":

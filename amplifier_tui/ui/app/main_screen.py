@@ -92,8 +92,7 @@ class MainScreen(Screen[None]):
         from amplifier_tui.ui.panes.context.pane import ContextPane
         from amplifier_tui.ui.panes.events.pane import EventLogPane
         from amplifier_tui.ui.panes.modules.pane import ModulesPane
-        from amplifier_tui.ui.prompt.completer import Completer
-        from amplifier_tui.ui.prompt.popup import CompletionPopup
+        from amplifier_tui.ui.prompt.completer import Completer, CompletionPopup
         from amplifier_tui.ui.transcript.view import TranscriptView
         from amplifier_tui.ui.widgets.status_bar import StatusBar
 

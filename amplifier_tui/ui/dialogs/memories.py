@@ -13,10 +13,10 @@ from textual.widgets import Input, Static
 
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.client import MemoryCard
-from amplifier_tui.ui.ages import ago
 from amplifier_tui.ui.dialogs.parts.picker import AskingPicker
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fuzzy import rank
+from amplifier_tui.ui.state.formats import ago
 from amplifier_tui.ui.widgets.pick_list import PickRow
 
 _TEXT = 2_000

@@ -9,11 +9,10 @@ from textual.content import Content
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import SessionCard
 from amplifier_tui.host.events import Level
-from amplifier_tui.ui.ages import ago
 from amplifier_tui.ui.app.themes import Roles
 from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, Picker, marked_match
 from amplifier_tui.ui.fuzzy import rank
-from amplifier_tui.ui.state.formats import plural
+from amplifier_tui.ui.state.formats import ago, plural
 from amplifier_tui.ui.state.notices import ShownNotice
 from amplifier_tui.ui.widgets.pick_list import PickRow
 

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from amplifier_tui.host.events import Segment
-from amplifier_tui.ui.dialogs.approval.diff_lines import diff_view
-from amplifier_tui.ui.dialogs.approval.payload import payload_lines, visible
+from amplifier_tui.ui.dialogs.approval.payload import diff_view, payload_lines, visible
 from amplifier_tui.ui.dialogs.approval.words import outcome_words, remember
 from amplifier_tui.ui.widgets.scroll_lines import TextLine, _height, _parts
 from tests.ui.requests import DIFF, ask, resolved

@@ -9,7 +9,6 @@ from amplifier_tui.host.client import (
     SessionCard,
 )
 from amplifier_tui.host.events import Notice, TodoChanged, TodoItem
-from amplifier_tui.ui.ages import ago
 from amplifier_tui.ui.app.themes import DEFAULT_THEME
 from amplifier_tui.ui.dialogs.bundle_picker import BundlePicker
 from amplifier_tui.ui.dialogs.commands import CommandPalette, Help, LeaderPopup
@@ -21,6 +20,7 @@ from amplifier_tui.ui.dialogs.pickers import (
 )
 from amplifier_tui.ui.dialogs.plan import PlanSheet
 from amplifier_tui.ui.dialogs.questions import AskLine
+from amplifier_tui.ui.state.formats import ago
 from amplifier_tui.ui.widgets.pick_list import PickList
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient

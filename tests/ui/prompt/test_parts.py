@@ -9,8 +9,12 @@ from amplifier_tui.ui.fuzzy import match, rank
 from amplifier_tui.ui.keys.actions import BY_SLASH
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.chips import Chips, is_large
-from amplifier_tui.ui.prompt.completion import complete_commands, complete_files, find_query
-from amplifier_tui.ui.prompt.files import list_files
+from amplifier_tui.ui.prompt.completion import (
+    complete_commands,
+    complete_files,
+    find_query,
+    list_files,
+)
 from amplifier_tui.ui.prompt.history import KEEP, History
 
 TEXT = st.text(max_size=40)

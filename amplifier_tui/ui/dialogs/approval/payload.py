@@ -1,9 +1,10 @@
-"""The exact thing a request would allow, line by line, with nothing hidden in it."""
+"""The exact thing a request would allow, line by line, with nothing hidden in it; and its diff."""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import reveal
@@ -17,6 +18,11 @@ _PRETTY_LIMIT = 200_000
 # Spaces that look like the usual one and are not: a shell takes them for letters.
 _ODD_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]")
 _SHOWN = re.compile("‹U\\+[0-9A-F]{4,6}›")
+
+_HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$")
+
+LEAD = 7
+"""Cells of the number column."""
 
 
 def visible(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
@@ -96,3 +102,77 @@ def _plain_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
         # Indenting would hide the value that comes first.
         raise ValueError("a key comes twice")
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class DiffView:
+    """A diff ready to be drawn.
+
+    Attributes:
+        lines: One per line of the diff, file headers joined to one.
+        added: Lines that are added.
+        removed: Lines that are removed.
+        hunks: Index in `lines` of each hunk's first line.
+    """
+
+    lines: tuple[TextLine, ...]
+    added: int
+    removed: int
+    hunks: tuple[int, ...]
+
+
+def diff_view(diff: str) -> DiffView:
+    """Lay out a unified diff; text that is none is shown as it is, nothing is left out."""
+    lines: list[TextLine] = []
+    hunks: list[int] = []
+    added = removed = 0
+    old = new = old_left = new_left = 0
+    for raw in diff.split("\n"):
+        if old_left > 0 or new_left > 0:
+            sign, text = raw[:1], raw[1:]
+            if sign == "-":
+                lines.append(_line(text, old, "−", "$text-error"))
+                removed, old, old_left = removed + 1, old + 1, old_left - 1
+                continue
+            if sign == "+":
+                lines.append(_line(text, new, "+", "$text-success"))
+                added, new, new_left = added + 1, new + 1, new_left - 1
+                continue
+            if sign in (" ", ""):
+                lines.append(_line(text, new, " ", ""))
+                old, new = old + 1, new + 1
+                old_left, new_left = old_left - 1, new_left - 1
+                continue
+        found = _HUNK.match(raw)
+        if found:
+            old, new = int(found[1]), int(found[3])
+            old_left, new_left = int(found[2] or 1), int(found[4] or 1)
+            if lines and hunks:
+                lines.append(TextLine("⋯" + found[5], "$text-muted"))
+            hunks.append(len(lines))
+        elif raw:
+            text, marks = visible(raw)
+            lines.append(TextLine(text, "$text-muted", marks=marks))
+            _join_header(lines)
+    return DiffView(tuple(lines), added, removed, tuple(hunks))
+
+
+def _line(text: str, number: int, sign: str, style: str) -> TextLine:
+    text, marks = visible(text)
+    return TextLine(text, style, lead=f"{number:>4} {sign}", marks=marks)
+
+
+def _join_header(lines: list[TextLine]) -> None:
+    """Make one line of the `---` and `+++` of a file: its name, or `old → new`."""
+    if len(lines) < 2:
+        return
+    before, after = lines[-2].text, lines[-1].text
+    if not before.startswith("--- ") or not after.startswith("+++ ") or lines[-2].lead:
+        return
+    old, new = (_name(text[4:]) for text in (before, after))
+    words = new if old == new else f"new file {new}" if old == "/dev/null" else f"{old} → {new}"
+    lines[-2:] = [TextLine(words, "$text-secondary bold", marks=shown_marks(words))]
+
+
+def _name(path: str) -> str:
+    return path.removeprefix("a/").removeprefix("b/").split("→   ")[0]

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from amplifier_tui.base.text import one_line, reveal
-from amplifier_tui.ui.dialogs.approval.diff_lines import LEAD, diff_view
-from amplifier_tui.ui.dialogs.approval.payload import payload_lines, text_lines
+from amplifier_tui.ui.dialogs.approval.payload import LEAD, diff_view, payload_lines, text_lines
 from amplifier_tui.ui.state.formats import elapsed, short_path
 from amplifier_tui.ui.widgets.scroll_lines import TextLine
 
