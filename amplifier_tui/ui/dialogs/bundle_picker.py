@@ -77,8 +77,6 @@ class BundlePicker(AskingPicker[BundleCard]):
         self._cards = {card.name: card for card in cards}
         return next((card.name for card in cards if card.active), "")
 
-    # --- rows ------------------------------------------------------------------------------
-
     def rows_for(self, query: str) -> Sequence[PickRow]:
         """Return the bundles that match."""
         cards = rank(query, self._cards.values(), lambda card: f"{card.name} {card.description}")
@@ -138,8 +136,6 @@ class BundlePicker(AskingPicker[BundleCard]):
         """Leave the preview out where there is no room for it."""
         super().fit(rows)
         self.set_class(self.app.size.width < _NARROW, "-alone")
-
-    # --- choosing --------------------------------------------------------------------------
 
     def chosen(self, row: PickRow) -> None:
         """Return the bundle, unless it cannot be opened at all."""

@@ -87,8 +87,6 @@ class MemoryList(AskingPicker[MemoryCard]):
             return one_line(str(error))
         return super().problem_words(error)
 
-    # --- rows ------------------------------------------------------------------------------
-
     def rows_for(self, query: str) -> Sequence[PickRow]:
         """Return the memories that match."""
         cards = self._cards.values()
@@ -117,8 +115,6 @@ class MemoryList(AskingPicker[MemoryCard]):
         self.query_one("#memory-text", Static).update("" if whole and len(text) < room else text)
         if row is None or row.id != self._doomed:
             self._keep()
-
-    # --- keys ------------------------------------------------------------------------------
 
     def choices(self) -> Sequence[KeyChoice]:
         """Return the keys; while one is about to be forgotten, those that decide it."""

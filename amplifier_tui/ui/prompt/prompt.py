@@ -69,8 +69,6 @@ class Prompt(Horizontal):
         yield Static("›", id="prompt-glyph")
         yield self.input
 
-    # --- what the screen tells it ----------------------------------------------------------
-
     def complete_with(self, completer: Completer) -> None:
         """Complete files and commands from now on."""
         self._completer = completer
@@ -110,8 +108,6 @@ class Prompt(Horizontal):
         """Take the candidate that was clicked, as enter does."""
         if self._completer is not None:
             self.input.call_next(self._completer.take_key, "enter")
-
-    # --- completion ------------------------------------------------------------------------
 
     @on(TextArea.Changed)
     def _changed(self, event: TextArea.Changed) -> None:

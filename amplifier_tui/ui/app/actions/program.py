@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.dialogs.parts.picker import Picker
     from amplifier_tui.ui.keys.keymap import Keymap
 
-# --- commands ------------------------------------------------------------------------------
-
 
 def leader(app: SessionApp) -> None:
     """Wait for the second key of a chord."""
@@ -53,9 +51,6 @@ def help(app: SessionApp) -> None:
     _choose_command(app, Help(app.keymap))
 
 
-# --- prompt --------------------------------------------------------------------------------
-
-
 def search_history(app: SessionApp) -> None:
     """Look for an earlier prompt and put it into the draft."""
     from amplifier_tui.ui.dialogs.pickers import HistoryPicker
@@ -86,9 +81,6 @@ def editor(app: SessionApp) -> None:
     else:
         prompt.set_draft(text)
     prompt.focus()
-
-
-# --- keys and themes -----------------------------------------------------------------------
 
 
 async def load_keys(app: SessionApp) -> None:
