@@ -16,17 +16,15 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
-from amplifier_tui.ui.transcript import pulse, streams
+from amplifier_tui.ui.transcript.arriving import Arrivals
 from amplifier_tui.ui.transcript.document_view import DocumentView
 from amplifier_tui.ui.transcript.entries import links
 from amplifier_tui.ui.transcript.entries.plain import name_of, plain_text
 from amplifier_tui.ui.transcript.entries.renderer import is_expandable
 from amplifier_tui.ui.transcript.entries.scene import Keys
-from amplifier_tui.ui.transcript.intake import Intake
-from amplifier_tui.ui.transcript.layout.cursor import Cursor
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
-from amplifier_tui.ui.transcript.layout.measuring import Measuring
-from amplifier_tui.ui.transcript.ticker import Ticker
+from amplifier_tui.ui.transcript.layout.pager import EntryCursor
+from amplifier_tui.ui.transcript.timing import PULSE_PERIOD, Pulse, Ticker
 from amplifier_tui.ui.widgets.transcript_messages import (
     ActionWanted,
     CopyRequested,
@@ -38,7 +36,6 @@ from amplifier_tui.ui.widgets.transcript_messages import (
 
 _MEASURE_PERIOD = 1 / 20
 _MEASURE_SLICE = 0.004
-_QUIET_TICKS = 30
 
 
 class TranscriptView(DocumentView, can_focus=True):
@@ -81,14 +78,13 @@ class TranscriptView(DocumentView, can_focus=True):
     def __init__(self, *, clock: Callable[[], float] = time.time, id: str | None = None) -> None:
         super().__init__(id=id)
         self._clock = clock
-        self._streams = streams.Streams(self._document)
-        self._pulse = pulse.Pulse(self._document.renderer)
-        self._intake = Intake(self._document, self._streams, self._pulse, clock)
-        self._measuring = Measuring(self._document)
-        self._cursor = Cursor(self._document, self._pager)
-        self._quiet = 0
-        self._flush_ticker = Ticker(self, stream_period(), self._flush)
-        self._pulse_ticker = Ticker(self, pulse.PERIOD, self._beat)
+        self._pulse = Pulse(self._document.renderer)
+        self._arrivals = Arrivals(self._document, self._pulse, clock)
+        self._cursor = EntryCursor(self._document, self._pager)
+        self._drawn_at = 0.0
+        self._period = stream_period()
+        self._flush_ticker = Ticker(self, self._period, self._flush)
+        self._pulse_ticker = Ticker(self, PULSE_PERIOD, self._beat)
         self._measure_ticker = Ticker(self, _MEASURE_PERIOD, self._measure)
 
     # --- what the app says -----------------------------------------------------------------
@@ -97,7 +93,7 @@ class TranscriptView(DocumentView, can_focus=True):
         """Take what happened to the entries, in order."""
         changes = list(changes)
         self._document.renderer.now = self._clock()
-        if self._intake.apply(changes):
+        if self._arrivals.apply(changes):
             if any(change.op == "clear" for change in changes):
                 self._pager.reset()
                 self._deselect()
@@ -123,7 +119,7 @@ class TranscriptView(DocumentView, can_focus=True):
     @property
     def is_streaming(self) -> bool:
         """Whether text is arriving or waits to be drawn."""
-        return self._streams.active
+        return self._arrivals.active
 
     @property
     def cursor(self) -> ConversationEntry | None:
@@ -150,7 +146,7 @@ class TranscriptView(DocumentView, can_focus=True):
             item = next((item for item in items if is_expandable(item)), None)
         if item is not None and is_expandable(item):
             place = self._pager.place_of(item)
-            self._intake.open(item, not item.expanded)
+            self._arrivals.open(item, not item.expanded)
             if self._width:
                 self._place(self._pager.hold(item, place))
             self.refresh()
@@ -161,7 +157,7 @@ class TranscriptView(DocumentView, can_focus=True):
         items = [item for item in self._document.items.values() if is_expandable(item)]
         opened = not all(item.expanded for item in items)
         for item in items:
-            self._intake.open(item, opened)
+            self._arrivals.open(item, opened)
         self._settle()
         self.refresh()
         self._start_timers()
@@ -181,9 +177,11 @@ class TranscriptView(DocumentView, can_focus=True):
         """Keep time while something runs, streams or is not measured; never otherwise."""
         if not self.is_attached:
             return
-        if self._streams.active and not self._flush_ticker.running:
-            self._flush_ticker.start()
-            self._flush()
+        if self._arrivals.waiting and not self._flush_ticker.running:
+            # Whoever brings text keeps the time; the ticker draws what is too much for a frame.
+            early = time.perf_counter() - self._drawn_at < self._period / 2
+            if early or self._flush():
+                self._flush_ticker.start()
         if self._pulse.active and not self._pulse_ticker.running:
             self._pulse.still = self.app.animation_level == "none"
             self._pulse_ticker.start()
@@ -193,11 +191,10 @@ class TranscriptView(DocumentView, can_focus=True):
     def _flush(self) -> bool:
         """Draw the text that arrived, and repaint from the first row that changed."""
         began = time.perf_counter()
-        touched = self._streams.flush()
+        touched = self._arrivals.flush()
         if not touched:
-            self._quiet += 1
-            return self._streams.active and self._quiet <= _QUIET_TICKS
-        self._quiet = 0
+            return self._arrivals.waiting
+        self._drawn_at = began
         document, row = self._document, self._pager.row
         first = min(document.heights.offset(document.index(piece)) for piece in touched)
         for piece in touched:
@@ -210,8 +207,8 @@ class TranscriptView(DocumentView, can_focus=True):
             first = max(first, row)
             if first < below:
                 self.refresh_lines(first, below - first)
-        self._streams.spent(time.perf_counter() - began)
-        return True
+        self._arrivals.spent(time.perf_counter() - began)
+        return self._arrivals.waiting
 
     def _beat(self) -> bool:
         """Repaint the lines whose time runs."""
@@ -221,9 +218,9 @@ class TranscriptView(DocumentView, can_focus=True):
 
     def _measure(self) -> bool:
         """Measure rows nobody has looked at, so that the scrollbar tells the truth."""
-        if self._streams.active:
+        if self._arrivals.active:
             return True
-        more = self._measuring.run(_MEASURE_SLICE, self._pager.top_index())
+        more = self._document.measure_slice(_MEASURE_SLICE, self._pager.top_index())
         self._settle()
         return more
 

@@ -1,10 +1,11 @@
 """Documents without a screen, for tests of what is drawn."""
 
-from amplifier_tui.ui.state.conversation.entries import TextEntry
+from amplifier_tui.ui.state.conversation.entries import EntryChange, TextEntry
+from amplifier_tui.ui.transcript.arriving import Arrivals
 from amplifier_tui.ui.transcript.layout.document import Document
-from amplifier_tui.ui.transcript.streams import Streams
 from amplifier_tui.ui.transcript.text.column import Column
 from amplifier_tui.ui.transcript.text.lines import StyledLine
+from amplifier_tui.ui.transcript.timing import Pulse
 
 
 def document(width: int = 80) -> Document:
@@ -30,18 +31,17 @@ def whole(text: str, width: int = 80) -> list[str]:
 
 def streamed(chunks: list[str], width: int = 80) -> Document:
     made = document(width)
-    live = Streams(made)
+    arrivals = Arrivals(made, Pulse(made.renderer), lambda: 0.0)
     entry = TextEntry(key="t", text="", streaming=True)
-    item = made.add(entry)
-    live.begin(item)
+    arrivals.apply([EntryChange(op="add", entry=entry)])
     for chunk in chunks:
         entry.text += chunk
-        live.more(item)
-        live.flush()
+        arrivals.apply([EntryChange(op="stream", entry=entry, text=chunk)])
+        arrivals.flush()
     entry.streaming = False
-    live.update(item)
-    while live.active:
-        live.flush()
+    arrivals.apply([EntryChange(op="update", entry=entry)])
+    while arrivals.active:
+        arrivals.flush()
     return made
 
 

@@ -9,7 +9,6 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
 )
 from amplifier_tui.ui.transcript.layout.document import Document
-from amplifier_tui.ui.transcript.layout.measuring import Measuring
 from amplifier_tui.ui.transcript.text.column import Column
 from tests.ui.transcript.conversation import ANSWER, DIFF
 from tests.ui.transcript.documents import document, texts_of
@@ -74,9 +73,8 @@ def test_measuring_a_slice_at_a_time_ends_with_real_heights() -> None:
     made = document()
     for number in range(60):
         made.add(entry(str(number), number, number))
-    measuring = Measuring(made)
     slices = 0
-    while measuring.run(0.0, 30):
+    while made.measure_slice(0.0, 30):
         slices += 1
     assert slices > 10
     assert all(made.is_measured(piece) for piece in made.pieces)

@@ -1,5 +1,6 @@
 """All pieces of the conversation in order, with their heights."""
 
+import time
 from collections.abc import Sequence
 
 from amplifier_tui.base.text import clean
@@ -45,6 +46,8 @@ class Document:
         self._epoch = 0
         self._numbered = 0
         self._rendered: dict[Piece, None] = {}
+        self._slice_version = -1
+        self._around = self._before = self._after = 0
 
     # --- looking ---------------------------------------------------------------------------
 
@@ -115,6 +118,41 @@ class Document:
         if not self.is_measured(piece):
             piece.epoch = self._epoch
             self.heights.set(self.index(piece), len(self.lines(piece)))
+
+    def measure_slice(self, seconds: float, around: int) -> bool:
+        """Measure what nobody has looked at, from the visible pieces outwards.
+
+        Args:
+            seconds: The time to spend.
+            around: The index of a visible piece.
+
+        Returns:
+            Whether anything is left.
+        """
+        if self._slice_version != self.version:
+            self._around, self._before, self._after = around, around - 1, around
+        deadline = time.perf_counter() + seconds
+        while self._before >= 0 or self._after < len(self.pieces):
+            if self._before >= 0:
+                count = len(self.pieces)
+                self._measure_and_free(self._before)
+                # A text that was cut moved the pieces behind it.
+                self._after += len(self.pieces) - count
+                self._before -= 1
+            if self._after < len(self.pieces):
+                self._measure_and_free(self._after)
+                self._after += 1
+            if time.perf_counter() > deadline:
+                break
+        self._slice_version = self.version
+        return self._before >= 0 or self._after < len(self.pieces)
+
+    def _measure_and_free(self, index: int) -> None:
+        piece = self.pieces[index]
+        if not self.is_measured(piece):
+            self.measure(piece)
+            if abs(index - self._around) > NEAR:
+                self.release(piece)
 
     def measure_all(self) -> None:
         """Make every height real."""

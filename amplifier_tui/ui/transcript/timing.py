@@ -1,9 +1,14 @@
-"""Lines whose time runs: one spinning cell, and seconds that tick."""
+"""Lines whose time runs, and a timer that exists only while its job has something to do."""
+
+from collections.abc import Callable
+
+from textual.timer import Timer
+from textual.widget import Widget
 
 from amplifier_tui.ui.transcript.entries.renderer import Renderer
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 
-PERIOD = 1 / 4
+PULSE_PERIOD = 1 / 4
 """Seconds between two frames of the spinner."""
 
 _FRAMES = "◐◓◑◒"
@@ -50,3 +55,34 @@ class Pulse:
 
     def _choose(self) -> None:
         self._renderer.spinning = next(reversed(self._items), None)
+
+
+class Ticker:
+    """Calls a job at intervals until the job says that it is done.
+
+    Args:
+        widget: The widget whose timer it is.
+        period: Seconds between two calls.
+        job: Returns whether it wants to be called again.
+    """
+
+    def __init__(self, widget: Widget, period: float, job: Callable[[], bool]) -> None:
+        self._widget = widget
+        self._period = period
+        self._job = job
+        self._timer: Timer | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether the timer exists."""
+        return self._timer is not None
+
+    def start(self) -> None:
+        """Begin to tick, unless it does already."""
+        if self._timer is None:
+            self._timer = self._widget.set_interval(self._period, self._tick)
+
+    def _tick(self) -> None:
+        if self._timer is not None and not self._job():
+            self._timer.stop()
+            self._timer = None
