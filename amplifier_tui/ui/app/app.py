@@ -49,18 +49,15 @@ if TYPE_CHECKING:
 
     from amplifier_tui.host.client import OpenRequest, SessionClient
     from amplifier_tui.ui.widgets.messages import (
+        ActionWanted,
         CompactRequested,
         CopyRequested,
-        InspectRequested,
-    )
-    from amplifier_tui.ui.widgets.status_bar import StatusBar
-    from amplifier_tui.ui.widgets.transcript_messages import (
-        ActionWanted,
         ForkRequested,
+        InspectRequested,
         LinkClicked,
         RetryRequested,
     )
-    from amplifier_tui.ui.widgets.transcript_messages import CopyRequested as CopyTextRequested
+    from amplifier_tui.ui.widgets.status_bar import StatusBar
 
     Connect = Callable[[], tuple[SessionClient, OpenRequest]]
 
@@ -326,7 +323,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     # Found by name, so that the widgets need not be imported before the first frame.
 
-    def on_copy_requested(self, event: CopyRequested | CopyTextRequested) -> None:
+    def on_copy_requested(self, event: CopyRequested) -> None:
         """Put what a pane or the transcript shows on the clipboard."""
         self.copy(event.text, getattr(event, "what", "text"))
 

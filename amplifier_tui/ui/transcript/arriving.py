@@ -10,8 +10,8 @@ from amplifier_tui.ui.state.conversation.entries import (
     EntryChange,
     ThinkingEntry,
 )
+from amplifier_tui.ui.transcript.entries.prose import PEEK
 from amplifier_tui.ui.transcript.entries.renderer import is_expandable
-from amplifier_tui.ui.transcript.entries.thinking import PEEK
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
 from amplifier_tui.ui.transcript.timing import Pulse

@@ -10,7 +10,8 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from amplifier_tui.ui.transcript import colours
-from amplifier_tui.ui.transcript.entries.plain import plain_text
+from amplifier_tui.ui.transcript.entries.renderer import plain_text
+from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 from amplifier_tui.ui.transcript.layout.pager import Pager
@@ -21,11 +22,10 @@ from amplifier_tui.ui.transcript.layout.selection import (
     selected_text,
     selection_at,
 )
-from amplifier_tui.ui.transcript.text.column import Column
-from amplifier_tui.ui.transcript.text.lines import StyledLine, width_of
+from amplifier_tui.ui.transcript.lines import StyledLine, width_of
 from amplifier_tui.ui.widgets.line_view import LineView
+from amplifier_tui.ui.widgets.messages import FollowChanged
 from amplifier_tui.ui.widgets.palette import Palette
-from amplifier_tui.ui.widgets.transcript_messages import FollowChanged
 
 _MOST_COUNTED = 999
 

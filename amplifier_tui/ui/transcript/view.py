@@ -18,14 +18,13 @@ from amplifier_tui.ui.state.conversation.entries import (
 )
 from amplifier_tui.ui.transcript.arriving import Arrivals
 from amplifier_tui.ui.transcript.document_view import DocumentView
-from amplifier_tui.ui.transcript.entries import links
-from amplifier_tui.ui.transcript.entries.plain import name_of, plain_text
-from amplifier_tui.ui.transcript.entries.renderer import is_expandable
+from amplifier_tui.ui.transcript.entries import cards
+from amplifier_tui.ui.transcript.entries.renderer import is_expandable, name_of, plain_text
 from amplifier_tui.ui.transcript.entries.scene import Keys
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 from amplifier_tui.ui.transcript.layout.pager import EntryCursor
 from amplifier_tui.ui.transcript.timing import PULSE_PERIOD, Pulse, Ticker
-from amplifier_tui.ui.widgets.transcript_messages import (
+from amplifier_tui.ui.widgets.messages import (
     ActionWanted,
     CopyRequested,
     EntryActivated,
@@ -255,7 +254,7 @@ class TranscriptView(DocumentView, can_focus=True):
 
     def _click(self, item: DrawnEntry, row: int, link: str) -> None:
         self._point_at(item)
-        if link in links.OWN and isinstance(item.entry, ErrorEntry | WelcomeEntry):
+        if link in cards.OWN and isinstance(item.entry, ErrorEntry | WelcomeEntry):
             self._follow(link)
         elif link:
             self.post_message(LinkClicked(link))
@@ -266,17 +265,17 @@ class TranscriptView(DocumentView, can_focus=True):
 
     def _follow(self, link: str) -> None:
         """Do what a link of our own stands for."""
-        if link == links.RETRY:
+        if link == cards.RETRY:
             self.action_retry()
-        elif link == links.WITHOUT:
+        elif link == cards.WITHOUT:
             self.action_retry_without()
         else:
-            self.post_message(ActionWanted(links.ACTIONS[link]))
+            self.post_message(ActionWanted(cards.ACTIONS[link]))
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Show where a link leads before it is clicked."""
         link = str(event.style.meta.get("link", ""))
-        tooltip = one_line(link, 200) if link and link not in links.OWN else None
+        tooltip = one_line(link, 200) if link and link not in cards.OWN else None
         if tooltip != self.tooltip:
             self.tooltip = tooltip
 

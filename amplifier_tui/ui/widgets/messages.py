@@ -1,8 +1,10 @@
-"""What panes ask of the app."""
+"""What panes and the transcript ask of the app."""
 
 from dataclasses import dataclass
 
 from textual.message import Message
+
+from amplifier_tui.ui.state.conversation.entries import ConversationEntry, ErrorEntry, UserEntry
 
 
 @dataclass
@@ -10,19 +12,6 @@ class InspectRequested(Message):
     """Show one row of the event log in the inspector; `seq` as in `HookTraced`."""
 
     seq: int
-
-
-@dataclass
-class CopyRequested(Message):
-    """Put text on the clipboard.
-
-    Attributes:
-        text: What to copy.
-        what: What it is, in words for the notice: `payload`, `value`, `path`.
-    """
-
-    text: str
-    what: str
 
 
 @dataclass
@@ -39,3 +28,64 @@ class CompactRequested(Message):
 @dataclass
 class InspectorClosed(Message):
     """The user is done with the inspector."""
+
+
+@dataclass
+class EntryActivated(Message):
+    """An entry was clicked or entered."""
+
+    entry: ConversationEntry
+
+
+@dataclass
+class RetryRequested(Message):
+    """The user wants to try again what failed.
+
+    Attributes:
+        entry: The failure.
+        without: The context source to leave out; empty for none.
+    """
+
+    entry: ErrorEntry
+    without: str = ""
+
+
+@dataclass
+class ForkRequested(Message):
+    """The user wants to go on from before a prompt, in a new session."""
+
+    entry: UserEntry
+
+
+@dataclass
+class ActionWanted(Message):
+    """What an entry offers was clicked: an id of `ui/keys/actions.py`."""
+
+    action: str
+
+
+@dataclass
+class LinkClicked(Message):
+    """A link was clicked. The address is data from the model: ask before opening it."""
+
+    url: str
+
+
+@dataclass
+class CopyRequested(Message):
+    """Text is to be copied.
+
+    Attributes:
+        text: What to copy.
+        what: What it is, in words for the notice: `answer`, `tool call`, `selection`.
+    """
+
+    text: str
+    what: str
+
+
+@dataclass
+class FollowChanged(Message):
+    """The view began or ceased to stick to the end."""
+
+    follow: bool

@@ -331,7 +331,7 @@ def test_only_web_addresses_are_opened(url: str, host: str) -> None:
 
 
 async def test_a_link_is_asked_about_before_it_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
-    from amplifier_tui.ui.widgets.transcript_messages import LinkClicked
+    from amplifier_tui.ui.widgets.messages import LinkClicked
 
     opened_urls: list[str] = []
     monkeypatch.setattr(AmplifierApp, "open_url", lambda self, url: opened_urls.append(url))

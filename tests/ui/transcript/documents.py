@@ -2,9 +2,9 @@
 
 from amplifier_tui.ui.state.conversation.entries import EntryChange, TextEntry
 from amplifier_tui.ui.transcript.arriving import Arrivals
+from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.document import Document
-from amplifier_tui.ui.transcript.text.column import Column
-from amplifier_tui.ui.transcript.text.lines import StyledLine
+from amplifier_tui.ui.transcript.lines import StyledLine
 from amplifier_tui.ui.transcript.timing import Pulse
 
 

@@ -14,7 +14,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
 )
 from amplifier_tui.ui.transcript.view import TranscriptView
-from amplifier_tui.ui.widgets.transcript_messages import (
+from amplifier_tui.ui.widgets.messages import (
     CopyRequested,
     EntryActivated,
     FollowChanged,

@@ -1,8 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.ui.transcript.entries.diff import Diff, Row, parse_diff
-from amplifier_tui.ui.transcript.entries.diff_lines import diff_lines
+from amplifier_tui.ui.transcript.entries.diff import Diff, Row, diff_lines, parse_diff
 from tests.ui.transcript.conversation import DIFF
 
 

@@ -8,8 +8,8 @@ from amplifier_tui.ui.state.conversation.entries import (
     ToolEntry,
     UserEntry,
 )
+from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.document import Document
-from amplifier_tui.ui.transcript.text.column import Column
 from tests.ui.transcript.conversation import ANSWER, DIFF
 from tests.ui.transcript.documents import document, texts_of
 

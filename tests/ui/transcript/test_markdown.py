@@ -1,10 +1,9 @@
 import pytest
 
-from amplifier_tui.ui.transcript.markdown.context import ROOT, Context, OpenBlock
+from amplifier_tui.ui.transcript.lines import Span, StyledLine
+from amplifier_tui.ui.transcript.markdown.blocks import ROOT, Context, OpenBlock
 from amplifier_tui.ui.transcript.markdown.inline import CHUNK
-from amplifier_tui.ui.transcript.markdown.render import markdown_lines
-from amplifier_tui.ui.transcript.markdown.unfinished import presentable
-from amplifier_tui.ui.transcript.text.lines import Span, StyledLine
+from amplifier_tui.ui.transcript.markdown.render import markdown_lines, presentable
 
 
 def texts(source: str, measure: int = 60) -> list[str]:

@@ -2,9 +2,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amplifier_tui.ui.state.conversation.entries import TextEntry, UserEntry
+from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.pager import Pager
-from amplifier_tui.ui.transcript.text.column import Column
 from tests.ui.transcript.conversation import ANSWER
 from tests.ui.transcript.documents import document
 

@@ -11,7 +11,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
 )
 from amplifier_tui.ui.transcript.view import TranscriptView
-from amplifier_tui.ui.widgets.transcript_messages import (
+from amplifier_tui.ui.widgets.messages import (
     EntryActivated,
     FollowChanged,
 )
@@ -329,21 +329,6 @@ def test_importing_the_view_imports_no_parser_and_no_lexer() -> None:
         "import sys, amplifier_tui.ui.transcript.view\n"
         "heavy = {'markdown_it', 'pygments', 'pydantic', 'yaml'} & set(sys.modules)\n"
         "sys.exit(', '.join(sorted(heavy)) or 0)"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (result.returncode, result.stderr) == (0, "")
-
-
-def test_preloading_leaves_nothing_for_the_first_answer_to_import() -> None:
-    code = (
-        "import sys\n"
-        "from amplifier_tui.ui.transcript import view\n"
-        "from amplifier_tui.ui.transcript.markdown import warm\n"
-        "from amplifier_tui.ui.transcript.markdown.render import markdown_lines\n"
-        "warm.preload()\n"
-        "before = set(sys.modules)\n"
-        "markdown_lines('# a **b**\\n\\n```python\\nx = 1\\n```\\n\\n- [c](http://d)', 60)\n"
-        "sys.exit(', '.join(sorted(set(sys.modules) - before)) or 0)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")

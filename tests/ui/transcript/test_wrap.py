@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len, get_character_cell_size
 
-from amplifier_tui.ui.transcript.text.lines import Span, cropped_left
-from amplifier_tui.ui.transcript.text.wrap import fold, is_narrow, wrap
+from amplifier_tui.ui.transcript.lines import Span, cropped_left, fold, is_narrow, wrap
 from amplifier_tui.ui.widgets.styled import fit
 
 UNITS = [*"ab -,.漢字かー。「」🙂é–…“”\n", "e\u0301", "漢\u0301\u0302"]

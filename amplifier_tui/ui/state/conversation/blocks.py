@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from amplifier_tui.host.events import BlockDelta, BlockEnded, BlockKind, BlockStarted
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
+    EntryList,
     TextEntry,
     ThinkingEntry,
     ToolEntry,
 )
-from amplifier_tui.ui.state.conversation.entry_list import EntryList
 from amplifier_tui.ui.state.conversation.tool_lines import ToolLines
 from amplifier_tui.ui.state.section import Handlers, on
 

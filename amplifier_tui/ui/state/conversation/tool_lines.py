@@ -12,8 +12,7 @@ from amplifier_tui.host.events import (
     ToolProgress,
     ToolStarted,
 )
-from amplifier_tui.ui.state.conversation.entries import ToolEntry, ToolState
-from amplifier_tui.ui.state.conversation.entry_list import EntryList
+from amplifier_tui.ui.state.conversation.entries import EntryList, ToolEntry, ToolState
 from amplifier_tui.ui.state.section import Handlers, on
 
 OUTPUT_LIMIT = 64 * 1024

@@ -13,8 +13,7 @@ from amplifier_tui.host.events import (
     ToolEnded,
     ToolStarted,
 )
-from amplifier_tui.ui.state.conversation.entries import ProviderLine, WelcomeEntry
-from amplifier_tui.ui.state.conversation.entry_list import EntryList
+from amplifier_tui.ui.state.conversation.entries import EntryList, ProviderLine, WelcomeEntry
 from amplifier_tui.ui.state.instruments.modules import module_key
 from amplifier_tui.ui.state.section import Handlers, on
 

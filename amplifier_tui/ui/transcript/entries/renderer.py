@@ -1,7 +1,8 @@
-"""Renders the pieces of entries of every kind, and estimates what it has not rendered."""
+"""Entries of every kind as lines, as an estimated height, and as text to copy."""
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import clean, one_line, printed
 from amplifier_tui.ui.state.conversation.entries import (
+    ConversationEntry,
     ErrorEntry,
     NoteEntry,
     TextEntry,
@@ -10,19 +11,15 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
-from amplifier_tui.ui.transcript.entries import error, tool, user
-from amplifier_tui.ui.transcript.entries.error import error_lines
-from amplifier_tui.ui.transcript.entries.note import note_lines
-from amplifier_tui.ui.transcript.entries.scene import KEYS, Scene, margined
-from amplifier_tui.ui.transcript.entries.thinking import thinking_line
+from amplifier_tui.ui.transcript.entries import tool
+from amplifier_tui.ui.transcript.entries.cards import error_lines, welcome_lines
+from amplifier_tui.ui.transcript.entries.prose import is_long, note_lines, thinking_line, user_lines
+from amplifier_tui.ui.transcript.entries.scene import KEYS, Column, Scene, margined
 from amplifier_tui.ui.transcript.entries.tool import tool_line, tool_lines
-from amplifier_tui.ui.transcript.entries.user import user_lines
-from amplifier_tui.ui.transcript.entries.welcome import welcome_lines
+from amplifier_tui.ui.transcript.entries.tool_words import describe
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
-from amplifier_tui.ui.transcript.markdown.render import markdown_lines
-from amplifier_tui.ui.transcript.markdown.unfinished import presentable
-from amplifier_tui.ui.transcript.text.column import Column
-from amplifier_tui.ui.transcript.text.lines import BLANK, Span, StyledLine
+from amplifier_tui.ui.transcript.lines import BLANK, Span, StyledLine
+from amplifier_tui.ui.transcript.markdown.render import markdown_lines, presentable
 
 _NESTING = 2
 _MOST_ESTIMATED = 200
@@ -80,7 +77,7 @@ class Renderer:
         match entry:
             case UserEntry():
                 rows = self._rows(entry.text)
-                return head + (min(rows, 32) if user.is_long(entry) and not item.expanded else rows)
+                return head + (min(rows, 32) if is_long(entry) and not item.expanded else rows)
             case ToolEntry() if item.expanded:
                 text = entry.diff or entry.output
                 return head + 1 + min(_MOST_ESTIMATED, text.count("\n") + 1 if text else 0)
@@ -159,8 +156,47 @@ def is_expandable(item: DrawnEntry) -> bool:
         case ThinkingEntry() as entry:
             return bool(entry.text.strip())
         case UserEntry() as entry:
-            return user.is_long(entry)
+            return is_long(entry)
         case ErrorEntry() as entry:
-            return error.is_expandable(entry)
+            return bool(entry.detail)
         case _:
             return False
+
+
+def plain_text(entry: ConversationEntry) -> str:
+    """Return what an entry says: Markdown as it was written, a tool's words and its result."""
+    match entry:
+        case UserEntry() | TextEntry() | ThinkingEntry() | NoteEntry():
+            return clean(entry.text)
+        case ToolEntry():
+            words = describe(entry.tool, entry.arguments)
+            command = entry.arguments.get("command")
+            said = "".join(span.text for span in words.parts)
+            line = command if isinstance(command, str) else f"{words.verb} {said}"
+            parts = [
+                clean(line),
+                clean(entry.error),
+                clean(entry.diff) or clean(printed(entry.output)),
+            ]
+        case ErrorEntry():
+            parts = [clean(entry.message), clean(entry.remedy), clean(entry.detail)]
+        case _:
+            return ""
+    return "\n".join(part.rstrip("\n") for part in parts if part)
+
+
+def name_of(entry: ConversationEntry) -> str:
+    """Return what an entry is, in a word or two."""
+    match entry:
+        case UserEntry():
+            return "prompt"
+        case TextEntry():
+            return "answer"
+        case ThinkingEntry():
+            return "thinking"
+        case ToolEntry():
+            return "tool call"
+        case ErrorEntry():
+            return "error"
+        case _:
+            return "note"

@@ -5,8 +5,7 @@ from functools import lru_cache
 
 from amplifier_tui.base.text import clean, one_line, printed
 from amplifier_tui.ui.state.conversation.entries import ToolEntry, ToolState
-from amplifier_tui.ui.transcript.entries.diff import Diff, parse_diff
-from amplifier_tui.ui.transcript.entries.diff_lines import counts, diff_lines
+from amplifier_tui.ui.transcript.entries.diff import Diff, counts, diff_lines, parse_diff
 from amplifier_tui.ui.transcript.entries.scene import (
     Scene,
     counted,
@@ -19,7 +18,7 @@ from amplifier_tui.ui.transcript.entries.scene import (
     text_lines,
 )
 from amplifier_tui.ui.transcript.entries.tool_words import describe, is_known, partial_arguments
-from amplifier_tui.ui.transcript.text.lines import Span, StyledLine
+from amplifier_tui.ui.transcript.lines import Span, StyledLine
 
 _GLYPHS: dict[ToolState, Span] = {
     "running": Span("◐", "running"),

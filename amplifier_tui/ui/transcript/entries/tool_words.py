@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from amplifier_tui.base.text import one_line
-from amplifier_tui.ui.transcript.text.lines import Span
+from amplifier_tui.ui.transcript.lines import Span
 
 Arguments = Mapping[str, Any]
 

@@ -11,11 +11,11 @@ from amplifier_tui.ui.state.conversation.entries import (
     ToolEntry,
 )
 from amplifier_tui.ui.transcript.entries.renderer import Renderer
+from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.heights import Heights
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
-from amplifier_tui.ui.transcript.markdown.context import ROOT
-from amplifier_tui.ui.transcript.text.column import Column
-from amplifier_tui.ui.transcript.text.lines import StyledLine
+from amplifier_tui.ui.transcript.lines import StyledLine
+from amplifier_tui.ui.transcript.markdown.blocks import ROOT
 
 MAIN_LANE = "main"
 _KEEP = 200

@@ -10,9 +10,9 @@ from amplifier_tui.ui.state.conversation.entries import (
     ThinkingEntry,
     ToolEntry,
 )
-from amplifier_tui.ui.transcript.markdown.context import ROOT, Context
+from amplifier_tui.ui.transcript.lines import StyledLine
+from amplifier_tui.ui.transcript.markdown.blocks import ROOT, Context
 from amplifier_tui.ui.transcript.markdown.parse import References
-from amplifier_tui.ui.transcript.text.lines import StyledLine
 
 
 @dataclass(slots=True, eq=False)

@@ -10,7 +10,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from amplifier_tui.ui.transcript.layout.document import Document
-from amplifier_tui.ui.transcript.text.lines import StyledLine
+from amplifier_tui.ui.transcript.lines import StyledLine
 from amplifier_tui.ui.widgets.styled import PAD
 
 _WORD = re.compile(r"[\w./~:@%+=#-]+|\S")

@@ -6,8 +6,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Protocol, cast
 
-from amplifier_tui.ui.transcript.text.lines import Span, StyledLine, spaces, width_of
-from amplifier_tui.ui.transcript.text.wrap import fold
+from amplifier_tui.ui.transcript.lines import Span, StyledLine, fold, spaces, width_of
 
 _log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.base.text import clean
-from amplifier_tui.ui.transcript.text.lines import Span
+from amplifier_tui.ui.transcript.lines import Span
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

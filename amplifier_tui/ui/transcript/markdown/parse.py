@@ -5,11 +5,15 @@ from collections.abc import Iterator, MutableMapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from amplifier_tui.ui.transcript.lines import Span, width_of
 from amplifier_tui.ui.transcript.markdown.blocks import (
+    ROOT,
+    STAND_IN,
     Align,
     Block,
     Cell,
     Code,
+    Context,
     Heading,
     ItemList,
     ListItem,
@@ -17,10 +21,9 @@ from amplifier_tui.ui.transcript.markdown.blocks import (
     Quote,
     Table,
     ThematicBreak,
+    conceal,
 )
-from amplifier_tui.ui.transcript.markdown.context import ROOT, STAND_IN, Context, conceal
 from amplifier_tui.ui.transcript.markdown.inline import chunks, inline_spans
-from amplifier_tui.ui.transcript.text.lines import Span, width_of
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -1,10 +1,14 @@
-"""Markdown blocks to lines of a width."""
+"""Markdown as lines, also while it is still being written."""
 
+import re
 from collections.abc import Sequence
 
+from amplifier_tui.ui.transcript.lines import BLANK, Span, StyledLine, indented, spaces, wrap
 from amplifier_tui.ui.transcript.markdown.blocks import (
+    ROOT,
     Block,
     Code,
+    Context,
     Heading,
     ItemList,
     ListItem,
@@ -14,11 +18,53 @@ from amplifier_tui.ui.transcript.markdown.blocks import (
     ThematicBreak,
 )
 from amplifier_tui.ui.transcript.markdown.code import code_lines
-from amplifier_tui.ui.transcript.markdown.context import ROOT, Context
 from amplifier_tui.ui.transcript.markdown.parse import References, parse
 from amplifier_tui.ui.transcript.markdown.table import table_lines
-from amplifier_tui.ui.transcript.text.lines import BLANK, Span, StyledLine, indented, spaces
-from amplifier_tui.ui.transcript.text.wrap import wrap
+
+_FENCE = re.compile(r"^[ >]*(?:`{3,}|~{3,})", re.MULTILINE)
+_ONLY_MARKS = re.compile(r"(?:\A|\n)[ >]*(?:[-=*_`~#|+]{1,4}|\d{1,3}[.)]?)\Z")
+_PARAGRAPH = re.compile(r"\n(?=[ >]*(?:\n|[-+*] |\d{1,9}[.)] |#|\|))")
+_CODE = re.compile(r"(`+)[^`]+\1(?!`)")
+_HALF_MARK = re.compile(r"[*_~`]+\Z")
+_HALF_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\Z")
+_LOOK_BACK = 2000
+
+
+def presentable(source: str, context: Context) -> str:
+    """Return the source of a text's last piece with what is open at its end closed.
+
+    Args:
+        source: The piece, while more of it is to come.
+        context: The constructs open where it begins.
+    """
+    resumed = bool(context.steps) and context.steps[-1].kind == "fence"
+    in_fence = (len(_FENCE.findall(source)) + resumed) % 2
+    if in_fence or _FENCE.match(source, source.rfind("\n") + 1):
+        return source
+    source = _ONLY_MARKS.sub("", source)
+    start = max(0, len(source) - _LOOK_BACK)
+    for match in _PARAGRAPH.finditer(source, start):
+        start = match.end()
+    head, tail = source[:start], source[start:]
+    tail = _HALF_LINK.sub(r"\1", tail)
+    bare = _CODE.sub("", tail)
+    if "`" in bare:
+        return head + (tail + "`" if not tail.endswith("`") else tail.rstrip("`"))
+    shorn = _HALF_MARK.sub("", tail)
+    if shorn != tail:
+        if not shorn or shorn[-1].isspace():
+            tail = shorn  # a mark that opens something
+        bare = _CODE.sub("", shorn)
+    closing = ""
+    for mark in ("~~", "**"):
+        if bare.count(mark) % 2:
+            if shorn.endswith(mark):
+                return head + shorn[: -len(mark)]
+            closing += mark
+    if closing:
+        return head + shorn.rstrip() + closing
+    return head + tail
+
 
 _BULLETS = "•–"
 _MARKS = {"done": Span("✓", "success"), "open": Span("○", "muted")}

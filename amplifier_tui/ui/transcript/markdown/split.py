@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from amplifier_tui.ui.transcript.markdown.blocks import ROOT, STAND_IN, Context, OpenBlock
 from amplifier_tui.ui.transcript.markdown.code import last_boundary
-from amplifier_tui.ui.transcript.markdown.context import ROOT, STAND_IN, Context, OpenBlock
 from amplifier_tui.ui.transcript.markdown.inline import chunk_end
 from amplifier_tui.ui.transcript.markdown.parse import (
     MEASURED_ROWS,

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
+from amplifier_tui.ui.transcript.lines import Span, StyledLine, spaces, width_of, wrap
 from amplifier_tui.ui.transcript.markdown.blocks import Align, Cell, Table
-from amplifier_tui.ui.transcript.text.lines import Span, StyledLine, spaces, width_of
-from amplifier_tui.ui.transcript.text.wrap import wrap
 
 _GAP = 2
 _NARROWEST = 6

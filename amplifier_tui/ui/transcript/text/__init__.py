@@ -1,1 +1,0 @@
-"""Styled text: lines, colours, wrapping."""
