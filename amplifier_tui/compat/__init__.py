@@ -8,8 +8,6 @@ and whether or not the real packages are installed too.
 module author's own tests and scripts that way.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import logging

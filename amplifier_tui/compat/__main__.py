@@ -3,8 +3,6 @@
 What follows is what would follow `python`: `-m module arguments`, or `script.py arguments`.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import runpy
 import sys

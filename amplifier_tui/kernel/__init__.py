@@ -4,8 +4,6 @@ Names are imported when they are first used, so that a program that needs one mo
 for all of them.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import Any, Final
 

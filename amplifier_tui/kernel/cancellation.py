@@ -10,8 +10,6 @@ from enum import StrEnum
 
 from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
 
-__all__ = ["CancellationState", "CancellationToken"]
-
 logger = logging.getLogger(__name__)
 
 CancelCallback = Callable[[], Awaitable[object] | object]

@@ -1,7 +1,5 @@
 """Well-known words for what a model can do; providers may use others."""
 
-from __future__ import annotations
-
 from typing import Final
 
 TOOLS: Final = "tools"

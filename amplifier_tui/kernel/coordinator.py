@@ -16,8 +16,6 @@ from amplifier_tui.kernel.mounting.changes import note_change, open_notes
 if TYPE_CHECKING:
     from amplifier_tui.kernel.models import HookResult
 
-__all__ = ["ModuleCoordinator"]
-
 logger = logging.getLogger(__name__)
 
 _SINGLE: Final = frozenset({"orchestrator", "context", "module-source-resolver"})

@@ -6,8 +6,6 @@ call its progress belongs to. Both ids live in context variables, so parallel ca
 their own do not mix.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -15,19 +13,6 @@ from typing import Final
 from uuid import uuid4
 
 from amplifier_tui.kernel import events
-
-__all__ = [
-    "INTERIM_EVENTS",
-    "REQUEST_EVENTS",
-    "REQUEST_ID_FIELD",
-    "TERMINAL_EVENTS",
-    "current_request_id",
-    "current_tool_call_id",
-    "new_request_id",
-    "reset_request_id",
-    "resolve_request_id",
-    "tool_call",
-]
 
 REQUEST_ID_FIELD: Final = "request_id"
 REQUEST_EVENTS: Final = frozenset({events.LLM_REQUEST})

@@ -1,7 +1,5 @@
 """Names of the kernel's events. Emitting any other name is fine too."""
 
-from __future__ import annotations
-
 from typing import Final
 
 SESSION_START: Final = "session:start"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-__all__ = ["ApprovalDecision", "ApprovalSystem", "ApprovalTimeoutError", "DisplaySystem"]
-
 
 class ApprovalTimeoutError(Exception):
     """Nobody answered in time; the kernel then applies the request's default.

@@ -13,13 +13,6 @@ from pydantic import BaseModel, field_validator
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, ToolCall
 from amplifier_tui.kernel.models import HookResult, ModelInfo, ProviderInfo, ToolResult
 
-if TYPE_CHECKING:
-    from abc import ABCMeta as _ProtocolMeta
-
-    from amplifier_tui.kernel.hooks import HookRegistry
-else:
-    _ProtocolMeta = type(Protocol)
-
 __all__ = [
     "ApprovalProvider",
     "ApprovalRequest",
@@ -30,6 +23,13 @@ __all__ = [
     "Provider",
     "Tool",
 ]
+
+if TYPE_CHECKING:
+    from abc import ABCMeta as _ProtocolMeta
+
+    from amplifier_tui.kernel.hooks import HookRegistry
+else:
+    _ProtocolMeta = type(Protocol)
 
 # Older tools have no schema, and are tools all the same.
 _OPTIONAL = frozenset({"input_schema"})

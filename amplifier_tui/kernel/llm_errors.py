@@ -18,8 +18,6 @@ LLMError
 └── StreamError (retryable)
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 __all__ = [

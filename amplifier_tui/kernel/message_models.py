@@ -4,37 +4,10 @@ Every model keeps fields it does not know (``extra="allow"``): a provider may ca
 API needs for a round trip.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
-
-__all__ = [
-    "ChatRequest",
-    "ChatResponse",
-    "ContentBlockUnion",
-    "Cost",
-    "Degradation",
-    "ImageBlock",
-    "Message",
-    "ReasoningBlock",
-    "RedactedThinkingBlock",
-    "ResponseFormat",
-    "ResponseFormatJson",
-    "ResponseFormatJsonSchema",
-    "ResponseFormatText",
-    "Role",
-    "TextBlock",
-    "ThinkingBlock",
-    "ToolCall",
-    "ToolCallBlock",
-    "ToolResultBlock",
-    "ToolSpec",
-    "Usage",
-    "Visibility",
-]
 
 
 def _no_float(value: Any) -> Any:

@@ -3,8 +3,6 @@
 Everything here works without a session, a network or a model.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterable
@@ -15,18 +13,6 @@ from amplifier_tui.kernel.hooks.event_data import as_dict
 from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ToolCall, Usage
 from amplifier_tui.kernel.models import HookResult, ModelInfo, ProviderInfo, ToolResult
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
-
-__all__ = [
-    "EventRecorder",
-    "MockContextManager",
-    "MockCoordinator",
-    "MockProvider",
-    "MockTool",
-    "ScriptedOrchestrator",
-    "TestCoordinator",
-    "create_test_coordinator",
-    "wait_for",
-]
 
 _POLL: Final = 0.005
 _UNSET: Final = object()

@@ -1,7 +1,5 @@
 """What comes of a hook result: context, questions, messages (spec 002, process_hook_result)."""
 
-from __future__ import annotations
-
 import inspect
 import logging
 from datetime import UTC, datetime

@@ -6,8 +6,6 @@ and no second walk. A big copy that comes back as it went out, and that nobody k
 lent to the next handler: looking takes a third of the time of copying.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from math import isfinite
 from sys import getrefcount

@@ -6,8 +6,6 @@ comes while the handler waits is meant for the task and goes through; one the ha
 it runs is its own affair and ends with it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import logging

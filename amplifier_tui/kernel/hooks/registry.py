@@ -5,8 +5,6 @@ order deny > ask_user > inject_context > modify > continue, and an answer nobody
 as a denial.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import logging
@@ -33,11 +31,9 @@ from amplifier_tui.kernel.hooks.results import (
     merge_injections,
     read_result,
 )
-from amplifier_tui.kernel.hooks.trace import EmitReport, HandlerTrace, HookTrace, Observer
-from amplifier_tui.kernel.models.hook_result import ContextInjection, HookResult, continue_with
+from amplifier_tui.kernel.hooks.trace import EmitReport, Observer
+from amplifier_tui.kernel.models.hook_result import HookResult, continue_with
 from amplifier_tui.kernel.mounting.changes import note_change, open_notes
-
-__all__ = ["ContextInjection", "HandlerTrace", "HookRegistry", "HookResult", "HookTrace"]
 
 logger = logging.getLogger(__name__)
 

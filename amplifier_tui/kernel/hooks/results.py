@@ -1,7 +1,5 @@
 """Reading what handlers answer, and putting several answers together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

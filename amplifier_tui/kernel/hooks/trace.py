@@ -1,7 +1,5 @@
 """What observers of the hook registry are told of each emit."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

@@ -1,19 +1,8 @@
 """Content blocks as plain dataclasses, for events and streaming displays (spec 000)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
-
-__all__ = [
-    "ContentBlock",
-    "ContentBlockType",
-    "TextContent",
-    "ThinkingContent",
-    "ToolCallContent",
-    "ToolResultContent",
-]
 
 
 class ContentBlockType(StrEnum):

@@ -1,7 +1,5 @@
 """What a hook handler answers."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -1,7 +1,5 @@
 """What there is to know about providers, models, modules and sessions (spec 000)."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 

@@ -5,8 +5,6 @@ or the called function raised it by itself, which is an ordinary failure. Only t
 requests the task has received tells them apart.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import logging

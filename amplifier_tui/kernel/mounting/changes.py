@@ -1,7 +1,5 @@
 """Noting what others change while a module mounts, so that undoing the mount keeps it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from types import TracebackType

@@ -1,7 +1,5 @@
 """Which modules there are to load, without importing one of them."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.util
 import logging

@@ -1,7 +1,5 @@
 """Why a module could not be loaded."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 FailureReason = Literal[

@@ -1,7 +1,5 @@
 """Packages of modules on disk: finding them, importing them, telling their kind."""
 
-from __future__ import annotations
-
 import importlib
 import logging
 import sys

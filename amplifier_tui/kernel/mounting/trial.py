@@ -4,8 +4,6 @@ It is what ``testing.MockCoordinator`` is made of, without ``unittest.mock``, wh
 session should have to import because a module is validated.
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Going back to before a module mounted: names, order, handlers, capabilities."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

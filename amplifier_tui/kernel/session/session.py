@@ -21,8 +21,6 @@ from amplifier_tui.kernel.mounting.errors import exception_text
 from amplifier_tui.kernel.session.initialize import initialize_session
 from amplifier_tui.kernel.utils.truncate import redact_secrets, without_cycles
 
-__all__ = ["AmplifierSession"]
-
 logger = logging.getLogger(__name__)
 
 

@@ -4,8 +4,6 @@ PROVIDER_SPECIFICATION asks for transparent continuation. It stops where it woul
 who set a limit gets what fits, and a cut tool call is not glued together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from decimal import Decimal
 
@@ -17,8 +15,6 @@ from amplifier_tui.kernel.message_models import (
     TextBlock,
     Usage,
 )
-
-__all__ = ["complete_fully"]
 
 _GO_ON = (
     "Your answer was cut off by the output limit. Continue exactly where it stopped, "

@@ -6,8 +6,6 @@ and a result without its call, so providers start from here (PROVIDER_SPECIFICAT
 repair tool call and result pairs).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -39,9 +37,6 @@ from amplifier_tui.kernel.utils.turns import (
     UserBlock,
     UserTurn,
 )
-
-__all__ = ["clean_name", "read_conversation", "valid_unicode"]
-
 
 Item = UserTurn | AssistantTurn | ToolOutput
 

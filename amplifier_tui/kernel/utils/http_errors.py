@@ -1,14 +1,10 @@
 """Reading the error answers of HTTP APIs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
-
-__all__ = ["one_line", "retry_after"]
 
 _LONGEST: Final = 300
 

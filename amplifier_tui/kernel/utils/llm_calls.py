@@ -20,8 +20,6 @@ from amplifier_tui.kernel.utils.stream import Emits, StreamEmitter
 from amplifier_tui.kernel.utils.truncate import redact_secrets
 from amplifier_tui.kernel.utils.turns import Repair
 
-__all__ = ["LLMCalls", "usage_fields", "with_overrides"]
-
 
 class LLMCalls:
     """Runs one provider's calls.

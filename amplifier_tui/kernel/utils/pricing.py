@@ -1,14 +1,10 @@
 """What a response cost."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Final
 
 from amplifier_tui.kernel.message_models import Usage
 from amplifier_tui.kernel.models import Pricing
-
-__all__ = ["usage_cost"]
 
 _MILLION: Final = Decimal(1_000_000)
 

@@ -1,7 +1,5 @@
 """Trying again when a provider fails for a while."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import math
@@ -21,8 +19,6 @@ from amplifier_tui.kernel.llm_errors import (
     ProviderUnavailableError,
     RateLimitError,
 )
-
-__all__ = ["RetryConfig", "classify_error_message", "compute_delay", "retry_with_backoff"]
 
 T = TypeVar("T")
 

@@ -1,13 +1,9 @@
 """Tool calls as a model wrote them: arguments in JSON, or in something that is nearly JSON."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 
 from amplifier_tui.kernel.message_models import ChatResponse, ToolCall, ToolCallBlock
-
-__all__ = ["call_block", "parse_tool_arguments", "read_tool_call", "response_tool_calls"]
 
 _SHOWN: Final = 400
 """How many characters of unreadable arguments are quoted."""

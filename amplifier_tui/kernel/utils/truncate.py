@@ -5,16 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
-__all__ = [
-    "CIRCULAR",
-    "REDACTED",
-    "SENSITIVE_KEYS",
-    "TOO_DEEP",
-    "redact_secrets",
-    "truncate_values",
-    "without_cycles",
-]
-
 REDACTED: Final = "[REDACTED]"
 SENSITIVE_KEYS: Final = frozenset(
     {

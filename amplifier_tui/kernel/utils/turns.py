@@ -1,7 +1,5 @@
 """A conversation as turns, in words that fit every chat API."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,18 +11,6 @@ from amplifier_tui.kernel.message_models import (
     ThinkingBlock,
     ToolCallBlock,
 )
-
-__all__ = [
-    "AssistantBlock",
-    "AssistantTurn",
-    "Conversation",
-    "Repair",
-    "ToolOutput",
-    "ToolTurn",
-    "Turn",
-    "UserBlock",
-    "UserTurn",
-]
 
 AssistantBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ReasoningBlock | ToolCallBlock
 UserBlock = TextBlock | ImageBlock

@@ -1,20 +1,8 @@
 """Checks of a module and what they found."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import dataclass, field
 from typing import Any, Literal
-
-__all__ = [
-    "Findings",
-    "Severity",
-    "ValidationCheck",
-    "ValidationResult",
-    "check_on_session_ready",
-    "failure",
-    "success",
-]
 
 Severity = Literal["error", "warning", "info"]
 

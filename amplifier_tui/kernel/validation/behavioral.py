@@ -3,8 +3,6 @@
 The fixtures come from the pytest plugin. Only test suites import this.
 """
 
-from __future__ import annotations
-
 import inspect
 from typing import Any, Final
 
@@ -16,14 +14,6 @@ from amplifier_tui.kernel.llm_errors import LLMError
 from amplifier_tui.kernel.message_models import ChatResponse, TextBlock
 from amplifier_tui.kernel.models import ModelInfo, ProviderInfo, ToolResult
 from amplifier_tui.kernel.validation.proto_schema import VALID_HOOK_ACTIONS
-
-__all__ = [
-    "ContextBehaviorTests",
-    "HookBehaviorTests",
-    "OrchestratorBehaviorTests",
-    "ProviderBehaviorTests",
-    "ToolBehaviorTests",
-]
 
 
 class ProviderBehaviorTests:

@@ -1,7 +1,5 @@
 """One validator for each kind of module."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -25,17 +23,6 @@ from amplifier_tui.kernel.validation.module_validator import (
     InstanceValidator,
     ModuleValidator,
 )
-
-__all__ = [
-    "VALIDATORS",
-    "ContextValidator",
-    "HookValidator",
-    "OrchestratorValidator",
-    "ProviderValidator",
-    "ToolValidator",
-    "validate_module",
-]
-
 
 _ARGUMENTS: Final = ("prompt", "context", "providers", "tools", "hooks")
 _REMEDY: Final = (

@@ -1,7 +1,5 @@
 """Checks of functions and members, without calling them."""
 
-from __future__ import annotations
-
 import inspect
 from functools import partial
 from typing import Any, Final

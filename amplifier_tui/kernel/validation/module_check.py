@@ -1,7 +1,5 @@
 """Checking a module as its author has it on disk: the project around the package too."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -29,8 +27,6 @@ from amplifier_tui.kernel.validation.base import (
     success,
 )
 from amplifier_tui.kernel.validation.kinds import VALIDATORS
-
-__all__ = ["CheckedModule", "check_module"]
 
 _SNIPPET: Final = '[project.entry-points."amplifier.modules"]\n{id} = "{package}:mount"'
 _PREFIXES: Final = (FOLDER_PREFIX, "amplifier_module_")

@@ -1,7 +1,5 @@
 """What the validators of all kinds have in common: import, mount once for trial, look, clean up."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from abc import ABC, abstractmethod
@@ -15,8 +13,6 @@ from amplifier_tui.kernel.mounting.packages import imported_module
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import ValidationResult, failure, success
 from amplifier_tui.kernel.validation.members import check_shape
-
-__all__ = ["ModuleValidator"]
 
 logger = logging.getLogger(__name__)
 

@@ -4,14 +4,10 @@ It is stricter than a session: it wants orchestrator and context as dicts, where
 takes their ids.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from amplifier_tui.kernel.validation.base import Findings, ValidationCheck, failure, success
-
-__all__ = ["MountPlanValidationResult", "MountPlanValidator"]
 
 _SHAPE = "{'module': 'module-name', 'source': '...', 'config': {...}}"
 

@@ -1,19 +1,8 @@
 """Checks plain dicts that are meant as tool or hook results, before they become models."""
 
-from __future__ import annotations
-
 from typing import Any, Final, get_args
 
 from amplifier_tui.kernel.models.hook_result import HookAction, InjectionRole
-
-__all__ = [
-    "VALID_APPROVAL_DEFAULTS",
-    "VALID_CONTEXT_INJECTION_ROLES",
-    "VALID_HOOK_ACTIONS",
-    "VALID_USER_MESSAGE_LEVELS",
-    "validate_hook_result",
-    "validate_tool_result",
-]
 
 VALID_HOOK_ACTIONS: Final = frozenset(get_args(HookAction))
 VALID_CONTEXT_INJECTION_ROLES: Final = frozenset(get_args(InjectionRole))

@@ -3,8 +3,6 @@
 The fixture ``module_path`` comes from the pytest plugin. Only test suites import this.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import ClassVar
 
