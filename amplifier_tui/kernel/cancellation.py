@@ -63,19 +63,11 @@ class CancellationToken:
         return list(self._running.values())
 
     def request_graceful(self) -> bool:
-        """Ask to stop after the running tools.
-
-        Returns:
-            True if this changed the state.
-        """
+        """Ask to stop after the running tools; tell whether this changed the state."""
         return self._advance(CancellationState.GRACEFUL, self._state is CancellationState.NONE)
 
     def request_immediate(self) -> bool:
-        """Ask to stop now.
-
-        Returns:
-            True if this changed the state.
-        """
+        """Ask to stop now; tell whether this changed the state."""
         return self._advance(CancellationState.IMMEDIATE, not self.is_immediate)
 
     def request_cancellation(self) -> None:
@@ -102,12 +94,7 @@ class CancellationToken:
         self._running.clear()
 
     def register_tool_start(self, tool_call_id: str, tool_name: str) -> None:
-        """Note that a tool call runs.
-
-        Args:
-            tool_call_id: Id of the call.
-            tool_name: Name of the tool.
-        """
+        """Note that a tool call runs."""
         self._running[tool_call_id] = tool_name
 
     def register_tool_complete(self, tool_call_id: str) -> None:

@@ -168,11 +168,7 @@ class ModuleCoordinator:
         logger.debug("Mounted %s at %s (%s)", type(module).__name__, mount_point, name)
 
     async def unmount(self, mount_point: str, name: str | None = None) -> None:
-        """Take a module off its mount point.
-
-        Args:
-            mount_point: As for :meth:`mount`. Handlers of "hooks" unregister themselves.
-            name: Which of many.
+        """Take a module off its mount point; handlers of "hooks" unregister themselves.
 
         Raises:
             ValueError: There is no such mount point, the name is missing, or nothing is mounted
@@ -196,14 +192,7 @@ class ModuleCoordinator:
         logger.debug("Unmounted %s (%s)", mount_point, name)
 
     def get(self, mount_point: str, name: str | None = None) -> Any:
-        """Return what is mounted.
-
-        Args:
-            mount_point: As for :meth:`mount`, or "hooks" for the registry.
-            name: Which of many; None for all of them.
-
-        Returns:
-            The module or None; for many without a name, the live dict of them.
+        """Return what is mounted, or None; for many without a name, the live dict of them.
 
         Raises:
             ValueError: There is no such mount point.
@@ -235,14 +224,7 @@ class ModuleCoordinator:
         raise ValueError(f"Unknown mount point: {mount_point}")
 
     def get_mounted(self, mount_point: str) -> dict[str, Any]:
-        """Return the mounted modules of a mount point by name (a copy).
-
-        Args:
-            mount_point: As for :meth:`get`. A module of a single one has the point's name.
-
-        Raises:
-            ValueError: There is no such mount point.
-        """
+        """Return the mounted modules of a mount point by name (a copy)."""
         mounted = self.get(mount_point)
         if isinstance(mounted, dict):
             return dict(mounted)
@@ -251,11 +233,9 @@ class ModuleCoordinator:
     # -- between modules -------------------------------------------------------------------------
 
     def register_capability(self, name: str, value: Any) -> None:
-        """Offer something to the other modules.
+        """Offer something to the other modules under a dotted name; None withdraws it.
 
-        Args:
-            name: Dotted name, e.g. "agents.list". The last registration counts.
-            value: Usually a callable; None withdraws the capability.
+        The last registration counts.
         """
         self._put(self._capabilities, name, value)
         logger.debug("Registered capability: %s", name)
@@ -280,9 +260,6 @@ class ModuleCoordinator:
     async def collect_contributions(self, channel: str) -> list[Any]:
         """Ask every contributor of a channel, in order of registration.
 
-        Args:
-            channel: Name of the channel.
-
         Returns:
             What they gave, without None; those that fail are logged and left out.
         """
@@ -294,11 +271,6 @@ class ModuleCoordinator:
         self, result: HookResult, event: str, hook_name: str = "unknown"
     ) -> HookResult:
         """Carry out what a hook result asks for: inject context, ask the user, show a message.
-
-        Args:
-            result: The result. It is not changed.
-            event: The event it answers.
-            hook_name: The hook it comes from.
 
         Returns:
             "continue", "deny" and "modify" come back as they are. "inject_context" comes back
@@ -314,13 +286,10 @@ class ModuleCoordinator:
     # -- the session's life ----------------------------------------------------------------------
 
     async def request_cancel(self, immediate: bool = False) -> None:
-        """Ask the session to stop.
+        """Ask the session to stop; ``immediate`` does not wait for running tools.
 
         It only sets the token: the orchestrator says so with ``cancel:requested``, and runs the
         callbacks, when it sees it.
-
-        Args:
-            immediate: Do not wait for running tools.
         """
         if immediate:
             self._cancellation.request_immediate()
@@ -332,11 +301,7 @@ class ModuleCoordinator:
         self._current_turn_injections = 0
 
     def register_cleanup(self, cleanup_fn: Any) -> None:
-        """Run a function when the session ends, the last one registered first.
-
-        Args:
-            cleanup_fn: Sync or async function without arguments. What is not callable is ignored.
-        """
+        """Run a function when the session ends, last one first. What is not callable is ignored."""
         if callable(cleanup_fn):
             self._cleanup_fns.append(cleanup_fn)
 

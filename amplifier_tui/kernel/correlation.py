@@ -38,12 +38,8 @@ def current_request_id() -> str | None:
 def resolve_request_id(event: str, explicit: str | None = None) -> str | None:
     """Return the id an event carries, and open or close the call as the event says.
 
-    Args:
-        event: Name of the event.
-        explicit: The id the emitter supplied; it wins.
-
-    Returns:
-        The id, or None for events that carry none or when no call is in flight.
+    An ``explicit`` id, which the emitter supplied, wins. None for events that carry none, or when
+    no call is in flight.
     """
     if event in REQUEST_EVENTS:
         request_id = explicit or new_request_id()
@@ -74,11 +70,7 @@ def current_tool_call_id() -> str | None:
 
 @contextmanager
 def tool_call(tool_call_id: str) -> Iterator[None]:
-    """Run the block, and the tasks and threads it starts, for a tool call.
-
-    Args:
-        tool_call_id: What :func:`current_tool_call_id` returns inside.
-    """
+    """Run the block, and the tasks and threads it starts, for a tool call of this id."""
     token = _tool_call_id.set(tool_call_id)
     try:
         yield

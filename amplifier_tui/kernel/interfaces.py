@@ -62,7 +62,7 @@ class Orchestrator(Protocol, metaclass=_StructuralMeta):
         hooks: HookRegistry,
         **kwargs: Any,
     ) -> str:
-        """Run one turn.
+        """Run one turn and return the final answer.
 
         Args:
             prompt: What the user said.
@@ -71,9 +71,6 @@ class Orchestrator(Protocol, metaclass=_StructuralMeta):
             tools: Mounted tools by name.
             hooks: Where the turn's events are emitted.
             **kwargs: ``coordinator`` comes this way.
-
-        Returns:
-            The final answer.
         """
         ...
 
@@ -95,11 +92,7 @@ class Provider(Protocol, metaclass=_StructuralMeta):
         ...
 
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
-        """Answer a request.
-
-        Raises:
-            LLMError: The API could not answer.
-        """
+        """Answer a request, or raise an ``LLMError``."""
         ...
 
     def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]:
@@ -126,11 +119,7 @@ class Tool(Protocol, metaclass=_StructuralMeta):
         return {}
 
     async def execute(self, input: dict[str, Any]) -> ToolResult:
-        """Do the work.
-
-        Args:
-            input: The arguments of the call.
-        """
+        """Do the work; ``input`` holds the arguments of the call."""
         ...
 
 
@@ -169,12 +158,7 @@ class HookHandler(Protocol, metaclass=_StructuralMeta):
     """Answers events."""
 
     async def __call__(self, event: str, data: dict[str, Any]) -> HookResult:
-        """Handle one event.
-
-        Args:
-            event: Name of the event.
-            data: Private, JSON-native copy of its data.
-        """
+        """Handle one event; ``data`` is a private, JSON-native copy of its data."""
         ...
 
 

@@ -168,14 +168,9 @@ class StreamError(LLMError):
 class InvalidToolCallError(LLMError):
     """The model wrote a tool call nobody can read.
 
-    Args:
-        message: What happened, readable.
+    Attributes:
         tool_name: The tool the model meant.
         raw_arguments: The arguments as the model wrote them.
-        provider: Name of the provider.
-        model: Id of the model.
-        status_code: HTTP status, if there was one.
-        retryable: Whether the same request may succeed later.
     """
 
     def __init__(
@@ -190,11 +185,7 @@ class InvalidToolCallError(LLMError):
         retryable: bool | None = None,
     ) -> None:
         super().__init__(
-            message,
-            provider=provider,
-            model=model,
-            status_code=status_code,
-            retryable=retryable,
+            message, provider=provider, model=model, status_code=status_code, retryable=retryable
         )
         self.tool_name = tool_name
         self.raw_arguments = raw_arguments

@@ -83,14 +83,7 @@ class MockTool:
 
 
 class MockContextManager:
-    """A context that keeps messages in a list; its methods are mocks that do the real thing.
-
-    Args:
-        messages: The messages it starts with.
-
-    Attributes:
-        messages: What it holds.
-    """
+    """A context that keeps ``messages`` in a list; its methods are mocks that do the real thing."""
 
     def __init__(self, messages: Iterable[dict[str, Any]] | None = None) -> None:
         self.messages: list[dict[str, Any]] = list(messages or ())
@@ -118,16 +111,7 @@ class MockContextManager:
 
 
 class MockProvider:
-    """A provider that answers the same text every time.
-
-    Args:
-        text: What it answers.
-        name: Its name.
-
-    Attributes:
-        complete: A mock, so that calls can be asserted on.
-        requests: What it was asked, in order.
-    """
+    """A provider that answers the same text every time; ``requests`` is what it was asked."""
 
     def __init__(self, text: str = "Mock response", name: str = "mock") -> None:
         self.name = name
@@ -157,25 +141,13 @@ class MockProvider:
 
 
 class EventRecorder:
-    """Stands in for the hook registry and remembers what is emitted.
-
-    Attributes:
-        events: ``(event, data)`` of each emit; the data is a copy of the emitter's dict.
-    """
+    """Stands in for the hook registry; ``events`` has ``(event, data)`` of each emit, copied."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, dict[str, Any]]] = []
 
     async def emit(self, event: str, data: Any = None) -> HookResult:
-        """Remember an event.
-
-        Args:
-            event: Name of the event.
-            data: Its data.
-
-        Returns:
-            A result that says "continue".
-        """
+        """Remember an event and answer "continue"."""
         self.events.append((event, dict(as_dict(data))))
         return HookResult(action="continue")
 
@@ -184,11 +156,7 @@ class EventRecorder:
         return await self.emit(event, data)
 
     def get_events(self, event_type: str | None = None) -> list[tuple[str, dict[str, Any]]]:
-        """Return what was emitted, in order.
-
-        Args:
-            event_type: Only events of this name.
-        """
+        """Return what was emitted, in order; of one name if that is given."""
         return [entry for entry in self.events if event_type is None or entry[0] == event_type]
 
     def clear(self) -> None:
@@ -197,14 +165,7 @@ class EventRecorder:
 
 
 class ScriptedOrchestrator:
-    """An orchestrator that answers from a list.
-
-    Args:
-        responses: The answers, one per turn; then ``"DONE"``.
-
-    Attributes:
-        call_count: How many turns it ran.
-    """
+    """An orchestrator that answers from a list, one answer per turn, then ``"DONE"``."""
 
     def __init__(self, responses: Iterable[str]) -> None:
         self.responses = list(responses)
@@ -213,16 +174,7 @@ class ScriptedOrchestrator:
     async def execute(
         self, prompt: str, context: Any, providers: Any, tools: Any, hooks: Any, **kwargs: Any
     ) -> str:
-        """Run one turn: emit start and end, add prompt and answer to the context.
-
-        Args:
-            prompt: What the user said.
-            context: Where the two messages go.
-            providers: Not used.
-            tools: Not used.
-            hooks: Where ``session:start`` and ``session:end`` are emitted.
-            **kwargs: Not used.
-        """
+        """Run one turn: emit start and end, add prompt and answer to the context."""
         await hooks.emit("session:start", {"prompt": prompt})
         turn, self.call_count = self.call_count, self.call_count + 1
         response = self.responses[turn] if turn < len(self.responses) else "DONE"
@@ -245,15 +197,7 @@ def create_test_coordinator() -> MockCoordinator:
 
 
 async def wait_for(condition: Callable[[], bool | Awaitable[bool]], timeout: float = 1.0) -> bool:
-    """Wait until a condition holds.
-
-    Args:
-        condition: Sync or async function without arguments.
-        timeout: Seconds to wait.
-
-    Returns:
-        Whether it held in time.
-    """
+    """Wait ``timeout`` seconds for a sync or async condition; tell whether it held in time."""
     loop = asyncio.get_running_loop()
     end = loop.time() + timeout
     while True:

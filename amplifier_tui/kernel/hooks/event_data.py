@@ -156,12 +156,7 @@ def _native(value: Any) -> Any:
 
 
 def as_dict(data: Any) -> dict[str, Any]:
-    """Return what an emitter passed as a dict.
-
-    Args:
-        data: A dict, a mapping, a model with ``model_dump``, or None. Anything else is kept as the
-            only ``value``, so that it is not lost.
-    """
+    """Return what an emitter passed as a dict; what is none becomes its only ``value``."""
     if type(data) is dict:
         return data
     if data is None:

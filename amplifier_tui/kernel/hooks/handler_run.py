@@ -58,12 +58,6 @@ def emitting_task() -> Cancellable:
 def start_handler(handler: Any, event: str, data: dict[str, Any], task: Cancellable) -> Any:
     """Call a handler, and run the coroutine it may return up to its first wait.
 
-    Args:
-        handler: Sync or async callable ``(event, data)``.
-        event: Name of the event.
-        data: The handler's own copy of the event data.
-        task: The emitting task.
-
     Returns:
         What it answered, unread; or :class:`Unfinished`, to be awaited for that.
 

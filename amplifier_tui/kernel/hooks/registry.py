@@ -123,11 +123,7 @@ class HookRegistry:
         self._defaults = defaults
 
     def list_handlers(self, event: str | None = None) -> dict[str, list[str]]:
-        """Return the names of the handlers in the order they run.
-
-        Args:
-            event: Only this event, which is listed even if nobody registered for it.
-        """
+        """Return the names of the handlers in the order they run, by event, or of one event."""
         if event is not None:
             return {event: [entry.name for entry in self._entries.get(event, ())]}
         return {
@@ -137,11 +133,8 @@ class HookRegistry:
     def observe(self, callback: Observer) -> Callable[[], None]:
         """Call ``callback`` with a :class:`HookTrace` once per emit, after the handlers ran.
 
-        It runs synchronously in the emitting task, so it reads and sets that task's context
-        variables. What it raises is logged and disturbs nobody.
-
-        Args:
-            callback: Sync callable; also called for emits nobody handles.
+        It runs synchronously in the emitting task, also for emits nobody handles. What it raises is
+        logged and disturbs nobody.
 
         Returns:
             A function that stops the observation.

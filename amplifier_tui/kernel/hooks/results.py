@@ -16,13 +16,10 @@ class InvalidHookResponseError(Exception):
 
 
 def read_result(answer: Any) -> HookResult | None:
-    """Return a handler's answer as a hook result.
+    """Return a handler's answer as a hook result; None for "continue" without anything to say.
 
     Args:
         answer: A :class:`HookResult`, a dict of its fields, a model with ``model_dump``, or None.
-
-    Returns:
-        The result, or None for a plain "continue" without anything to say.
 
     Raises:
         InvalidHookResponseError: The answer is none of these, or does not validate.
@@ -67,13 +64,7 @@ def _first_line(error: ValidationError) -> str:
 
 
 def injections_of(result: HookResult, event: str, hook_name: str) -> list[ContextInjection]:
-    """Return the texts a result injects, each stamped with where it comes from.
-
-    Args:
-        result: The result; its list counts more than its scalar fields.
-        event: The event answered.
-        hook_name: The handler that answered.
-    """
+    """Return the texts a result injects, each stamped with where it comes from."""
     if result.context_injections:
         return [_stamped(item, event, hook_name) for item in result.context_injections]
     if not result.context_injection:
@@ -111,12 +102,7 @@ def projection(items: list[ContextInjection]) -> dict[str, Any]:
 
 
 def merge_injections(found: list[tuple[HookResult, str]], event: str) -> HookResult:
-    """Return one ``inject_context`` result for all handlers that injected.
-
-    Args:
-        found: The results with the names of their handlers, in order.
-        event: The event answered.
-    """
+    """Return one ``inject_context`` result for all results that inject, with handler names."""
     items = [item for result, name in found for item in injections_of(result, event, name)]
     first = found[0][0]
     if len(found) == 1:

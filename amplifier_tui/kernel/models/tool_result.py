@@ -87,15 +87,7 @@ class ToolResult(BaseModel):
     def model_copy(
         self, *, update: Mapping[str, Any] | None = None, deep: bool = False
     ) -> ToolResult:
-        """Return a copy; ``update`` is validated.
-
-        Args:
-            update: Fields to change.
-            deep: Copy nested values too.
-
-        Raises:
-            pydantic.ValidationError: A changed field does not fit.
-        """
+        """Return a copy; the fields of ``update`` are validated."""
         copied = super().model_copy(deep=deep)
         for name, value in (update or {}).items():
             if name in type(self).model_fields:

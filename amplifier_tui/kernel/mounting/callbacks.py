@@ -40,15 +40,12 @@ class ModuleCancelledError(Exception):
 
 @contextmanager
 def contained(doing: str) -> Iterator[None]:
-    """Make ordinary errors of what a module must not raise, so that it costs only the module.
+    """Turn a module's own ``CancelledError`` and ``SystemExit`` into ordinary errors.
+
+    A cancellation of the running task gets through.
 
     Args:
         doing: What the module does meanwhile, for the message.
-
-    Raises:
-        ModuleCancelledError: It raised ``CancelledError`` by itself. A cancellation of the running
-            task gets through.
-        RuntimeError: It raised ``SystemExit``.
     """
     baseline = cancel_requests()
     try:
@@ -64,18 +61,11 @@ def contained(doing: str) -> Iterator[None]:
 async def collect_contributions(
     channels: dict[str, list[dict[str, Any]]], channel: str
 ) -> list[Any]:
-    """Ask every contributor of a channel, in order of registration.
-
-    Args:
-        channels: Contributors (``name`` and ``callback``) by channel.
-        channel: The channel to collect from.
+    """Ask every contributor (``name`` and ``callback``) of a channel, in order of registration.
 
     Returns:
         What they gave, without None. A contributor that fails is logged and left out; one that
-        raises ``CancelledError`` ends the collection with what is there.
-
-    Raises:
-        asyncio.CancelledError: The collecting task was cancelled.
+        raises ``CancelledError`` by itself ends the collection with what is there.
     """
     collected: list[Any] = []
     baseline = cancel_requests()
@@ -108,15 +98,12 @@ _ROUNDS: Final = 8
 async def run_cleanups(functions: list[Any], failures: list[tuple[str, Exception]]) -> None:
     """Run the functions, last one first, and empty the list.
 
-    Functions registered meanwhile run too, unless they keep coming.
-
-    Args:
-        functions: Sync or async functions without arguments; what is not callable is skipped.
-        failures: Gets the name of each function that raised, and what.
+    Functions registered meanwhile run too, unless they keep coming. Ordinary exceptions are
+    logged; ``failures`` gets each with the function's name.
 
     Raises:
         BaseException: The first ``CancelledError``, ``KeyboardInterrupt`` or ``SystemExit``, after
-            all functions ran. Ordinary exceptions are logged.
+            all functions ran.
     """
     fatal: BaseException | None = None
     for _ in range(_ROUNDS):

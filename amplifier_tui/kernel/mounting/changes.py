@@ -48,12 +48,7 @@ open_notes: list[ChangeNotes] = []
 
 
 def note_change(owner: object, redo: Callable[[], object]) -> None:
-    """Tell the mounts of others that something changed.
-
-    Args:
-        owner: The coordinator or the hook registry that changed.
-        redo: Makes the same change again.
-    """
+    """Tell the mounts of others how to repeat a change of a coordinator or hook registry."""
     own = _mounting.get()
     for notes in open_notes:
         if notes is not own and notes.watches(owner):

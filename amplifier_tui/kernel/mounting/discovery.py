@@ -39,8 +39,7 @@ _DECLARED_TYPE: Final = re.compile(
 class FoundModule:
     """A module that can be loaded by its id.
 
-    Args:
-        id: Its id.
+    Attributes:
         kind: What it says it is, else what its id suggests.
         version: Version of the distribution it comes with.
         distribution: Name of that distribution; empty for a folder of a search path.
@@ -143,12 +142,7 @@ def declared_type(file: Path | None) -> str | None:
 
 
 def declared_kind(module_id: str, file: Path | None) -> str:
-    """Return the kind of a module that is not imported.
-
-    Args:
-        module_id: Its id, which decides if the file says nothing that makes sense.
-        file: The source file of its package, if it is known.
-    """
+    """Return what a module that is not imported says it is, else what its id suggests."""
     declared = declared_type(file)
     return declared if declared in TYPE_TO_MOUNT_POINT else kind_by_name(module_id)
 

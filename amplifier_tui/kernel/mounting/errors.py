@@ -21,12 +21,7 @@ class ModuleLoadError(Exception):
 
 
 class ModuleValidationError(Exception):
-    """A module does not fulfil its contract.
-
-    Args:
-        message: What is wrong, readable.
-        reason_code: One word for it, see :func:`module_failure_reason`.
-    """
+    """A module does not fulfil its contract."""
 
     def __init__(self, message: str, *, reason_code: FailureReason = "validation_failed") -> None:
         super().__init__(message)
@@ -40,12 +35,7 @@ class MissingModuleError(ModuleNotFoundError, ValueError):
 
 
 class BrokenModuleError(ModuleLoadError, ValueError):
-    """A module was found, and does not load.
-
-    Args:
-        message: What went wrong, readable.
-        reason_code: One word for it, see :func:`module_failure_reason`.
-    """
+    """A module was found, and does not load."""
 
     def __init__(self, message: str, *, reason_code: FailureReason = "unknown") -> None:
         super().__init__(message)
@@ -53,11 +43,7 @@ class BrokenModuleError(ModuleLoadError, ValueError):
 
 
 def module_failure_reason(error: BaseException) -> FailureReason:
-    """Return one word for why a module could not be loaded.
-
-    Args:
-        error: What loading or mounting it raised.
-    """
+    """Return one word for why loading or mounting a module failed."""
     if isinstance(error, ModuleValidationError | MissingModuleError | BrokenModuleError):
         return error.reason_code
     if isinstance(error, ModuleNotFoundError | FileNotFoundError):

@@ -55,10 +55,8 @@ _NAMED: Final = frozenset({"provider", "tool"})
 def is_module_of(kind: str, returned: Any) -> bool:
     """Tell whether what ``mount`` returned is a module of a kind, and so no cleanup function.
 
-    Args:
-        kind: The kind, e.g. "tool".
-        returned: The object. Its methods must be its class's: a mock has every attribute, and is
-            a cleanup function all the same.
+    The methods must be its class's: a mock has every attribute, and is a cleanup function all the
+    same.
     """
     if kind not in POINTS or returned is None:
         return False
@@ -81,11 +79,7 @@ async def call_mount(
     """Call ``mount(coordinator, config)`` and return what it returns.
 
     Args:
-        mount: The module's function, async or not.
-        coordinator: Where to mount.
-        config: The module's configuration.
-        module_id: Whose mount it is, for messages.
-        seconds: How long to wait; None for :data:`MOUNT_SECONDS`.
+        seconds: How long to wait for it; None for :data:`MOUNT_SECONDS`.
 
     Raises:
         ModuleLoadError: It was still waiting after that (also a ValueError).
@@ -125,9 +119,6 @@ async def load_and_mount(
     """Load a module, mount it, and note its cleanup and its ``on_session_ready``.
 
     Args:
-        coordinator: Where to mount it.
-        loader: Who loads it.
-        kind: Kind of the module.
         spec: ``{module, source, config}`` of the mount plan.
         ready: Where to put ``on_session_ready``; only a mount that succeeds gets there.
 
@@ -168,15 +159,7 @@ async def mount_optional(
     spec: dict[str, Any],
     ready: ReadyQueue,
 ) -> None:
-    """Load and mount a module; if that fails, undo it, announce it and go on.
-
-    Args:
-        coordinator: Where to mount it.
-        loader: Who loads it.
-        kind: Kind of the module.
-        spec: ``{module, source, config}`` of the mount plan.
-        ready: Where to put its ``on_session_ready``.
-    """
+    """Load and mount a module; if that fails, undo it, announce it and go on."""
     failure: Exception | None = None
     with MountWindow(coordinator) as window:
         try:
@@ -193,14 +176,7 @@ async def mount_optional(
 async def announce_failure(
     coordinator: ModuleCoordinator, kind: OptionalKind, spec: dict[str, Any], error: Exception
 ) -> None:
-    """Log a failed module and emit ``module:load_failed``.
-
-    Args:
-        coordinator: Whose hooks to tell.
-        kind: Kind of the module.
-        spec: Its entry in the mount plan.
-        error: What it failed with.
-    """
+    """Log a failed module and emit ``module:load_failed``."""
     text = exception_text(error)
     logger.warning(
         "Failed to load %s '%s': %s",

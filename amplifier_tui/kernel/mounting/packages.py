@@ -49,14 +49,11 @@ def package_name(module_id: str) -> str:
 
 
 def find_package_dir(module_id: str, path: Path) -> Path | None:
-    """Return the directory of a module's package.
+    """Return the directory of a module's package, or None if there is no package.
 
     Args:
         module_id: Id of the module.
         path: The package itself, or the directory that holds it, directly or in ``src``.
-
-    Returns:
-        The directory, or None if there is no package.
     """
     if _is_package(path):
         return path
@@ -78,11 +75,7 @@ def _is_package(path: Path) -> bool:
 
 
 def declared_modules(path: Path) -> dict[str, str]:
-    """Return the modules a project's ``pyproject.toml`` declares, ``package:mount`` by id.
-
-    Args:
-        path: Directory of the project. Without a readable ``pyproject.toml`` there are none.
-    """
+    """Return the modules a project's ``pyproject.toml`` declares, ``package:mount`` by id."""
     content = read_toml(path / "pyproject.toml")
     project = content.get("project")
     groups = project.get("entry-points") if isinstance(project, dict) else None
@@ -103,12 +96,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 def require_package_dir(module_id: str, path: Path) -> Path:
     """Return the directory of a module's package.
 
-    Args:
-        module_id: Id of the module.
-        path: Where its source resolved to.
-
     Raises:
-        ModuleValidationError: There is none, or it is one this kernel can't run.
+        ModuleValidationError: There is none at ``path``, or it is one this kernel can't run.
     """
     if not path.exists():
         raise ModuleValidationError(
@@ -142,11 +131,7 @@ def _native_transport(path: Path) -> str | None:
 
 
 def import_package(module_id: str, package_dir: Path) -> ModuleType:
-    """Import a module's package under its own name.
-
-    Args:
-        module_id: Id of the module, for messages.
-        package_dir: Its directory, whose parent is on ``sys.path``.
+    """Import a module's package, whose parent is on ``sys.path``, under its own name.
 
     Raises:
         BrokenModuleError: The import fails.
@@ -170,11 +155,7 @@ def import_package(module_id: str, package_dir: Path) -> ModuleType:
 
 
 def refuse_other_copy(module_id: str, wanted: Path, loaded: Path) -> NoReturn:
-    """Say that a package of this name is loaded from elsewhere.
-
-    Raises:
-        ImportError: Always.
-    """
+    """Raise ``ImportError``: a package of this name is loaded from elsewhere."""
     raise ImportError(
         f"Refusing to load '{module_id}' from {wanted}: it is already loaded from {loaded}. "
         "One process holds one copy of a module; restart to use the other."
@@ -199,11 +180,7 @@ def kind_by_name(module_id: str) -> str:
 
 
 def kind_of(module_id: str, module: Any) -> str:
-    """Return the kind of an imported module.
-
-    Args:
-        module_id: Its id, which decides unless the module says otherwise.
-        module: The module; ``__amplifier_module_type__`` says its kind.
+    """Return what an imported module says it is, else what its id suggests.
 
     Raises:
         ModuleValidationError: It says a kind that does not exist.
@@ -221,12 +198,7 @@ def kind_of(module_id: str, module: Any) -> str:
 
 
 def add_path(path: Path, added: list[Path]) -> None:
-    """Put a directory first on ``sys.path``, unless it is on it for good.
-
-    Args:
-        path: The directory.
-        added: The entries the caller has to take back; extended if this is one.
-    """
+    """Put a directory first on ``sys.path``, and into ``added``, unless it is there for good."""
     text = str(path)
     if path in added or (text in sys.path and not _path_users[text]):
         return

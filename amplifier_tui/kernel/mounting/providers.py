@@ -23,14 +23,7 @@ LOAD_FAILURE = "provider.load_failure"
 
 
 def check_instances(specs: list[dict[str, Any]]) -> None:
-    """Check that several entries of one module can be told apart.
-
-    Args:
-        specs: The plan's providers.
-
-    Raises:
-        ValueError: More than one entry of a module has no ``instance_id``.
-    """
+    """Raise ``ValueError`` if several entries of one module can't be told apart."""
     unnamed = Counter(spec["module"] for spec in specs if not spec.get("instance_id"))
     for module_id, count in unnamed.items():
         if count > 1:
@@ -45,12 +38,6 @@ async def mount_provider(
     coordinator: ModuleCoordinator, loader: Any, spec: dict[str, Any], ready: ReadyQueue
 ) -> None:
     """Load and mount a provider; if that fails, undo it, announce it and go on.
-
-    Args:
-        coordinator: Where to mount it.
-        loader: Who loads it.
-        spec: Its entry in the plan.
-        ready: Where to put its ``on_session_ready``.
 
     Raises:
         Exception: Only what the capability ``provider.load_failure`` raises, to abort.

@@ -34,7 +34,6 @@ class ModuleSource(ABC):
 
         Raises:
             ModuleNotFoundError: The source can't be resolved.
-            OSError: The file system refuses.
         """
 
 
@@ -60,12 +59,7 @@ class ModuleSourceResolver(Protocol):
 
 
 class FileSystemModuleSource:
-    """Directories to look for modules in, and prefixes that mentions may use for them.
-
-    Args:
-        paths: The directories.
-        mention_mappings: Directories by prefix.
-    """
+    """Directories to look for modules in, and directories by the prefix mentions use."""
 
     def __init__(
         self,
@@ -85,7 +79,7 @@ class FileSystemModuleSource:
 
 
 async def resolve_module(resolver: Any, module_id: str, hint: Any) -> Path:
-    """Return where a module is.
+    """Return where a module is, whichever of the published signatures the resolver has.
 
     Args:
         resolver: It has ``async_resolve`` or ``resolve``.

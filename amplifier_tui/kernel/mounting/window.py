@@ -15,9 +15,6 @@ class MountWindow(ChangeNotes):
     What the module does in it can be taken back. What others register in the same coordinator
     meanwhile, from tasks of their own, stays.
 
-    Args:
-        coordinator: Where the module mounts.
-
     Attributes:
         points: The mount points as they were.
     """
@@ -57,11 +54,7 @@ class MountWindow(ChangeNotes):
                 del points[point]
 
     def warn_of_replaced(self, module_id: str) -> None:
-        """Log what a module put itself in the place of; legal, and seldom meant.
-
-        Args:
-            module_id: Id of the module that was mounted since.
-        """
+        """Log what a module put itself in the place of; legal, and seldom meant."""
         for point, mounted in self.points.items():
             live = self._coordinator.mount_points.get(point)
             if isinstance(mounted, dict) and isinstance(live, dict):

@@ -32,11 +32,7 @@ async def initialize_session(
 ) -> None:
     """Mount orchestrator, context, providers, tools and hooks, and say that they are ready.
 
-    Args:
-        config: The mount plan.
-        coordinator: Where to mount.
-        session_id: Id of the session.
-        parent_id: Id of its parent; a child announces itself with ``session:fork``.
+    A session with a ``parent_id`` announces itself with ``session:fork``.
 
     Raises:
         RuntimeError: The orchestrator or the context can't be loaded.

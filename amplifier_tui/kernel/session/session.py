@@ -231,11 +231,7 @@ def _check_plan(config: Any) -> None:
 
 
 async def _announce_start(session: AmplifierSession) -> None:
-    """Emit ``session:start`` or ``session:resume``, and the plan if the session is raw.
-
-    Args:
-        session: The session, before its first turn.
-    """
+    """Emit ``session:start`` or ``session:resume``, and the plan if the session is raw."""
     hooks, section = session.coordinator.hooks, session.config["session"]
     data: dict[str, Any] = {"session_id": session.session_id, "parent_id": session.parent_id}
     if section.get("metadata"):
@@ -251,12 +247,7 @@ async def _announce_start(session: AmplifierSession) -> None:
 async def _announce_cancelled(
     session: AmplifierSession, error: BaseException | None = None
 ) -> None:
-    """Emit ``cancel:completed``.
-
-    Args:
-        session: The session that stopped.
-        error: What the turn ended with, if it was an exception.
-    """
+    """Emit ``cancel:completed``, with what the turn ended with if it was an exception."""
     data: dict[str, Any] = {"was_immediate": session.coordinator.cancellation.is_immediate}
     if error is not None:
         data["error"] = exception_text(error)
@@ -264,14 +255,7 @@ async def _announce_cancelled(
 
 
 def _required_modules(coordinator: ModuleCoordinator) -> dict[str, Any]:
-    """Return orchestrator, context, providers and tools.
-
-    Args:
-        coordinator: Where they are mounted.
-
-    Raises:
-        RuntimeError: One that a turn can't do without is missing.
-    """
+    """Return orchestrator, context, providers and tools; ``RuntimeError`` if one is missing."""
     points = ("orchestrator", "context", "providers", "tools")
     modules = {point: coordinator.get(point) for point in points}
     if modules["orchestrator"] is None:
@@ -286,13 +270,7 @@ def _required_modules(coordinator: ModuleCoordinator) -> dict[str, Any]:
 async def _run_orchestrator(
     coordinator: ModuleCoordinator, modules: dict[str, Any], prompt: str
 ) -> str:
-    """Let the orchestrator run the turn.
-
-    Args:
-        coordinator: Passed on to orchestrators that take it (spec 001); those of spec 000 do not.
-        modules: What :func:`required_modules` returned.
-        prompt: What the user said.
-    """
+    """Let the orchestrator run the turn; spec 000 orchestrators take no ``coordinator``."""
     execute = modules["orchestrator"].execute
     extra = {"coordinator": coordinator} if _takes_coordinator(execute) else {}
     answer: str = await execute(

@@ -18,8 +18,7 @@ def one_line(text: str) -> str:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """The seconds an API asks to wait, from `retry-after-ms` or `retry-after` (RFC 9110 10.2.3).
 
-    Args:
-        headers: The answer's headers, with case-insensitive or lower-case names.
+    Header names are case-insensitive or lower-case.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:

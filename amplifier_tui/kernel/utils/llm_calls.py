@@ -166,12 +166,7 @@ class _Watched:
 
 
 def with_overrides(request: ChatRequest, overrides: Mapping[str, Any]) -> ChatRequest:
-    """The request with the keyword arguments of `complete` that name its fields.
-
-    Args:
-        request: What to complete.
-        overrides: Keyword arguments; None and names the request does not have are left alone.
-    """
+    """The request with those keyword arguments of `complete` that name its fields; None is none."""
     changes = {
         name: value
         for name, value in overrides.items()

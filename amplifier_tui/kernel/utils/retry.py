@@ -33,7 +33,7 @@ class RetryConfig:
         initial_delay: Seconds before the first retry.
         max_delay: Seconds that backoff never exceeds.
         backoff_factor: Factor from one delay to the next.
-        jitter: Whether to spread the delays at random. None means yes.
+        jitter: Whether to spread the delays at random (the attribute is 0.2 or 0.0). None: yes.
         honor_retry_after: Whether to wait at least as long as the API asks.
         min_delay: Former name of ``initial_delay``.
         backoff_multiplier: Former name of ``backoff_factor``.
@@ -41,6 +41,13 @@ class RetryConfig:
     Raises:
         OverflowError: ``max_retries`` is negative.
     """
+
+    max_retries: int
+    initial_delay: float
+    max_delay: float
+    backoff_factor: float
+    jitter: float
+    honor_retry_after: bool
 
     def __init__(
         self,
@@ -67,61 +74,34 @@ class RetryConfig:
                 DeprecationWarning,
                 stacklevel=2,
             )
-        self._max_retries = int(max_retries)
-        self._initial_delay = float(initial_delay)
-        self._max_delay = float(max_delay)
-        self._backoff_factor = float(backoff_factor)
-        self._jitter = jitter is None or bool(jitter)
-        self._honor_retry_after = bool(honor_retry_after)
+        # Not by assignment: the policy is read-only.
+        vars(self).update(
+            max_retries=int(max_retries),
+            initial_delay=float(initial_delay),
+            max_delay=float(max_delay),
+            backoff_factor=float(backoff_factor),
+            jitter=_JITTER if jitter is None or jitter else 0.0,
+            honor_retry_after=bool(honor_retry_after),
+        )
 
-    @property
-    def max_retries(self) -> int:
-        """Attempts after the first."""
-        return self._max_retries
-
-    @property
-    def initial_delay(self) -> float:
-        """Seconds before the first retry."""
-        return self._initial_delay
-
-    @property
-    def max_delay(self) -> float:
-        """Seconds that backoff never exceeds."""
-        return self._max_delay
-
-    @property
-    def backoff_factor(self) -> float:
-        """Factor from one delay to the next."""
-        return self._backoff_factor
-
-    @property
-    def jitter(self) -> float:
-        """0.2 if the delays are spread at random, else 0.0."""
-        return _JITTER if self._jitter else 0.0
-
-    @property
-    def honor_retry_after(self) -> bool:
-        """Whether to wait at least as long as the API asks."""
-        return self._honor_retry_after
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name} can't be changed: make another RetryConfig")
 
     @property
     def min_delay(self) -> float:
         """Former name of ``initial_delay``."""
         _deprecated("min_delay", "initial_delay")
-        return self._initial_delay
+        return self.initial_delay
 
     @property
     def backoff_multiplier(self) -> float:
         """Former name of ``backoff_factor``."""
         _deprecated("backoff_multiplier", "backoff_factor")
-        return self._backoff_factor
+        return self.backoff_factor
 
     def __repr__(self) -> str:
-        return (
-            f"RetryConfig(max_retries={self._max_retries}, initial_delay={self._initial_delay}, "
-            f"max_delay={self._max_delay}, backoff_factor={self._backoff_factor}, "
-            f"jitter={self._jitter}, honor_retry_after={self._honor_retry_after})"
-        )
+        fields = {**vars(self), "jitter": bool(self.jitter)}
+        return f"RetryConfig({', '.join(f'{name}={value}' for name, value in fields.items())})"
 
 
 def _deprecated(old: str, new: str) -> None:
@@ -162,15 +142,12 @@ async def retry_with_backoff(
     *,
     on_retry: Callable[[int, float, LLMError], Any] | None = None,
 ) -> T:
-    """Run an operation, and run it again while it fails with a retryable error.
+    """Run an async operation, and run it again while it fails with a retryable error.
 
     Args:
-        operation: Async function without arguments.
+        operation: Function without arguments.
         config: The policy.
         on_retry: Called, and awaited, before each wait: retry (1 for the first), seconds, error.
-
-    Returns:
-        What the operation returned.
 
     Raises:
         LLMError: It is not retryable, or the last attempt failed with it.

@@ -30,12 +30,7 @@ class Emits(Protocol):
 
 
 class StreamEmitter:
-    """Emits one response's blocks: start, deltas, end.
-
-    Args:
-        hooks: Where to emit; None for nowhere, at no cost.
-        request_id: Id of the request, in every event.
-    """
+    """Emits one response's blocks: start, deltas, end. Without hooks it costs nothing."""
 
     def __init__(self, hooks: Emits | None, *, request_id: str) -> None:
         self._hooks = hooks
@@ -63,12 +58,7 @@ class StreamEmitter:
             await self._hooks.emit(STREAM_BLOCK_START, named)
 
     async def delta(self, index: int, text: str) -> None:
-        """Add to a block; one that was not opened is opened as text.
-
-        Args:
-            index: Its place in the response.
-            text: What is new; nothing is emitted for an empty piece.
-        """
+        """Add to a block; one that was not opened is opened as text. Empty pieces are left out."""
         if self._hooks is None or not text:
             return
         if index not in self._blocks:
@@ -80,22 +70,14 @@ class StreamEmitter:
         )
 
     async def end(self, index: int) -> None:
-        """Close a block; one that is not open is ignored.
-
-        Args:
-            index: Its place in the response.
-        """
+        """Close a block; one that is not open is ignored."""
         block = self._blocks.pop(index, None)
         self._sequence.pop(index, None)
         if self._hooks is not None and block is not None:
             await self._hooks.emit(STREAM_BLOCK_END, block)
 
     async def aborted(self, error: BaseException) -> None:
-        """Say that the stream broke off; what came of it is void.
-
-        Args:
-            error: Why.
-        """
+        """Say that the stream broke off; what came of it is void."""
         self._blocks.clear()
         self._sequence.clear()
         if self._hooks is not None:

@@ -48,11 +48,7 @@ def response_tool_calls(response: ChatResponse) -> list[ToolCall]:
 
 
 def parse_tool_arguments(raw: str, tool_name: str) -> tuple[dict[str, Any], str | None]:
-    """Read the arguments of a tool call.
-
-    Args:
-        raw: The arguments as the model wrote them. Empty text means no arguments.
-        tool_name: The tool, for the sentence.
+    """Read the arguments of a tool call as the model wrote them; empty text means none.
 
     Returns:
         The arguments and None; or ``{}`` and a sentence that tells the model what is wrong,

@@ -11,10 +11,8 @@ Severity = Literal["error", "warning", "info"]
 class ValidationCheck:
     """One thing looked at.
 
-    Args:
+    Attributes:
         name: What was checked, e.g. "mount_exists".
-        passed: Whether it is as it should be.
-        message: What was found, readable.
         severity: What a failure means; only an error fails the module.
         remedy: What to do about a failure.
     """
@@ -27,36 +25,19 @@ class ValidationCheck:
 
 
 def success(name: str, message: str, severity: Severity = "info") -> ValidationCheck:
-    """Return a check that passed.
-
-    Args:
-        name: What was checked.
-        message: What was found.
-        severity: "warning" for what is right and still worth a look.
-    """
+    """Return a check that passed; "warning" for what is right and still worth a look."""
     return ValidationCheck(name, True, message, severity)
 
 
 def failure(
     name: str, message: str, remedy: str = "", severity: Severity = "error"
 ) -> ValidationCheck:
-    """Return a check that failed.
-
-    Args:
-        name: What was checked.
-        message: What was found.
-        remedy: What to do about it.
-        severity: "warning" for what should be better and works.
-    """
+    """Return a check that failed; "warning" for what should be better and works."""
     return ValidationCheck(name, False, message, severity, remedy)
 
 
 class Findings:
-    """What all results of a validation offer: the checks, and what they come to.
-
-    Attributes:
-        checks: What was checked, in order.
-    """
+    """What all results of a validation offer: the checks, and what they come to."""
 
     checks: list[ValidationCheck]
 
@@ -91,13 +72,7 @@ class Findings:
 
 @dataclass
 class ValidationResult(Findings):
-    """All that was looked at in one module.
-
-    Args:
-        module_type: Kind of the module, e.g. "tool".
-        module_path: Where it is.
-        checks: What was checked, in order.
-    """
+    """All that was looked at in one module, in order."""
 
     module_type: str
     module_path: str
@@ -105,14 +80,7 @@ class ValidationResult(Findings):
 
 
 def check_on_session_ready(module: Any) -> ValidationCheck | None:
-    """Check a module's ``on_session_ready(coordinator)``.
-
-    Args:
-        module: The imported module.
-
-    Returns:
-        None if it has none or a good one, else the failed check.
-    """
+    """Check a module's ``on_session_ready``; None if it has none or a good one."""
     function = getattr(module, "on_session_ready", None)
     if function is None:
         return None

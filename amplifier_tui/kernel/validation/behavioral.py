@@ -19,12 +19,12 @@ from amplifier_tui.kernel.validation.proto_schema import VALID_HOOK_ACTIONS
 class ProviderBehaviorTests:
     """Runs on the first provider the module mounts; nothing is sent to a model."""
 
-    @pytest.mark.asyncio
+    pytestmark = pytest.mark.asyncio
+
     async def test_mount_succeeds(self, provider_module: Any) -> None:
         """The module mounts a provider."""
         assert provider_module is not None
 
-    @pytest.mark.asyncio
     async def test_get_info_returns_valid_provider_info(self, provider_module: Any) -> None:
         """It says who it is without a network."""
         info = provider_module.get_info()
@@ -32,7 +32,6 @@ class ProviderBehaviorTests:
         assert info.id
         assert info.display_name
 
-    @pytest.mark.asyncio
     async def test_list_models_returns_list(self, provider_module: Any) -> None:
         """It lists its models; skipped where that needs an API that does not answer."""
         try:
@@ -42,13 +41,11 @@ class ProviderBehaviorTests:
         assert isinstance(models, list)
         assert all(isinstance(model, ModelInfo) for model in models)
 
-    @pytest.mark.asyncio
     async def test_provider_has_name_attribute(self, provider_module: Any) -> None:
         """Its name is a non-empty string."""
         assert isinstance(provider_module.name, str)
         assert provider_module.name
 
-    @pytest.mark.asyncio
     async def test_parse_tool_calls_returns_list(self, provider_module: Any) -> None:
         """A response without tool calls has an empty list of them."""
         response = ChatResponse(content=[TextBlock(text="Hello")])
@@ -58,42 +55,37 @@ class ProviderBehaviorTests:
 class ToolBehaviorTests:
     """Runs on the first tool the module mounts."""
 
-    @pytest.mark.asyncio
+    pytestmark = pytest.mark.asyncio
+
     async def test_mount_succeeds(self, tool_module: Any) -> None:
         """The module mounts a tool."""
         assert tool_module is not None
 
-    @pytest.mark.asyncio
     async def test_tool_has_name(self, tool_module: Any) -> None:
         """Its name is a non-empty string."""
         assert isinstance(tool_module.name, str)
         assert tool_module.name
 
-    @pytest.mark.asyncio
     async def test_tool_has_description(self, tool_module: Any) -> None:
         """Its description is a non-empty string."""
         assert isinstance(tool_module.description, str)
         assert tool_module.description
 
-    @pytest.mark.asyncio
     async def test_tool_has_execute_method(self, tool_module: Any) -> None:
         """It can be executed."""
         assert callable(tool_module.execute)
 
-    @pytest.mark.asyncio
     async def test_execute_returns_tool_result(self, tool_module: Any) -> None:
         """A call answers with a tool result, whatever comes of it."""
         result = await tool_module.execute({"_tool_call_id": "call-1"})
         assert isinstance(result, ToolResult), f"execute() returned {type(result).__name__}"
 
-    @pytest.mark.asyncio
     async def test_tool_result_has_required_fields(self, tool_module: Any) -> None:
         """The result says whether it worked, and has output or an error."""
         result = await tool_module.execute({})
         assert isinstance(result.success, bool)
         assert result.success or result.error or result.output, "a failure says what went wrong"
 
-    @pytest.mark.asyncio
     async def test_invalid_input_returns_error_result(self, tool_module: Any) -> None:
         """Arguments nobody expects are answered, not raised about."""
         result = await tool_module.execute({"no_such_argument": [None]})
@@ -112,24 +104,22 @@ _METHODS: Final = (
 class ContextBehaviorTests:
     """Runs on the context the module mounts."""
 
-    @pytest.mark.asyncio
+    pytestmark = pytest.mark.asyncio
+
     async def test_mount_succeeds(self, context_module: Any) -> None:
         """The module mounts a context."""
         assert context_module is not None
 
-    @pytest.mark.asyncio
     async def test_context_has_required_methods(self, context_module: Any) -> None:
         """It has the five methods of the contract."""
         missing = [name for name in _METHODS if not callable(getattr(context_module, name, None))]
         assert not missing, f"missing: {', '.join(missing)}"
 
-    @pytest.mark.asyncio
     async def test_message_round_trip(self, context_module: Any) -> None:
         """What is added comes back."""
         await context_module.add_message({"role": "user", "content": "Hello"})
         assert [m["content"] for m in await context_module.get_messages()] == ["Hello"]
 
-    @pytest.mark.asyncio
     async def test_multiple_messages(self, context_module: Any) -> None:
         """Messages come back in the order they were added."""
         texts = ["one", "two", "three"]
@@ -138,14 +128,12 @@ class ContextBehaviorTests:
             await context_module.add_message({"role": role, "content": text})
         assert [m["content"] for m in await context_module.get_messages()] == texts
 
-    @pytest.mark.asyncio
     async def test_clear_removes_messages(self, context_module: Any) -> None:
         """After clear there are none."""
         await context_module.add_message({"role": "user", "content": "Hello"})
         await context_module.clear()
         assert await context_module.get_messages() == []
 
-    @pytest.mark.asyncio
     async def test_get_messages_for_request_returns_messages(self, context_module: Any) -> None:
         """A request gets messages, and asking for them changes none of the stored ones."""
         await context_module.add_message({"role": "user", "content": "Hello"})
@@ -155,19 +143,16 @@ class ContextBehaviorTests:
         assert messages
         assert await context_module.get_messages() == before
 
-    @pytest.mark.asyncio
     async def test_internal_should_compact_returns_bool(self, context_module: Any) -> None:
         """Where there is an internal ``_should_compact()``, it answers yes or no."""
         found, answer = await _call_internal(context_module, "_should_compact")
         assert not found or isinstance(answer, bool)
 
-    @pytest.mark.asyncio
     async def test_internal_compact_does_not_crash(self, context_module: Any) -> None:
         """Where there is an internal ``_compact_internal()``, it works on a short history."""
         await context_module.add_message({"role": "user", "content": "Hello"})
         await _call_internal(context_module, "_compact_internal")
 
-    @pytest.mark.asyncio
     async def test_add_invalid_message_does_not_crash(self, context_module: Any) -> None:
         """A message without a role is kept or refused with a ``ValueError``, no more."""
         try:
@@ -176,7 +161,6 @@ class ContextBehaviorTests:
             return
         assert isinstance(await context_module.get_messages(), list)
 
-    @pytest.mark.asyncio
     async def test_get_messages_never_returns_none(self, context_module: Any) -> None:
         """A fresh context has an empty list."""
         assert await context_module.get_messages() == []
@@ -216,12 +200,12 @@ _MALFORMED: Final[tuple[Any, ...]] = (
 class HookBehaviorTests:
     """Runs on the handlers the module registers, for each event it registers them for."""
 
-    @pytest.mark.asyncio
+    pytestmark = pytest.mark.asyncio
+
     async def test_mount_succeeds(self, hook_cleanup: Any, coordinator: Any) -> None:
         """The module mounts."""
         assert coordinator.hooks is not None
 
-    @pytest.mark.asyncio
     async def test_handler_returns_hook_result(self, hook_cleanup: Any, coordinator: Any) -> None:
         """Every handler answers with a hook result, or with nothing."""
         traces: list[HookTrace] = []
@@ -237,19 +221,16 @@ class HookBehaviorTests:
         ]
         assert not unreadable, "; ".join(unreadable)
 
-    @pytest.mark.asyncio
     async def test_hook_result_has_valid_action(self, hook_cleanup: Any, coordinator: Any) -> None:
         """What comes of an emit is one of the five actions."""
         for event in _events(coordinator):
             result = await coordinator.hooks.emit(event, dict(_SAMPLE))
             assert result.action in VALID_HOOK_ACTIONS
 
-    @pytest.mark.asyncio
     async def test_cleanup_is_callable_if_present(self, hook_cleanup: Any) -> None:
         """What mount returns is a function, or nothing."""
         assert hook_cleanup is None or callable(hook_cleanup)
 
-    @pytest.mark.asyncio
     async def test_cleanup_does_not_raise(self, hook_cleanup: Any) -> None:
         """Cleaning up works; it is going to be called once more after the test."""
         if hook_cleanup is not None:
@@ -257,7 +238,6 @@ class HookBehaviorTests:
             if inspect.isawaitable(outcome):
                 await outcome
 
-    @pytest.mark.asyncio
     async def test_handler_does_not_crash_on_malformed_data(
         self, hook_cleanup: Any, coordinator: Any
     ) -> None:
@@ -266,7 +246,6 @@ class HookBehaviorTests:
             for data in _MALFORMED:
                 assert isinstance(await coordinator.hooks.emit(event, data), HookResult)
 
-    @pytest.mark.asyncio
     async def test_handler_does_not_crash_on_empty_data(
         self, hook_cleanup: Any, coordinator: Any
     ) -> None:
@@ -284,31 +263,28 @@ def _events(coordinator: Any) -> list[str]:
 class OrchestratorBehaviorTests:
     """Runs the orchestrator the module mounts, on mocks and without a coordinator."""
 
-    @pytest.mark.asyncio
+    pytestmark = pytest.mark.asyncio
+
     async def test_mount_succeeds(self, orchestrator_module: Any) -> None:
         """The module mounts an orchestrator."""
         assert orchestrator_module is not None
 
-    @pytest.mark.asyncio
     async def test_orchestrator_has_execute_method(self, orchestrator_module: Any) -> None:
         """It can be executed."""
         assert callable(orchestrator_module.execute)
 
-    @pytest.mark.asyncio
     async def test_execute_returns_string(self, orchestrator_module: Any, mock_deps: Any) -> None:
         """A turn answers with text."""
         answer = await _run(orchestrator_module, "Test prompt", mock_deps)
         assert isinstance(answer, str)
         assert answer
 
-    @pytest.mark.asyncio
     async def test_execute_with_empty_prompt(
         self, orchestrator_module: Any, mock_deps: Any
     ) -> None:
         """An empty prompt is a prompt."""
         assert isinstance(await _run(orchestrator_module, "", mock_deps), str)
 
-    @pytest.mark.asyncio
     async def test_orchestrator_uses_provider(
         self, orchestrator_module: Any, mock_deps: Any
     ) -> None:
@@ -317,7 +293,6 @@ class OrchestratorBehaviorTests:
         provider = mock_deps[1]["default"]
         assert provider.complete.await_count > 0, "provider.complete() was not called"
 
-    @pytest.mark.asyncio
     async def test_orchestrator_updates_context(
         self, orchestrator_module: Any, mock_deps: Any
     ) -> None:

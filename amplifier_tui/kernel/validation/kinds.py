@@ -221,16 +221,13 @@ VALIDATORS: Final[dict[str, type[ModuleValidator]]] = {
 async def validate_module(
     kind: str, package_dir: Path, module_id: str, config: dict[str, Any] | None = None
 ) -> ValidationResult | None:
-    """Check a module before it is mounted.
+    """Check a module before it is mounted; None for a kind that has no validator.
 
     Args:
         kind: Kind of the module, e.g. "tool".
         package_dir: Directory of its package; importable under its own name.
         module_id: Its id, for messages.
         config: The configuration it is going to be mounted with.
-
-    Returns:
-        What was found; None for a kind that has no validator.
     """
     validator = VALIDATORS.get(kind)
     if validator is None:

@@ -58,14 +58,7 @@ def takes_keywords(function: Any, names: tuple[str, ...]) -> list[str]:
 
 
 def check_text(name: str, member: str, value: Any, severity: Severity = "error") -> ValidationCheck:
-    """Check that a member is a non-empty string.
-
-    Args:
-        name: Name of the check.
-        member: The member, e.g. "Tool.name".
-        value: Its value.
-        severity: What a failure means.
-    """
+    """Check that a member, e.g. "Tool.name", is a non-empty string."""
     if isinstance(value, str) and value.strip():
         return success(name, f"{member} is {value!r}" if len(value) < 60 else f"{member} is there")
     got = "an empty one" if isinstance(value, str) else type(value).__name__
@@ -80,14 +73,7 @@ def check_text(name: str, member: str, value: Any, severity: Severity = "error")
 def check_method(
     name: str, method: str, function: Any, arguments: tuple[str, ...]
 ) -> ValidationCheck:
-    """Check that a method is async and takes its arguments.
-
-    Args:
-        name: Name of the check.
-        method: The method, e.g. "Tool.execute()".
-        function: The bound method.
-        arguments: The names of its positional arguments in the contract.
-    """
+    """Check that a method, e.g. "Tool.execute()", is async and takes its arguments."""
     short = method.removesuffix("()").rpartition(".")[2]
     remedy = f"Define it as: async def {short}({', '.join(('self', *arguments))})"
     if not is_async(function):
@@ -104,10 +90,6 @@ _REMEDY: Final = "Define it as: async def mount(coordinator, config)"
 
 def check_shape(module: Any, result: ValidationResult) -> bool:
     """Add the checks ``mount_exists``, ``mount_signature`` and ``on_session_ready_async``.
-
-    Args:
-        module: The imported module.
-        result: Where the checks go.
 
     Returns:
         Whether ``mount`` can be called as the kernel calls it.

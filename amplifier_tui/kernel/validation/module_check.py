@@ -34,14 +34,7 @@ _PREFIXES: Final = (FOLDER_PREFIX, "amplifier_module_")
 
 @dataclass(frozen=True)
 class CheckedModule:
-    """A module and what was found in it.
-
-    Args:
-        module_id: Its id.
-        kind: Its kind, which decides what is checked.
-        path: Where it is.
-        result: What was found.
-    """
+    """A module and what was found in it."""
 
     module_id: str
     kind: str

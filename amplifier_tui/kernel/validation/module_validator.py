@@ -93,13 +93,7 @@ class ModuleValidator(ABC):
 
     @abstractmethod
     def look(self, result: ValidationResult, coordinator: TrialCoordinator, returned: Any) -> None:
-        """Add the checks of this kind.
-
-        Args:
-            result: Where the checks go.
-            coordinator: What the module was mounted on.
-            returned: What ``mount`` returned.
-        """
+        """Add the checks of this kind; ``returned`` is what ``mount`` returned."""
 
 
 class InstanceValidator(ModuleValidator):
@@ -187,9 +181,4 @@ class InstanceValidator(ModuleValidator):
 
     @abstractmethod
     def look_closer(self, result: ValidationResult, instance: Any) -> None:
-        """Add the detail checks of one mounted object.
-
-        Args:
-            result: Where the checks go.
-            instance: The object; it has all the members the contract requires.
-        """
+        """Add the detail checks of one mounted object, which has all required members."""

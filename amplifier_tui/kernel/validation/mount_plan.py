@@ -14,11 +14,7 @@ _SHAPE = "{'module': 'module-name', 'source': '...', 'config': {...}}"
 
 @dataclass
 class MountPlanValidationResult(Findings):
-    """All that was looked at in one mount plan.
-
-    Args:
-        checks: What was checked, in order.
-    """
+    """All that was looked at in one mount plan, in order."""
 
     checks: list[ValidationCheck] = field(default_factory=list)
 
@@ -43,11 +39,7 @@ class MountPlanValidator:
     REQUIRED_SESSION_FIELDS: ClassVar[tuple[str, ...]] = ("orchestrator", "context")
 
     def validate(self, mount_plan: Any) -> MountPlanValidationResult:
-        """Check a plan.
-
-        Args:
-            mount_plan: The plan; anything that is no dict fails.
-        """
+        """Check a plan; anything that is no dict fails."""
         result = MountPlanValidationResult()
         if not isinstance(mount_plan, dict):
             found = f"Mount plan must be a dict, got {_kind(mount_plan)}"

@@ -18,11 +18,7 @@ _WORDS: Final = {
 
 
 def validate_tool_result(data: dict[str, Any]) -> list[str]:
-    """Return what is wrong with the fields of a tool result.
-
-    Args:
-        data: The fields.
-    """
+    """Return what is wrong with the fields of a tool result."""
     if "success" not in data:
         return ["Missing required field: 'success'"]
     if not isinstance(data["success"], bool):
@@ -31,11 +27,7 @@ def validate_tool_result(data: dict[str, Any]) -> list[str]:
 
 
 def validate_hook_result(data: dict[str, Any]) -> list[str]:
-    """Return what is wrong with the fields of a hook result.
-
-    Args:
-        data: The fields; those left out have valid defaults.
-    """
+    """Return what is wrong with the fields of a hook result; missing ones have defaults."""
     return [
         f"Invalid {field} {data[field]!r}: must be one of {sorted(words)}"
         for field, words in _WORDS.items()
