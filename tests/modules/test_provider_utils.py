@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from amplifier_tui.kernel.message_models import Usage
 from amplifier_tui.kernel.models import Pricing
 from amplifier_tui.kernel.utils.conversation import clean_name, encodable
-from amplifier_tui.kernel.utils.http_errors import one_line, retry_after
-from amplifier_tui.kernel.utils.pricing import usage_cost
+from amplifier_tui.kernel.utils.llm_calls import usage_cost
+from amplifier_tui.kernel.utils.retry import one_line, retry_after
 from amplifier_tui.kernel.utils.tool_calls import parse_tool_arguments
 
 

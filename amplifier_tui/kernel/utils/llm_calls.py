@@ -9,12 +9,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import new_request_id
 from amplifier_tui.kernel.llm_errors import LLMError
-from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, Usage
+from amplifier_tui.kernel.message_models import (
+    ChatRequest,
+    ChatResponse,
+    ContentBlockUnion,
+    Message,
+    TextBlock,
+    Usage,
+)
+from amplifier_tui.kernel.models import Pricing
 from amplifier_tui.kernel.utils.retry import RetryConfig, retry_with_backoff
 from amplifier_tui.kernel.utils.stream import Emits, StreamEmitter
 from amplifier_tui.kernel.utils.truncate import redact_secrets
@@ -189,3 +198,99 @@ def usage_fields(usage: Usage | None) -> dict[str, int]:
 
 def _cost(usage: Usage | None) -> str | None:
     return None if usage is None or usage.cost_usd is None else str(usage.cost_usd)
+
+
+_GO_ON = (
+    "Your answer was cut off by the output limit. Continue exactly where it stopped, "
+    "without repeating anything and without a remark about the interruption."
+)
+
+
+async def complete_fully(
+    complete: Callable[[ChatRequest], Awaitable[ChatResponse]],
+    request: ChatRequest,
+    *,
+    limit: int,
+) -> ChatResponse:
+    """Complete a request, and continue while the answer is text cut off by the limit.
+
+    Args:
+        complete: Completes a request once.
+        request: The request. With a `max_output_tokens` of its own it is never continued.
+        limit: How many continuations at most.
+
+    Returns:
+        One response: the content joined, the cost summed, the rest from the last part.
+    """
+    response = await complete(request)
+    for _ in range(limit if request.max_output_tokens is None else 0):
+        if not _is_cut_text(response):
+            break
+        messages = [
+            *request.messages,
+            Message(role="assistant", content=response.content),
+            Message(role="user", content=_GO_ON),
+        ]
+        more = await complete(request.model_copy(update={"messages": messages}))
+        response = _joined(response, more)
+    return response
+
+
+def _is_cut_text(response: ChatResponse) -> bool:
+    last = response.content[-1] if response.content else None
+    return response.finish_reason == "length" and isinstance(last, TextBlock)
+
+
+def _joined(first: ChatResponse, second: ChatResponse) -> ChatResponse:
+    content: list[ContentBlockUnion] = list(first.content)
+    rest = list(second.content)
+    before, after = content[-1], rest[0] if rest else None
+    if isinstance(before, TextBlock) and isinstance(after, TextBlock):
+        content[-1] = before.model_copy(update={"text": before.text + after.text})
+        del rest[0]
+    return second.model_copy(
+        update={"content": [*content, *rest], "usage": _last_usage(first.usage, second.usage)}
+    )
+
+
+def _last_usage(first: Usage | None, last: Usage | None) -> Usage | None:
+    """The last part's tokens, which say how full the window is now, and the cost of both."""
+    if first is None or last is None:
+        return last or first
+    known = first.cost_usd is not None and last.cost_usd is not None
+    cost = Decimal(first.cost_usd or 0) + Decimal(last.cost_usd or 0) if known else None
+    return last.model_copy(update={"cost_usd": cost})
+
+
+_MILLION: Final = Decimal(1_000_000)
+
+
+def usage_cost(usage: Usage, pricing: Pricing | None) -> Decimal | None:
+    """The cost of a response, or None where the prices are not known.
+
+    Args:
+        usage: The tokens; `input_tokens` counts cache reads and writes too.
+        pricing: Prices per million tokens. Cache prices that are not known count as the input's.
+
+    Returns:
+        The cost in the currency of the prices.
+    """
+    if pricing is None:
+        return None
+    base = pricing.input_per_million
+    read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
+    parts = (
+        (usage.input_tokens - read - written, base),
+        (read, pricing.cache_read_per_million),
+        (written, pricing.cache_write_per_million),
+        (usage.output_tokens, pricing.output_per_million),
+    )
+    total = sum(
+        (count * _exact(base if price is None else price) for count, price in parts), Decimal(0)
+    )
+    return total / _MILLION
+
+
+def _exact(price: float) -> Decimal:
+    # The digits somebody wrote down, not the nearest binary fraction.
+    return Decimal(str(price))

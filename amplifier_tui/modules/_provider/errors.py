@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_tui.kernel import llm_errors
-from amplifier_tui.kernel.utils.http_errors import one_line, retry_after
+from amplifier_tui.kernel.utils.retry import one_line, retry_after
 from amplifier_tui.modules._provider.settings import ProviderSettings
 
 

@@ -11,9 +11,12 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 from amplifier_tui.kernel.llm_errors import LLMError
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, ToolCall
 from amplifier_tui.kernel.models import ModelInfo, Pricing, ProviderInfo
-from amplifier_tui.kernel.utils.continuation import complete_fully
-from amplifier_tui.kernel.utils.llm_calls import LLMCalls, with_overrides
-from amplifier_tui.kernel.utils.pricing import usage_cost
+from amplifier_tui.kernel.utils.llm_calls import (
+    LLMCalls,
+    complete_fully,
+    usage_cost,
+    with_overrides,
+)
 from amplifier_tui.kernel.utils.stream import (
     STREAM_ABORTED,
     STREAM_BLOCK_DELTA,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amplifier_tui.kernel import llm_errors
-from amplifier_tui.kernel.utils.http_errors import one_line
+from amplifier_tui.kernel.utils.retry import one_line
 from amplifier_tui.modules._provider.errors import ErrorTranslator
 from amplifier_tui.modules.provider_anthropic.settings import API_KEY_VARIABLE, AnthropicSettings
 
