@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from amplifier_tui.kernel.message_models import Usage
 from amplifier_tui.kernel.models import Pricing
-from amplifier_tui.kernel.utils.conversation import clean_name, encodable
+from amplifier_tui.kernel.utils.conversation import clean_name, valid_unicode
 from amplifier_tui.kernel.utils.llm_calls import usage_cost
 from amplifier_tui.kernel.utils.retry import one_line, retry_after
 from amplifier_tui.kernel.utils.tool_calls import parse_tool_arguments
@@ -67,8 +67,8 @@ def test_cleaned_names_are_names_every_api_takes(name: str) -> None:
 
 
 @given(st.text(st.characters()))
-def test_encodable_text_can_be_sent_and_keeps_its_length(text: str) -> None:
-    sent = encodable(text + "\ud800")
+def test_valid_text_can_be_sent_and_keeps_its_length(text: str) -> None:
+    sent = valid_unicode(text + "\ud800")
     sent.encode()
     assert sent == text.encode("utf-8", "replace").decode() + "?"
 
