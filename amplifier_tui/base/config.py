@@ -84,11 +84,21 @@ class ModuleSettings(BaseModel):
         Raises:
             SettingsError: A value makes no sense.
         """
-        settings, mistakes = cls._validated(_given(config))
-        if settings is None:
-            raise SettingsError(mistakes)
+        settings = cls.read_known(config)
         for problem in cls._unknown(config or {}):
             logger.warning("%s", problem.message)
+        return settings
+
+    @classmethod
+    def read_known(cls, given: Mapping[str, Any] | None) -> Self:
+        """Do the same in silence about unknown keys, as for what a model calls a tool with.
+
+        Raises:
+            SettingsError: A value makes no sense.
+        """
+        settings, mistakes = cls._validated(_given(given))
+        if settings is None:
+            raise SettingsError(mistakes)
         return settings
 
     @classmethod
@@ -127,6 +137,8 @@ class ModuleSettings(BaseModel):
         field = cls._by_name().get(key)
         if problem["type"] == "value_error":
             said = str(problem["ctx"]["error"])
+        elif problem["type"] == "missing" and not inside:
+            said = "is missing"
         elif field is not None and (words := expected(field)):
             # A field that is left out of the model's repr holds a secret.
             value = problem["input"] if field.repr and not inside else None

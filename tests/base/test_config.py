@@ -122,3 +122,13 @@ def test_lenient_reading_puts_defaults_in_the_place_of_mistakes() -> None:
     settings, mistakes = OvenSettings.read_leniently({"fan": "no", "kind": 3, "trays": 4})
     assert settings == OvenSettings(trays=4)
     assert [mistake.key for mistake in mistakes] == ["fan", "kind"]
+
+
+def test_what_has_to_be_given_is_asked_for() -> None:
+    class LidSettings(ModuleSettings):
+        module: ClassVar[str] = "tool-lid"
+
+        size: int
+
+    with pytest.raises(SettingsError, match=r"^`size` of tool-lid is missing$"):
+        LidSettings.read_known({"sise": 3})

@@ -48,17 +48,10 @@ _NAME = "hooks-checkpoint"
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], None]:
-    """Register the handlers and the capabilities.
-
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
-    Returns:
-        A cleanup that unregisters the handlers.
+    """Register the handlers and the capabilities; returns the cleanup.
 
     Raises:
-        ValueError: A value makes no sense.
+        SettingsError: A value of the config makes no sense.
     """
     settings = CheckpointSettings.read(config)
     checkpoints = Checkpoints(coordinator, settings)

@@ -43,17 +43,10 @@ CAPABILITY = "hooks-logging.log"
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], Awaitable[None]]:
-    """Register a handler for every event the kernel knows, and the additional ones.
-
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
-    Returns:
-        A cleanup that unregisters the handlers and writes what is left.
+    """Register for every event the kernel knows and the additional ones; returns the cleanup.
 
     Raises:
-        ValueError: A value makes no sense.
+        SettingsError: A value of the config makes no sense.
     """
     settings = LoggingSettings.read(config)
     path = log_path(settings.session_log_template, coordinator)

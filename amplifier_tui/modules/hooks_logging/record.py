@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, get_args
 
+from amplifier_tui.base.secrets import replace_secrets
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.utils.stream import STREAM_ABORTED, STREAM_BLOCK_DELTA
 from amplifier_tui.kernel.utils.truncate import REDACTED, redact_secrets
@@ -40,12 +40,6 @@ _WARNINGS: Final = frozenset(
         STREAM_ABORTED,
     }
 )
-_SHAPES: Final = re.compile(
-    r"sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|"
-    r"AKIA[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{35}|xox[abprs]-[A-Za-z0-9-]{10,}|"
-    r"glpat-[A-Za-z0-9_-]{20,}|(?<=Bearer )[A-Za-z0-9._~+/-]{20,}"
-)
-"""Published formats of keys."""
 _TOP: Final = ("session_id", "parent_id", "timestamp")
 
 
@@ -83,4 +77,6 @@ def line_of(event: str, data: Mapping[str, Any], *, whole: bool) -> str:
         record["parent_id"] = data["parent_id"]
     record["data"] = redact_secrets(rest)
     # The kernel knows secrets by the name of their key, these are known by their shape.
-    return _SHAPES.sub(REDACTED, json.dumps(record, ensure_ascii=False, default=str))
+    return replace_secrets(
+        json.dumps(record, ensure_ascii=False, default=str), lambda secret, kind: REDACTED
+    )

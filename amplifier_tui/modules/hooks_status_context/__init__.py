@@ -36,17 +36,10 @@ _NAME = "hooks-status-context"
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], None]:
-    """Register the handlers.
-
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
-    Returns:
-        A cleanup that unregisters them.
+    """Register the handlers; returns the cleanup.
 
     Raises:
-        ValueError: A value makes no sense.
+        SettingsError: A value of the config makes no sense.
     """
     settings = StatusSettings.read(config)
     status = StatusContext(coordinator, settings)

@@ -51,12 +51,7 @@ class StatusContext:
         self._stale = True
 
     async def __call__(self, event: str, data: dict[str, Any]) -> HookResult:
-        """Tell the model where it is.
-
-        Args:
-            event: ``provider:request``.
-            data: Not used.
-        """
+        """Tell the model where it is."""
         folder = working_dir(self._coordinator, self._settings.working_dir)
         if self._settings.git and self._stale:
             self._stale = False

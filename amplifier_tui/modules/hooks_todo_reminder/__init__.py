@@ -30,17 +30,10 @@ __amplifier_module_type__ = "hook"
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], None]:
-    """Register the handler.
-
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
-    Returns:
-        A cleanup that unregisters it.
+    """Register the handler; returns the cleanup.
 
     Raises:
-        ValueError: A value makes no sense.
+        SettingsError: A value of the config makes no sense.
     """
     settings = ReminderSettings.read(config)
     return coordinator.hooks.register(

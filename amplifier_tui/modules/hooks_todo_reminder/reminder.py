@@ -42,12 +42,7 @@ class TodoReminder:
         self._settings = settings
 
     async def __call__(self, event: str, data: dict[str, Any]) -> HookResult:
-        """Remind the model, if there is something left to do.
-
-        Args:
-            event: ``provider:request``.
-            data: Not used.
-        """
+        """Remind the model, if there is something left to do."""
         items = await self._items()
         if all(item.get("status") == "completed" for item in items):
             return _CONTINUE

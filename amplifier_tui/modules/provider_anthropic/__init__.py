@@ -23,14 +23,7 @@ __amplifier_module_type__ = "provider"
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], Awaitable[None]]:
-    """Mount the provider as `anthropic`.
-
-    Args:
-        coordinator: The session's coordinator.
-        config: See `AnthropicSettings`.
-
-    Returns:
-        A cleanup that closes the provider's connections.
+    """Mount the provider as `anthropic`; returns the cleanup.
 
     Raises:
         ConfigurationError: There is no key (`missing_env` names the variable), or the config has

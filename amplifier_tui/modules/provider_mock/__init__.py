@@ -67,11 +67,7 @@ __amplifier_module_type__ = "provider"
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
     """Mount the provider as ``mock``.
 
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
     Raises:
-        ConfigurationError: A value makes no sense.
+        ConfigurationError: A value of the config makes no sense.
     """
     await mount_provider(coordinator, ScriptedProvider(MockSettings.read(config), coordinator))

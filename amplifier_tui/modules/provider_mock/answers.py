@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from amplifier_tui.base.text import shortened
 from amplifier_tui.modules.provider_mock.script import (
+    AgentScript,
     Branch,
     CallOutcome,
     Failure,
     OutputCondition,
     Scenario,
-    Script,
     ScriptStep,
 )
 from amplifier_tui.modules.provider_mock.seen import CallResult, Seen
@@ -47,7 +47,7 @@ class ScriptedAnswer:
     error: Failure | None = None
 
 
-def answer(script: Script, seen: Seen) -> ScriptedAnswer:
+def answer(script: AgentScript, seen: Seen) -> ScriptedAnswer:
     """Return the answer to a conversation."""
     scenario = script.scenario(seen.turn, seen.prompt, seen.tools)
     if scenario is None:

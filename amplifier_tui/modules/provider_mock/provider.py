@@ -33,7 +33,7 @@ from amplifier_tui.kernel.utils.tool_calls import (
 from amplifier_tui.modules._shared.session_paths import working_dir
 from amplifier_tui.modules.provider_mock.answers import ScriptedAnswer, answer
 from amplifier_tui.modules.provider_mock.pace import Pace, count_usage
-from amplifier_tui.modules.provider_mock.script import Script, ScriptError, read_script
+from amplifier_tui.modules.provider_mock.script import AgentScript, ScriptError, read_script
 from amplifier_tui.modules.provider_mock.seen import look_at
 
 BUILT_IN: Final = Path(__file__).with_name("built_in.yaml")
@@ -84,7 +84,7 @@ class ScriptedProvider:
     def __init__(self, settings: MockSettings, coordinator: Any | None = None) -> None:
         self.settings = settings
         self._coordinator = coordinator
-        self._script: Script | None = None
+        self._script: AgentScript | None = None
         # An error of a script is meant to be seen, not to be tried again.
         retry = RetryConfig(max_retries=0)
         self._calls = LLMCalls(coordinator, provider=NAME, retry=retry)
@@ -174,7 +174,7 @@ class ScriptedProvider:
             finish_reason="tool_calls" if calls else "stop",
         )
 
-    async def _read_script(self) -> Script:
+    async def _read_script(self) -> AgentScript:
         if self._script is None:
             path = self._script_path()
             try:

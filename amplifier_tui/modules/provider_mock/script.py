@@ -264,7 +264,7 @@ class Scenario(_Part):
         return next(iter(self.steps.values()))
 
 
-class Script(_Part):
+class AgentScript(_Part):
     """Everything an agent can say."""
 
     name: Any = None
@@ -287,14 +287,14 @@ class Script(_Part):
         return None
 
 
-def parse_script(data: Any) -> Script:
+def parse_script(data: Any) -> AgentScript:
     """Return a script from the data of a file.
 
     Raises:
         ScriptError: It has a mistake.
     """
     try:
-        return Script.model_validate(data)
+        return AgentScript.model_validate(data)
     except ValidationError as error:
         cause = error.errors()[0]["ctx"]["error"]
         if isinstance(cause, ScriptError) and not cause.places:
@@ -302,7 +302,7 @@ def parse_script(data: Any) -> Script:
         raise cause from error
 
 
-def read_script(path: Path) -> Script:
+def read_script(path: Path) -> AgentScript:
     """Read a script.
 
     Raises:

@@ -23,14 +23,7 @@ __amplifier_module_type__ = "provider"
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], Awaitable[None]]:
-    """Mount the provider as `openai`.
-
-    Args:
-        coordinator: The session's coordinator.
-        config: See `OpenAISettings`.
-
-    Returns:
-        A cleanup that closes the provider's connections.
+    """Mount the provider as `openai`; returns the cleanup.
 
     Raises:
         ConfigurationError: OpenAI is to be asked without a key (`missing_env` names the

@@ -37,17 +37,10 @@ class MemorySettings(ModuleSettings):
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], Awaitable[None]]:
-    """Mount the tool as ``memory``.
-
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
-    Returns:
-        A cleanup that closes the module's own database.
+    """Mount the tool as ``memory``; returns the cleanup.
 
     Raises:
-        ValueError: ``path`` is no path.
+        SettingsError: A value of the config makes no sense.
     """
     own = MemoryStore(memory_path(MemorySettings.read(config).path))
 

@@ -66,11 +66,7 @@ class MemoryTool:
         }
 
     async def execute(self, input: dict[str, Any]) -> ToolResult:
-        """Carry out an action.
-
-        Args:
-            input: See :attr:`input_schema`.
-        """
+        """Carry out an action."""
         store = self._store()
         try:
             result = await self._carry_out(store, input)

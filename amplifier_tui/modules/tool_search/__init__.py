@@ -32,12 +32,8 @@ __amplifier_module_type__ = "tool"
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
     """Mount the two tools.
 
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
     Raises:
-        ValueError: A value makes no sense.
+        SettingsError: A value of the config makes no sense.
     """
     from amplifier_tui.modules.tool_search.glob_tool import GlobTool
     from amplifier_tui.modules.tool_search.grep_tool import GrepTool

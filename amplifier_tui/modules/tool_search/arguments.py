@@ -1,97 +1,77 @@
-"""Reading the arguments of a call as leniently as is safe."""
+"""The arguments of a call, read as leniently as is safe."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal, Self
 
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, ConfigDict, Field
+
+from amplifier_tui.base.config import ModuleSettings, SettingsError, Texts
 from amplifier_tui.modules._shared.tool_problem import ToolProblem
 
-Input = Mapping[str, Any]
+_MOST_CONTEXT = 50
 
 
-def pattern(given: Input) -> str:
-    """Return the pattern.
-
-    Raises:
-        ToolProblem: There is none.
-    """
-    value = given.get("pattern")
-    if not isinstance(value, str) or not value:
-        raise ToolProblem("`pattern` is missing: say what to look for.", "invalid_arguments")
-    return value
+def _or_none(value: Any) -> Any:
+    """Models write an empty text for what they leave out."""
+    return None if value == "" else value
 
 
-def number(given: Input, names: tuple[str, ...], default: int, most: int) -> int:
-    """Return a whole number from 0 up, cut to `most`.
-
-    Raises:
-        ToolProblem: It is something else.
-    """
-    name = next((name for name in names if given.get(name) is not None), None)
-    if name is None:
-        return default
-    value = given[name]
-    if isinstance(value, str) and value.strip().isdecimal():
-        value = int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ToolProblem(
-            f"`{name}` must be a whole number from 0 up, not {value!r}.", "invalid_arguments"
-        )
-    return min(value, most)
+Count = Annotated[int, Field(ge=0, description="a whole number")]
+Context = Annotated[Count, AfterValidator(lambda value: min(value, _MOST_CONTEXT))]
 
 
-def flag(given: Input, *names: str) -> bool:
-    """Return a yes or no; missing is no.
+class SearchArguments(ModuleSettings):
+    """What both tools take."""
 
-    Raises:
-        ToolProblem: It is something else.
-    """
-    for name in names:
-        value = given.get(name)
-        if value is None:
-            continue
-        if isinstance(value, str) and value.strip().lower() in ("true", "false"):
-            value = value.strip().lower() == "true"
-        if not isinstance(value, bool):
-            raise ToolProblem(
-                f"`{name}` must be true or false, not {value!r}.", "invalid_arguments"
-            )
-        return value
-    return False
+    # A number or a yes may come as text.
+    model_config = ConfigDict(strict=False)
 
+    pattern: str = Field(min_length=1, description="a text that says what to look for")
+    path: Any = None
+    include_ignored: bool = False
 
-def choice(given: Input, name: str, choices: tuple[str, ...]) -> str:
-    """Return one of some words; missing is the first.
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Read the arguments of a call.
 
-    Raises:
-        ToolProblem: It is another one.
-    """
-    value = given.get(name)
-    if value is None or value == "":
-        return choices[0]
-    if value not in choices:
-        raise ToolProblem(
-            f"`{name}` must be one of {', '.join(choices)}, not {value!r}.", "invalid_arguments"
-        )
-    return str(value)
+        Raises:
+            ToolProblem: They make no sense.
+        """
+        try:
+            return cls.read_known(given)
+        except SettingsError as error:
+            raise ToolProblem(f"{error}.", "invalid_arguments") from error
 
 
-def globs(given: Input, *names: str) -> list[str]:
-    """Return the path patterns of arguments, each a text or a list of texts.
+class GlobArguments(SearchArguments):
+    """What ``glob`` takes."""
 
-    Raises:
-        ToolProblem: They are something else.
-    """
-    found: list[str] = []
-    for name in names:
-        value = given.get(name)
-        listed = [value] if isinstance(value, str) else value
-        if listed is None:
-            continue
-        if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
-            raise ToolProblem(f"`{name}` must be a pattern such as *.py.", "invalid_arguments")
-        found += [text.strip() for text in listed if text.strip()]
-    return found
+    module: ClassVar[str] = "glob"
+
+    type: Annotated[Literal["file", "dir", "any"] | None, BeforeValidator(_or_none)] = None
+
+
+class GrepArguments(SearchArguments):
+    """What ``grep`` takes; see its schema."""
+
+    module: ClassVar[str] = "grep"
+
+    glob: Texts = ()
+    include: Texts = ()
+    type: str | None = None
+    output_mode: Annotated[
+        Literal["files_with_matches", "content", "count"] | None, BeforeValidator(_or_none)
+    ] = None
+    ignore_case: bool = Field(
+        default=False, validation_alias=AliasChoices("-i", "case_insensitive")
+    )
+    around: Context = Field(default=0, validation_alias=AliasChoices("-C", "context"))
+    before: Context | None = Field(default=None, validation_alias="-B")
+    after: Context | None = Field(default=None, validation_alias="-A")
+    multiline: bool = False
+    head_limit: Count | None = Field(
+        default=None, validation_alias=AliasChoices("head_limit", "max_results")
+    )
+    offset: Annotated[Count, AfterValidator(lambda value: min(value, 1_000_000))] = 0

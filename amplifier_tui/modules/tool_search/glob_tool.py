@@ -1,4 +1,4 @@
-"""``glob``."""
+"""The tool ``glob``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.tool_problem import ToolProblem, failed
-from amplifier_tui.modules.tool_search import arguments
+from amplifier_tui.modules.tool_search.arguments import GlobArguments
 from amplifier_tui.modules.tool_search.globs import compile_globs
 from amplifier_tui.modules.tool_search.places import Places, SearchSettings
 from amplifier_tui.modules.tool_search.search import Searcher, SearchFindings
@@ -67,21 +67,19 @@ class GlobTool:
     async def execute(self, input: dict[str, Any]) -> ToolResult:
         """Find.
 
-        Args:
-            input: See :attr:`input_schema`.
-
         Raises:
             asyncio.CancelledError: The call was cancelled; the search has ended.
         """
         try:
-            folder, pattern = _split(arguments.pattern(input), input.get("path"))
+            given = GlobArguments.of(input)
+            folder, pattern = _split(given.pattern, given.path)
             base = await asyncio.to_thread(self._places.resolve, folder)
-            findings = await self._searcher.run(self._request(input, base, pattern))
+            findings = await self._searcher.run(self._request(given, base, pattern))
         except ToolProblem as problem:
             return problem.result()
         return self._result(findings, base, pattern)
 
-    def _request(self, input: dict[str, Any], base: Path, pattern: str) -> dict[str, Any]:
+    def _request(self, given: GlobArguments, base: Path, pattern: str) -> dict[str, Any]:
         if not base.is_dir():
             raise ToolProblem(f"{base} is a file; give the folder it is in.", "not_a_folder")
         if ".." in pattern.split("/"):
@@ -94,9 +92,9 @@ class GlobTool:
             "kind": "glob",
             "start": str(base),
             "denied": self._places.denied,
-            "everything": arguments.flag(input, "include_ignored"),
+            "everything": given.include_ignored,
             "pattern": pattern,
-            "type": arguments.choice(input, "type", _TYPES),
+            "type": given.type or "file",
         }
 
     def _result(self, findings: SearchFindings, base: Path, pattern: str) -> ToolResult:

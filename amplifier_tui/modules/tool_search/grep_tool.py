@@ -1,4 +1,4 @@
-"""``grep``."""
+"""The tool ``grep``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.tool_problem import ToolProblem, failed
-from amplifier_tui.modules.tool_search import arguments
+from amplifier_tui.modules.tool_search.arguments import GrepArguments
 from amplifier_tui.modules.tool_search.globs import compile_globs
 from amplifier_tui.modules.tool_search.grep_output import report
 from amplifier_tui.modules.tool_search.places import Places, SearchSettings
@@ -39,7 +39,6 @@ _TYPES: Final[dict[str, str]] = {
     "ts": "*.{ts,tsx,mts,cts}",
     "yaml": "*.{yaml,yml}",
 }
-_MOST_CONTEXT: Final = 50
 
 
 class GrepTool:
@@ -111,15 +110,13 @@ class GrepTool:
     async def execute(self, input: dict[str, Any]) -> ToolResult:
         """Search.
 
-        Args:
-            input: See :attr:`input_schema`.
-
         Raises:
             asyncio.CancelledError: The call was cancelled; the search has ended.
         """
         try:
-            base = await asyncio.to_thread(self._places.resolve, input.get("path"))
-            request = self._request(input, base)
+            given = GrepArguments.of(input)
+            base = await asyncio.to_thread(self._places.resolve, given.path)
+            request = self._request(given, base)
             findings = await self._searcher.run(request)
             text, found = report(
                 findings,
@@ -133,28 +130,25 @@ class GrepTool:
             return failed(text, "timeout")
         return ToolResult(output=text)
 
-    def _request(self, input: dict[str, Any], base: Path) -> dict[str, Any]:
-        multiline = arguments.flag(input, "multiline")
-        flags = re.IGNORECASE if arguments.flag(input, "-i", "case_insensitive") else 0
-        flags |= re.DOTALL | re.MULTILINE if multiline else 0
-        mode = arguments.choice(input, "output_mode", _MODES)
-        around = arguments.number(input, ("-C", "context"), 0, _MOST_CONTEXT)
+    def _request(self, given: GrepArguments, base: Path) -> dict[str, Any]:
+        flags = re.IGNORECASE if given.ignore_case else 0
+        flags |= re.DOTALL | re.MULTILINE if given.multiline else 0
+        mode = given.output_mode or _MODES[0]
         most = self._settings.max_results
-        wanted = arguments.number(input, ("head_limit", "max_results"), most, most)
         return {
             "kind": "grep",
             "start": str(base),
             "denied": self._places.denied,
-            "everything": arguments.flag(input, "include_ignored"),
-            "pattern": _checked(arguments.pattern(input), flags),
+            "everything": given.include_ignored,
+            "pattern": _checked(given.pattern, flags),
             "flags": int(flags),
-            "multiline": multiline,
-            "globs": _globs(input),
+            "multiline": given.multiline,
+            "globs": _globs(given),
             "mode": "files" if mode == _MODES[0] else mode,
-            "before": arguments.number(input, ("-B",), around, _MOST_CONTEXT),
-            "after": arguments.number(input, ("-A",), around, _MOST_CONTEXT),
-            "skip": arguments.number(input, ("offset",), 0, 1_000_000),
-            "most": wanted or most,
+            "before": given.around if given.before is None else given.before,
+            "after": given.around if given.after is None else given.after,
+            "skip": given.offset,
+            "most": min(given.head_limit or most, most),
             "largest": self._settings.max_file_bytes,
         }
 
@@ -170,14 +164,14 @@ def _checked(pattern: str, flags: int) -> str:
     return pattern
 
 
-def _globs(input: dict[str, Any]) -> list[str]:
-    patterns = arguments.globs(input, "glob", "include")
-    kind = input.get("type")
-    if kind:
-        known = _TYPES.get(str(kind))
+def _globs(given: GrepArguments) -> list[str]:
+    patterns = [text.strip() for text in (*given.glob, *given.include) if text.strip()]
+    if given.type:
+        known = _TYPES.get(given.type)
         if known is None:
             raise ToolProblem(
-                f"`type` {kind!r} is not known; use `glob`, such as *.{kind}.", "invalid_arguments"
+                f"`type` {given.type!r} is not known; use `glob`, such as *.{given.type}.",
+                "invalid_arguments",
             )
         patterns.append(known)
     try:

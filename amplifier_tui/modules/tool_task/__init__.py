@@ -33,12 +33,8 @@ __amplifier_module_type__ = "tool"
 async def mount(coordinator: ModuleCoordinator, config: Mapping[str, Any] | None = None) -> None:
     """Mount the tool as ``task``; nothing is mounted where there is no agent to call.
 
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
     Raises:
-        ValueError: A value makes no sense.
+        SettingsError: A value of the config makes no sense.
     """
     tool = TaskTool(coordinator, TaskSettings.read(config))
     if not tool.agents or tool.depth >= tool.settings.max_depth:

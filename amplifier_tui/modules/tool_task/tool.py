@@ -96,9 +96,6 @@ class TaskTool:
     async def execute(self, input: dict[str, Any]) -> ToolResult:
         """Run an agent.
 
-        Args:
-            input: See :attr:`input_schema`.
-
         Raises:
             asyncio.CancelledError: The call was cancelled; so is the agent.
         """

@@ -25,12 +25,8 @@ __amplifier_module_type__ = "tool"
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
     """Mount the tool as ``todo``.
 
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
     Raises:
-        ValueError: A value makes no sense.
+        SettingsError: A value of the config makes no sense.
     """
     tool = TodoTool(coordinator, TodoSettings.read(config))
     await coordinator.mount("tools", tool, name=tool.name)

@@ -34,7 +34,7 @@ class TodoSettings(ModuleSettings):
     max_items: int = Field(100, ge=1)
 
 
-class TodoItem(TypedDict):
+class TodoEntry(TypedDict):
     """One thing to do; the names are the ecosystem's."""
 
     content: str
@@ -55,7 +55,7 @@ class TodoTool:
     def __init__(self, coordinator: Any, settings: TodoSettings) -> None:
         self._coordinator = coordinator
         self._settings = settings
-        self._items: list[TodoItem] | None = None
+        self._items: list[TodoEntry] | None = None
 
     @property
     def description(self) -> str:
@@ -101,11 +101,7 @@ class TodoTool:
         return [dict(item) for item in self._items]
 
     async def execute(self, input: dict[str, Any]) -> ToolResult:
-        """Change or show the list.
-
-        Args:
-            input: See :attr:`input_schema`.
-        """
+        """Change or show the list."""
         action = input.get("action") or ("update" if input.get("todos") is not None else "list")
         if action not in _ACTIONS:
             return failed(
@@ -121,7 +117,7 @@ class TodoTool:
         todos = await self.items()
         return ToolResult(output={"status": f"{action}d", "count": len(todos), "todos": todos})
 
-    async def _from_conversation(self) -> list[TodoItem]:
+    async def _from_conversation(self) -> list[TodoEntry]:
         """Return the list of the last call that changed it; empty without one."""
         context = self._coordinator.get("context")
         if context is None:
@@ -141,7 +137,7 @@ class TodoTool:
         return []
 
 
-def read_items(value: Any, most: int) -> list[TodoItem]:
+def read_items(value: Any, most: int) -> list[TodoEntry]:
     """Return the items of a list as it came from the model.
 
     Args:
@@ -163,7 +159,7 @@ def read_items(value: Any, most: int) -> list[TodoItem]:
     return [_item(entry, number) for number, entry in enumerate(value, start=1)]
 
 
-def _item(entry: Any, number: int) -> TodoItem:
+def _item(entry: Any, number: int) -> TodoEntry:
     if isinstance(entry, str):
         entry = {"content": entry}
     if not isinstance(entry, Mapping):

@@ -182,7 +182,7 @@ async def test_secrets_are_not_written(log: Log):
         {
             "api_key": "hidden-1",
             "nested": [{"Authorization": "hidden-2"}],
-            "text": "use sk-abcdefghijklmnopqrstuvwx and ghp_" + "a" * 36,
+            "text": "use sk-abcdefgh1234ijklmnopqrst and ghp_" + "a" * 36,
             "header": "Bearer " + "t0ken" * 6,
         },
     )
