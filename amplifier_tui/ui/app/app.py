@@ -22,7 +22,6 @@ from amplifier_tui.ui.app.main_screen import (
     MID,
     WIDE,
     MainScreen,
-    PaneName,
     PanesChanged,
     StopRequested,
 )
@@ -36,6 +35,7 @@ from amplifier_tui.ui.app.themes import (
     check_roles,
     find_theme,
 )
+from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt import Prompt
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
@@ -74,15 +74,13 @@ _SCREEN_MODULES = (
     "amplifier_tui.ui.state.session",
     "amplifier_tui.ui.transcript.view",
     "amplifier_tui.ui.widgets.status_bar",
-    "amplifier_tui.ui.panes.context.pane",
-    "amplifier_tui.ui.panes.modules.pane",
-    "amplifier_tui.ui.panes.events.pane",
+    *(row.module for row in PANES),
     "amplifier_tui.ui.session.link",
 )
 """What the first frame does without."""
 
 
-_PANES = {"context": "context", "cost": "context", "model": "modules"}
+_SEGMENT_PANES = {"context": "context", "cost": "context", "model": "modules"}
 """Pane that a click on a segment of the status bar opens."""
 _SEGMENT_ACTIONS = {
     "approvals": "approval.show",
@@ -278,7 +276,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     def _panes_changed(self) -> None:
         names = sorted(self.main.shown)
         try:
-            self.preferences.set_panes(str(self.cwd), [str(name) for name in names])
+            self.preferences.set_panes(str(self.cwd), names)
         except OSError as error:
             self.say(f"The panes are not remembered: {error}", "warning")
 
@@ -314,8 +312,8 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     async def on_status_bar_segment_clicked(self, event: StatusBar.SegmentClicked) -> None:
         """Open what belongs to a segment of the status bar."""
-        if event.name in _PANES:
-            self.main.action_pane(_PANES[event.name])
+        if event.name in _SEGMENT_PANES:
+            self.main.action_pane(_SEGMENT_PANES[event.name])
         elif event.name in _SEGMENT_ACTIONS:
             await self.run_by_id(_SEGMENT_ACTIONS[event.name])
 
@@ -410,6 +408,6 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
                 _log.exception("The session did not close after the screen had ended")
 
 
-def _remembered_panes(preferences: Preferences, cwd: Path, default: set[PaneName]) -> set[PaneName]:
+def _remembered_panes(preferences: Preferences, cwd: Path, default: set[str]) -> set[str]:
     names = preferences.panes(str(cwd))
     return default if names is None else {name for name in default if name in names}

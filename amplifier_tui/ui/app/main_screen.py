@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
+from amplifier_tui.ui.panes.table import BY_NAME, PANES, ShowsState
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt import Prompt, QueueLine
 
@@ -21,22 +22,15 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from amplifier_tui.host.events import Level
-    from amplifier_tui.ui.panes.context.pane import ContextPane
-    from amplifier_tui.ui.panes.events.pane import EventLogPane
-    from amplifier_tui.ui.panes.modules.pane import ModulesPane
     from amplifier_tui.ui.state.conversation.entries import EntryChange
     from amplifier_tui.ui.state.session import SessionState
     from amplifier_tui.ui.transcript.view import TranscriptView
     from amplifier_tui.ui.widgets.status_bar import StatusBar
 
-    Pane = ContextPane | ModulesPane | EventLogPane
-
-PaneName = Literal["context", "modules", "events"]
 MID = 100
 """Columns from which a rail of panes stands beside the conversation."""
 WIDE = 160
-"""Columns from which the modules have a column of their own."""
-PANES: tuple[PaneName, ...] = ("context", "modules", "events")
+"""Columns from which a pane may have a column of its own."""
 
 
 class StopRequested(Message):
@@ -65,9 +59,9 @@ class MainScreen(Screen[None]):
         self._queue = QueueLine()
         self.transcript: TranscriptView | None = None
         self.status: StatusBar | None = None
-        self.shown: set[PaneName] = set(PANES)
-        self._panes: dict[PaneName, Pane] = {}
-        self._drawer: PaneName | None = None
+        self.shown = set(BY_NAME)
+        self._panes: dict[str, Widget] = {}
+        self._drawer: str | None = None
         self._wide = False
         self._state: SessionState | None = None
         self.keymap = Keymap()
@@ -89,9 +83,6 @@ class MainScreen(Screen[None]):
             root: Directory whose files the prompt completes.
         """
         from amplifier_tui.ui.app.rail import Rail
-        from amplifier_tui.ui.panes.context.pane import ContextPane
-        from amplifier_tui.ui.panes.events.pane import EventLogPane
-        from amplifier_tui.ui.panes.modules.pane import ModulesPane
         from amplifier_tui.ui.prompt.completer import Completer, CompletionPopup
         from amplifier_tui.ui.transcript.view import TranscriptView
         from amplifier_tui.ui.widgets.status_bar import StatusBar
@@ -102,11 +93,7 @@ class MainScreen(Screen[None]):
         popup = CompletionPopup()
         stage = Vertical(self.transcript, id="stage")
         left, right = Rail(id="left"), Rail(id="right")
-        self._panes = {
-            "context": ContextPane(),
-            "modules": ModulesPane(),
-            "events": EventLogPane(),
-        }
+        self._panes = {row.name: row.make() for row in PANES}
         self._wide = self.app.size.width >= WIDE
         async with self.batch():
             await self.query_one("#status-place").remove()
@@ -115,7 +102,7 @@ class MainScreen(Screen[None]):
             await self.query_one("#body").mount(left, stage, right)
             await right.mount(*self._panes.values())
             if self._wide:
-                await self._move_modules()
+                await self._move_columns()
             self._arrange()
         self.prompt.complete_with(Completer(self.prompt.input, popup, root))
 
@@ -130,7 +117,7 @@ class MainScreen(Screen[None]):
             self.transcript.apply(changes)
         for pane in self._panes.values():
             if pane.display and pane.parent is not None:
-                pane.update_from(state)
+                cast("ShowsState", pane).update_from(state)
         self.status.update_from(state)
         self.prompt.set_turn(state.activity.running, state.activity.stop)
         self.prompt.input.queued = len(state.queue.items)
@@ -170,11 +157,11 @@ class MainScreen(Screen[None]):
         """Whether there is no room for a rail: a pane opens as a drawer."""
         return self.app.size.width < MID
 
-    def visible_panes(self) -> list[PaneName]:
+    def visible_panes(self) -> list[str]:
         """Return the panes on screen, in the order of F6."""
         if self._drawer is not None:
             return [self._drawer]
-        return [] if self.narrow else [name for name in PANES if name in self.shown]
+        return [] if self.narrow else [name for name in BY_NAME if name in self.shown]
 
     def _arrange(self) -> None:
         """Show each pane and rail that should be on screen, hide the others."""
@@ -189,31 +176,33 @@ class MainScreen(Screen[None]):
             self.show([])
 
     async def on_resize(self) -> None:
-        """Move the modules to their own column where there are three."""
+        """Give panes their own column where there are three, or take it back."""
         if not self._panes:
             return
         wide = self.app.size.width >= WIDE
         if wide != self._wide:
             self._wide = wide
-            await self._move_modules()
+            await self._move_columns()
         self._arrange()
 
-    async def _move_modules(self) -> None:
-        """Put a fresh modules pane into the rail it belongs to: panes are views of the state."""
-        from amplifier_tui.ui.panes.modules.pane import ModulesPane
+    async def _move_columns(self) -> None:
+        """Put a fresh pane into the rail each belongs to: panes are views of the state."""
+        for at, row in enumerate(PANES):
+            if not row.own_column:
+                continue
+            old = self._panes[row.name]
+            focused = old.has_focus
+            pane = self._panes[row.name] = row.make()
+            await old.remove()
+            if self._wide:
+                await self.query_one("#left").mount(pane)
+            else:
+                above = self._panes[PANES[at - 1].name] if at else None
+                await self.query_one("#right").mount(pane, after=above)
+            if focused:
+                pane.focus()
 
-        old = self._panes["modules"]
-        focused = old.has_focus
-        pane = self._panes["modules"] = ModulesPane()
-        await old.remove()
-        if self._wide:
-            await self.query_one("#left").mount(pane)
-        else:
-            await self.query_one("#right").mount(pane, after=self._panes["context"])
-        if focused:
-            pane.focus()
-
-    def focused_pane(self) -> PaneName | None:
+    def focused_pane(self) -> str | None:
         """Return the pane that has the focus, or holds what has it."""
         focused = self.focused
         if focused is None:
@@ -225,22 +214,21 @@ class MainScreen(Screen[None]):
 
     def action_pane(self, name: str) -> None:
         """Show and focus a pane; when it has the focus already, hide it."""
-        pane = cast("PaneName", name)
-        if pane not in self._panes:
+        if name not in self._panes:
             return
-        if self.focused_pane() == pane:
+        if self.focused_pane() == name:
             if self._drawer is not None:
                 self._drawer = None
             else:
-                self.shown.discard(pane)
+                self.shown.discard(name)
             self._arrange()
             self.prompt.input.focus()
         else:
             if self.narrow or self._drawer is not None:
-                self._drawer = pane
-            self.shown.add(pane)
+                self._drawer = name
+            self.shown.add(name)
             self._arrange()
-            self._panes[pane].focus()
+            self._panes[name].focus()
         self.post_message(PanesChanged())
 
     def action_zoom(self) -> None:

@@ -10,6 +10,8 @@ from typing import Literal, NamedTuple
 
 from textual.binding import Binding, BindingType
 
+from amplifier_tui.ui.panes.table import PANES
+
 KeyScope = Literal["screen", "prompt", "approval", "picker", "pane"]
 """Where a key is heard: the main screen, its prompt, the approval dialog, a fuzzy list, a pane."""
 
@@ -172,9 +174,10 @@ ACTIONS: tuple[Action, ...] = (
     ),
     *_rows(
         "Panes",
-        Action("pane.modules", "Modules", "screen.pane('modules')", "f2", "m", "modules"),
-        Action("pane.events", "Hook events", "screen.pane('events')", "f3", "v", "events"),
-        Action("pane.context", "Context budget", "screen.pane('context')", "f4", "x", "context"),
+        *(
+            Action(f"pane.{p.name}", p.title, f"screen.pane('{p.name}')", p.key, p.chord, p.name)
+            for p in sorted(PANES, key=lambda pane: pane.key)
+        ),
         Action("pane.next", "Next pane", "screen.cycle(1)", "f6"),
         Action("pane.previous", "Previous pane", "screen.cycle(-1)", "shift+f6"),
         Action("pane.zoom", "Zoom the focused pane", "screen.zoom", "", "z", "zoom"),

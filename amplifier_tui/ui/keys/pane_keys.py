@@ -9,26 +9,19 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 
 from amplifier_tui.ui.keys.actions import Action
-from amplifier_tui.ui.panes.context.pane import ContextPane
-from amplifier_tui.ui.panes.events.pane import EventLogPane
-from amplifier_tui.ui.panes.events.view import EventLogView
 from amplifier_tui.ui.panes.inspector.pane import EventInspector
-from amplifier_tui.ui.panes.modules.pane import ModulesPane
+from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.transcript.view import TranscriptView
-
-_WIDGETS: tuple[tuple[str, type[DOMNode]], ...] = (
-    ("In the conversation", TranscriptView),
-    ("In the context", ContextPane),
-    ("In the modules", ModulesPane),
-    ("In the events", EventLogView),
-    ("In the events", EventLogPane),
-    ("In the inspector", EventInspector),
-)
 
 
 @cache
 def pane_actions() -> tuple[Action, ...]:
-    """Return the keys of all panes."""
+    """Return the keys of the conversation and of all panes."""
+    widgets: list[tuple[str, type[DOMNode]]] = [
+        ("In the conversation", TranscriptView),
+        *((f"In the {pane.name}", widget) for pane in PANES for widget in pane.widgets()),
+        ("In the inspector", EventInspector),
+    ]
     return tuple(
         Action(
             binding.id,
@@ -40,7 +33,7 @@ def pane_actions() -> tuple[Action, ...]:
             group=group,
             scope="pane",
         )
-        for group, widget in _WIDGETS
+        for group, widget in widgets
         for binding in widget.BINDINGS
         if isinstance(binding, Binding) and binding.id and binding.description
     )
