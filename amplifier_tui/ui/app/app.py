@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -175,6 +174,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_search_history = program.search_history
     action_editor = program.editor
     action_themes = program.themes
+
+    # What Textual does after an unhandled exception.
+    _fatal_error = leave.end_with_report
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return the filters every drawn line goes through."""
@@ -389,11 +391,6 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     def on_unmount(self) -> None:
         """Let the signals be what they were."""
         self._remove_signals()
-
-    def _fatal_error(self) -> None:
-        """End after a fault of the program: a report in a file instead of values on the screen."""
-        error = sys.exc_info()[1] or self._exception or RuntimeError("unknown fault")
-        self.exit(return_code=1, message=leave.crash_words(error, leave.write_report(error)))
 
     def release(self, timeout: float) -> None:
         """Close the session if the app ended without doing so; called after `run`.

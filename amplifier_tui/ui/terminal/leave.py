@@ -1,13 +1,19 @@
 """What stays when the program ends: the last answer, the way back, and after a fault a report."""
 
+from __future__ import annotations
+
 import platform
+import sys
 import time
 import traceback
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from amplifier_tui import __version__
 from amplifier_tui.paths import user_log_dir
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 LINES = 40
 """Lines of the last answer that are printed; its end is what matters, so the head is cut."""
@@ -72,3 +78,12 @@ def crash_words(error: BaseException, report: Path | None) -> str:
     if report is not None:
         lines.append(f"Report: {report}")
     return "\n".join(lines)
+
+
+def end_with_report(app: App[Any]) -> None:
+    """End after a fault of the program: a report in a file instead of values on the screen.
+
+    It stands in for `App._fatal_error`, which shows the variables of every frame.
+    """
+    error = sys.exc_info()[1] or app._exception or RuntimeError("unknown fault")
+    app.exit(return_code=1, message=crash_words(error, write_report(error)))
