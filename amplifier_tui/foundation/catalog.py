@@ -54,13 +54,6 @@ class BundleCatalog:
     A name in several places means the first of: the project's `.amplifier/bundles`, the home's
     `bundles`, `bundle.added`, what was explicitly requested before, what is shipped, the rest of
     the registry (which is not listed: it is what other bundles brought along).
-
-    Args:
-        home: The Amplifier home.
-        project: The project's folder; None for none.
-        settings: Has `bundle.added`.
-        states: The registry's entries.
-        shipped: Folders of bundles that come with the program.
     """
 
     def __init__(

@@ -8,18 +8,11 @@ from amplifier_tui.base.plain import copy_plain
 
 
 def deep_merge(parent: Mapping[str, Any] | None, child: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Merge two mappings; neither is changed.
+    """Merge two mappings into a new one that shares no dict or list with them; None is empty.
 
     Mappings merge recursively. Lists are concatenated, parent first, each value once; `1`, `True`
     and `"1"` are different values, and the order of keys in a mapping does not matter. Anything
     else, a type mismatch and an explicit null included, is replaced by the child's.
-
-    Args:
-        parent: The base; None is empty.
-        child: What overrides it; None is empty.
-
-    Returns:
-        A new dict that shares no dict or list with the arguments.
     """
     result = {key: copy_plain(value) for key, value in (parent or {}).items()}
     for key, value in (child or {}).items():
@@ -96,12 +89,9 @@ def _entries(modules: Sequence[Any] | None) -> list[dict[str, Any]]:
 
 
 def get_nested(data: dict[str, Any], path: Sequence[str] | str, default: Any = None) -> Any:
-    """Return the value at a path.
+    """Return the value at a path of keys from the outside in; a string is split at its dots.
 
-    Args:
-        data: The outer mapping.
-        path: Keys from the outside in; a string is split at its dots.
-        default: Returned when a key is missing or a value on the way is no mapping.
+    `default` stands for a missing key, and for a value on the way that is no mapping.
     """
     value: Any = data
     for key in _keys(path):

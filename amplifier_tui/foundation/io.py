@@ -158,12 +158,9 @@ def load_yaml(text: str) -> Any:
 
 
 def yaml_problem(error: yaml.YAMLError, text: str, first_line: int = 1) -> tuple[str, int | None]:
-    """Return a YAML error's sentence and the line it points at, if it points at one.
+    """Return a YAML error's sentence and the line of the file it points at, if it points at one.
 
-    Args:
-        error: Raised for `text`.
-        text: The document.
-        first_line: Line of the file on which it starts, counted from 1.
+    `text` starts on `first_line` of the file.
     """
     problem = getattr(error, "problem", None) or getattr(error, "reason", None)
     context = getattr(error, "context", None)
@@ -178,10 +175,7 @@ def yaml_problem(error: yaml.YAMLError, text: str, first_line: int = 1) -> tuple
 
 
 async def read_yaml(path: Path) -> Any:
-    """Read a YAML file off the loop.
-
-    Returns:
-        The data; None if the file is missing, `{}` if it is empty.
+    """Read a YAML file off the loop; None if it is missing, `{}` if it is empty.
 
     Raises:
         yaml.YAMLError: The file is not YAML.
@@ -304,14 +298,10 @@ def split_frontmatter(text: str) -> SplitText:
 
 
 def parse_frontmatter(text: str) -> tuple[Any, str]:
-    """Parse the frontmatter of a Markdown text.
+    """Return the parsed frontmatter of a Markdown text and the text after it.
 
-    Args:
-        text: The file's content; CRLF and a byte order mark are accepted.
-
-    Returns:
-        The parsed frontmatter (`{}` when there is none or it is empty; whatever the YAML says
-        otherwise, which a bundle requires to be a mapping) and the text after it.
+    CRLF and a byte order mark are accepted. Without a frontmatter, or with an empty one, it is
+    `{}`; otherwise whatever the YAML says, which a bundle requires to be a mapping.
 
     Raises:
         yaml.YAMLError: The frontmatter is not YAML.

@@ -131,11 +131,7 @@ def redact_uri(text: str) -> str:
 
 
 def normalize_path(path: str | Path, relative_to: Path | None = None) -> Path:
-    """Make a path absolute.
-
-    Args:
-        path: `~` is the user's home.
-        relative_to: Folder a relative path is in; default the working directory.
+    """Make a path absolute: `~` is the user's home, others are in `relative_to` (default: here).
 
     Raises:
         BundleNotFoundError: It is an absolute path of another operating system, or no path at all:

@@ -82,16 +82,13 @@ async def check_bundle_status(
     trust: TrustCallback | None = None,
     fetch: FetchContext | None = None,
 ) -> BundleStatus:
-    """Ask every source of a bundle whether it has something newer.
+    """Ask every source of a loaded bundle whether it has something newer; only git can tell.
 
     Args:
-        bundle: Loaded.
+        bundle: The bundle.
         cache_dir: Where fetched sources are; default `<home>/cache`.
         trust: Asked before a repository is contacted; the default refuses.
         fetch: How to fetch; replaces `trust`.
-
-    Returns:
-        Sources other than git are unknown.
     """
     resolver = _resolver(cache_dir, trust, fetch)
     sources = bundle_sources(bundle)
@@ -109,18 +106,17 @@ async def update_bundle(
     trust: TrustCallback | None = None,
     fetch: FetchContext | None = None,
 ) -> Bundle:
-    """Fetch the sources of a bundle anew and install its modules again.
+    """Fetch the sources of a loaded bundle anew, install its modules again, and return it.
+
+    Load it again to see what changed in it.
 
     Args:
-        bundle: Loaded.
+        bundle: The bundle.
         cache_dir: Where fetched sources are; default `<home>/cache`.
         selective: Only these sources; default those that have something newer.
         install_deps: Install the modules' packages.
         trust: Asked before anything is fetched or installed; the default refuses.
         fetch: How to fetch; replaces `trust`.
-
-    Returns:
-        The same bundle; load it again to see what changed in it.
 
     Raises:
         BundleError: A source cannot be fetched, or a module cannot be activated.

@@ -52,6 +52,10 @@ _APP = "settings: bundle.app"
 class Workspace:
     """A project, its user's settings and keys, and the bundles that can be opened in it.
 
+    In its methods, `name` is a name, path or URI; `trust` is asked before anything is fetched,
+    installed, executed or sent a key (the default allows only what is shipped), and `progress` is
+    told what goes on.
+
     Attributes:
         home: The Amplifier home.
         project: The project's folder.
@@ -120,11 +124,7 @@ class Workspace:
         return list(await asyncio.gather(*(self._preview(entry) for entry in entries)))
 
     async def preview(self, name: str) -> "BundleDescription":
-        """Describe one bundle; never fetches, never runs its code.
-
-        Args:
-            name: Name, path or URI.
-        """
+        """Describe one bundle; never fetches, never runs its code."""
         entry = await asyncio.to_thread(lambda: self.catalog().find(name))
         if entry is None:
             from amplifier_tui.foundation.checks.preview import failed_preview
@@ -141,11 +141,6 @@ class Workspace:
         progress: ProgressCallback | None = None,
     ) -> Bundle:
         """Load a bundle as it takes effect here: includes, `bundle.app`, settings, agents.
-
-        Args:
-            name: Name, path or URI.
-            trust: Asked before anything is fetched; the default refuses what is not shipped.
-            progress: Told what goes on.
 
         Raises:
             BundleError: It cannot be had. What `bundle.app` names and cannot be had is in
@@ -167,14 +162,6 @@ class Workspace:
 
         In the result's mount plan every `${VAR}` is expanded; the bundle itself keeps them. What
         would send a key to a server nobody trusts is not in it; see `key_guard`.
-
-        Args:
-            name: Name, path or URI.
-            trust: Asked before anything is fetched, installed or executed, or sent a key; the
-                default allows only what is shipped.
-            progress: Told what goes on.
-            install_deps: Install the modules' packages.
-            strict: Raise when a module cannot be activated.
 
         Raises:
             BundleError: It cannot be had, or in strict mode a module cannot be activated.
@@ -229,11 +216,7 @@ class Workspace:
     ) -> "list[SourceUpdate]":
         """Bring every source of a bundle up to date, and the project's lock with it.
 
-        Args:
-            name: Name, path or URI.
-            check_only: Only look.
-            trust: Asked before anything is contacted, fetched or installed; the default refuses.
-            progress: Told what goes on.
+        With `check_only` nothing is fetched.
 
         Raises:
             BundleError: The bundle cannot be had.

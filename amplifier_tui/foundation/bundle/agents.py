@@ -14,15 +14,10 @@ _TOP_LEVEL = (*SECTIONS, "session", "provider_preferences", "model_role")
 
 
 def read_agent_file(path: Path, name: str) -> dict[str, Any]:
-    """Read an agent's definition.
+    """Read an agent's definition; `name` is its name where the file gives none.
 
-    Args:
-        path: The Markdown file.
-        name: The agent's name where the file gives none.
-
-    Returns:
-        `name`, `description` and the other keys of `meta` (or of the whole frontmatter when there
-        is no `meta`), the sections an agent may have, and `instruction` with the body.
+    Returns `name`, `description` and the other keys of `meta` (or of the whole frontmatter when
+    there is no `meta`), the sections an agent may have, and `instruction` with the body.
 
     Raises:
         ValueError: `agents` is a text other than `all` and `none`, or of another type.

@@ -61,10 +61,7 @@ class BundleFile:
 
 
 def load_bundle_path(path: Path) -> Bundle:
-    """Read one bundle from disk; its includes are left as they are written.
-
-    Args:
-        path: A bundle file, or a folder with `bundle.md` or `bundle.yaml`.
+    """Read one bundle from a file, or from a folder with `bundle.md` or `bundle.yaml`.
 
     Raises:
         BundleNotFoundError: There is nothing at `path`.

@@ -148,13 +148,9 @@ class BundleData:
         return plan
 
     def resolve_context_path(self, name: str) -> Path | None:
-        """Find a context file or folder.
+        """Find a context file or folder: a key of `context`, else a path below `base_path`.
 
-        Args:
-            name: Key of `context`, else a path below `base_path`; empty or `/` is `base_path`.
-
-        Returns:
-            An existing path, or None. What leaves a confined root does not exist.
+        Returns None for what does not exist or leaves a confined root. Empty or `/` is `base_path`.
         """
         if name in self.context:
             return self.context[name]
@@ -163,12 +159,10 @@ class BundleData:
         return self._existing(construct_context_path(self.base_path, name), self.base_path)
 
     def resolve_agent_path(self, name: str) -> Path | None:
-        """Find an agent's file: `ns:x` in that namespace, a plain name next to this bundle.
+        """Find an agent's file, or None: `ns:x` in that namespace, a plain name next to this
+        bundle.
 
         A plain name that is not there is looked for at the bundle that contributed the agent.
-
-        Returns:
-            An existing path, or None.
         """
         namespace, separator, short = name.partition(":")
         if separator:

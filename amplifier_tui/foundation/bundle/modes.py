@@ -17,9 +17,8 @@ _CONTRIBUTIONS = ("agents", "context", "skills")
 def read_mode_file(path: Path) -> dict[str, Any]:
     """Read a mode's definition.
 
-    Returns:
-        `name` (the file's stem where it gives none), `description`, `advertised` (True),
-        `contributes` (`{}`), the other keys of `mode`, and `instruction` with the body.
+    Returns `name` (else the file's stem), `description`, `advertised` (else True), `contributes`,
+    the other keys of `mode`, and `instruction` with the body.
 
     Raises:
         ValueError: The frontmatter or its `mode` is no mapping.

@@ -156,9 +156,6 @@ class PreparedBundle:
                 bundle's folder.
             is_resumed: The session existed before.
             before_initialize: Called with the session before its modules are mounted.
-
-        Returns:
-            An awaitable and asynchronous context manager; both give the initialized session.
         """
         return SessionOpening(
             lambda: self._create(

@@ -196,13 +196,10 @@ class SystemPromptFactory:
 def mention_resolver(
     bundle: BundleData, working_dir: Path, *, own_folder: bool = True
 ) -> BaseMentionResolver:
-    """Return a resolver that knows every namespace of a bundle.
+    """Return a resolver of plain mentions in `working_dir` that knows every namespace of a bundle.
 
-    Args:
-        bundle: Its own name and those it was composed of become namespaces.
-        working_dir: Folder of plain mentions.
-        own_folder: Look for plain mentions in the bundle's own folder after that; right for the
-            bundle's instruction, not for what a user types.
+    With `own_folder` it looks for plain mentions in the bundle's own folder after that: right for
+    the bundle's instruction, not for what a user types.
     """
     bases = dict(bundle.source_base_paths)
     if bundle.name and bundle.base_path is not None:

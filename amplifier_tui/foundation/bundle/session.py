@@ -66,11 +66,8 @@ BeforeInitialize = Callable[["AmplifierSession"], Awaitable[None] | None]
 class SessionOpening(Coroutine[Any, Any, "AmplifierSession"]):
     """A session about to be created; nothing happens before it is awaited or entered.
 
-    `session = await opening` leaves the cleanup to the caller, `async with opening as session`
-    does it. It counts as a coroutine, so `asyncio.create_task` and `gather` take it.
-
-    Args:
-        create: Makes the session.
+    `session = await opening` leaves the cleanup to the caller, `async with opening as session` does
+    it. It counts as a coroutine, so `asyncio.create_task` and `gather` take it.
     """
 
     def __init__(self, create: Callable[[], Coroutine[Any, Any, "AmplifierSession"]]) -> None:
@@ -162,10 +159,10 @@ async def give_prompt(
     instruction: str | None = None,
     source_id: str | None = None,
 ) -> None:
-    """Give a session its system prompt and the capabilities around mentions.
+    """Give an initialized session its system prompt and the capabilities around mentions.
 
     Args:
-        session: Initialized.
+        session: The session.
         bundle: Whose instruction and context files.
         working_dir: Folder of plain mentions.
         instruction: Instead of the bundle's.

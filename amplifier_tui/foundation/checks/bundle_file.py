@@ -56,15 +56,12 @@ class Problem:
 
 
 def check_bundle_file(path: Path, *, strict: bool = False, named: bool = True) -> list[Problem]:
-    """Check one bundle file by itself; includes are not loaded, nothing is executed.
+    """Check one bundle file by itself, without includes; returns everything found by line.
 
     Args:
         path: The file, or a folder with one.
         strict: Warnings about its content are errors.
         named: It must have a name; one that is only included needs none.
-
-    Returns:
-        Everything found, in the order of the lines; empty when all is well.
     """
     try:
         file = read_bundle_file(path)
@@ -112,9 +109,6 @@ def place_of(
         origin_key: Key of the entry in `Bundle.origins`.
         section: Section of the file, such as `tools`.
         name: Its module, id, name or reference.
-
-    Returns:
-        File and line; without a line, the file the bundle was opened from.
     """
     for origin in reversed(bundle.origins.get(origin_key, [])):
         line = None if origin.path is None else _line_in(origin.path, section, name)

@@ -19,13 +19,10 @@ from amplifier_tui.foundation.exceptions import BundleError
 
 
 def preview_findings(preview: BundleDescription, *, strict: bool = False) -> list[Problem]:
-    """Return everything that is wrong with a bundle, each with file and line where known.
+    """Return everything that is wrong with an effective bundle, with file and line where known.
 
-    That is: its files, what it leaves out, modules, agents, context files, completeness.
-
-    Args:
-        preview: Of the effective bundle.
-        strict: Warnings about the files' content are errors.
+    Looked at are its files, what it leaves out, modules, agents, context files and completeness.
+    With `strict`, warnings about the files' content are errors.
     """
     bundle = preview.bundle
     own = preview.problem or Problem(preview.error)

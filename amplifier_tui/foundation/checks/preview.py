@@ -151,10 +151,10 @@ async def preview_bundle(
     working_dir: Path,
     destinations: Iterable[KeyDestination] = (),
 ) -> BundleDescription:
-    """Describe a bundle.
+    """Describe a bundle: composed, settings applied, agents filled; it is not changed.
 
     Args:
-        bundle: Composed, settings applied, agents filled; not changed.
+        bundle: The bundle.
         name: The name the user knows it by.
         source: Path or URI.
         origin: See `catalog.BundleEntry`.

@@ -49,12 +49,9 @@ class PreviewModule:
 async def preview_modules(
     bundle: BundleData, sources: SimpleSourceResolver, environ: Mapping[str, str]
 ) -> list[PreviewModule]:
-    """Describe every module of a bundle, in mount order.
+    """Describe the modules of a bundle with its settings applied, in mount order.
 
-    Args:
-        bundle: Composed, settings applied.
-        sources: Used to look, so it should be offline.
-        environ: The environment, with the keys of `keys.env` in it.
+    `sources` is used to look only, so it should be offline.
     """
     installed = installed_modules()
     return [

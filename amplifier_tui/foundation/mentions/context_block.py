@@ -54,16 +54,13 @@ async def expand_mentions_in_instruction(
     deduplicator: ContentDeduplicator | None = None,
     relative_to: Path | None = None,
 ) -> str:
-    """Put what a user's text mentions before it; the mentions stay where they are.
+    """Put what a text mentions before it, a blank line between; the mentions stay where they are.
 
     Args:
         text: The user's or the delegating agent's text.
         resolver: Turns mentions into paths.
         deduplicator: What the session has loaded before; only new contents are put in.
         relative_to: See `load_mentions`.
-
-    Returns:
-        The blocks, a blank line and the text; the text alone when nothing was loaded.
     """
     resolved: dict[str, Path] = {}
     collected = deduplicator or ContentDeduplicator()

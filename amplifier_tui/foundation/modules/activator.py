@@ -77,16 +77,13 @@ class ModuleActivator:
         *,
         included_by: tuple[str, ...] = (),
     ) -> Path:
-        """Make one module importable.
+        """Make one module importable and return the folder that has its package.
 
         Args:
             module_name: Its id.
             source_uri: Where it is.
             progress_callback: Told what goes on.
             included_by: Bundles that ask for it, outermost first.
-
-        Returns:
-            The folder that has the module's package.
 
         Raises:
             ModuleActivationError: It cannot be had, or it was refused. A second attempt with the
@@ -112,15 +109,10 @@ class ModuleActivator:
         modules: Iterable[Mapping[str, Any]],
         progress_callback: ProgressCallback | None = None,
     ) -> dict[str, Path]:
-        """Make modules importable, concurrently.
+        """Make modules importable, concurrently, and return the folder of each.
 
-        Args:
-            modules: Entries with `module` and `source`, and optionally `included_by`; others are
-                skipped.
-            progress_callback: Told what goes on.
-
-        Returns:
-            The folder of each module. What failed is logged, left out and in `failures`.
+        Entries have `module` and `source`, and optionally `included_by`; others are skipped. What
+        fails is logged, left out and in `failures`.
 
         Raises:
             ModuleActivationError: In strict mode, naming everything that failed.

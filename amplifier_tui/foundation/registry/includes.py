@@ -58,13 +58,10 @@ def is_path(source: str) -> bool:
 
 
 def find_in(folder: Path, path: str) -> Path | None:
-    """Find a bundle below a folder.
+    """Find a bundle in a folder, or None; links do not lead out of it.
 
     Looked for are the exact name, the name with `.yaml`, `.yml` and `.md`, then a bundle file in a
     folder of that name.
-
-    Returns:
-        The first that exists and lies in `folder`, or None.
     """
     path = path.strip("/")
     for suffix in _SUFFIXES:
@@ -78,13 +75,10 @@ def find_in(folder: Path, path: str) -> Path | None:
 def resolve_namespace(
     source: str, includer: BundleData, states: Mapping[str, BundleState]
 ) -> str | None:
-    """Turn `ns:path` into a URI.
+    """Turn `ns:path` into a URI; None when the namespace is unknown or has no such file.
 
-    The including bundle's own namespaces come before registered ones, so a fork resolves to
-    itself whatever the registry calls by its name.
-
-    Returns:
-        The URI, or None when the namespace is unknown or has no such file.
+    The including bundle's own namespaces come before registered ones, so a fork resolves to itself
+    whatever the registry calls by its name.
     """
     namespace, _, path = source.partition(":")
     own = includer.source_base_paths.get(namespace)
@@ -111,10 +105,9 @@ def resolve_namespace(
 
 
 def resolve_path(source: str, includer: BundleData) -> str | None:
-    """Turn a relative or plain path into an absolute one: next to the including file, else here.
+    """Turn a relative or plain path into an absolute one that exists, or None.
 
-    Returns:
-        The path, or None when it does not exist.
+    It is looked for next to the including file, then in the working folder.
 
     Raises:
         BundleDependencyError: The including bundle was fetched, and the path leaves its source.

@@ -142,10 +142,10 @@ class BundleLoader:
     async def load(
         self, uri: str, *, auto_include: bool = True, refresh: bool = False, chain: Chain
     ) -> Bundle:
-        """Load a bundle by URI.
+        """Load a bundle by its absolute URI.
 
         Args:
-            uri: Where it is; absolute.
+            uri: Where it is.
             auto_include: Load and compose what it includes.
             refresh: Read it again even if it is in memory.
             chain: What includes it.

@@ -195,11 +195,7 @@ class BundleRegistry:
     async def check_update(self, name: str | None = None) -> UpdateInfo | list[UpdateInfo] | None:
         """Look for newer versions of a bundle and of what it includes.
 
-        Args:
-            name: A registered name; without it all of them are checked.
-
-        Returns:
-            For one bundle what is newer, or None; without a name the list of those.
+        Returns what is newer, or None; without a name a list of that for all registered bundles.
 
         Raises:
             KeyError: The name is not registered.
@@ -231,10 +227,7 @@ class BundleRegistry:
     async def update(self, name: None = None) -> dict[str, Bundle]: ...
 
     async def update(self, name: str | None = None) -> Bundle | dict[str, Bundle]:
-        """Fetch what is newer, of a bundle and of what it includes, and load again.
-
-        Args:
-            name: A registered name; without it all of them are updated.
+        """Fetch what is newer, of a bundle (or of all) and of what it includes, and load again.
 
         Raises:
             KeyError: The name is not registered.

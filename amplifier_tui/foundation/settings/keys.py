@@ -19,13 +19,9 @@ def is_secret_name(name: str) -> bool:
 
 
 def without_secrets(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Take the secrets out of a provider's entry.
+    """Take the secrets out of a provider's entry, which is not changed.
 
-    Args:
-        entry: A module entry; not changed.
-
-    Returns:
-        The entry with `${VAR}` in place of each secret, and the secrets by variable.
+    Returns the entry with `${VAR}` in place of each secret, and the secrets by variable.
     """
     config = entry.get("config")
     if not isinstance(config, dict):
@@ -63,13 +59,10 @@ class KeysReport:
 
 
 def load_keys(home: Path, environ: MutableMapping[str, str]) -> KeysReport:
-    """Put the keys of a home into an environment that does not have them yet.
+    """Put the keys of a home into an environment (usually `os.environ`) that does not have them
+    yet.
 
     A file that others can read is made private first.
-
-    Args:
-        home: The Amplifier home.
-        environ: Changed in place; usually `os.environ`.
     """
     report = KeysReport()
     path = home / "keys.env"

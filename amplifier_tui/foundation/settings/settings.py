@@ -246,15 +246,9 @@ def load_settings(files: SettingsFiles) -> Settings:
 def read_settings_file(
     path: Path, scope: Scope, problems: list[SettingsProblem]
 ) -> dict[str, Any] | None:
-    """Read one file.
+    """Return what counts of one scope's file; None when it is missing or nothing of it can be read.
 
-    Args:
-        path: The file; a missing one is no problem.
-        scope: Whose it is.
-        problems: Filled with what does not count.
-
-    Returns:
-        What counts; None when there is no file or nothing of it can be read.
+    What does not count is added to `problems`; a missing file is no problem.
     """
 
     def problem(message: str, line: int | None = None) -> None:

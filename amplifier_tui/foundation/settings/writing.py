@@ -19,20 +19,11 @@ from amplifier_tui.foundation.settings.settings import Scope, SettingsFiles, mer
 
 
 def edited(text: str, keys: list[str], value: Any, wanted: dict[str, Any]) -> str | None:
-    """Return a YAML text in which one value is set.
+    """Return a YAML text in which the value at a path of keys is set, and nothing else changed.
 
-    A scalar is replaced where it stands; a missing key is put before the first key of the
-    mapping it belongs to.
-
-    Args:
-        text: The document.
-        keys: Path to the value.
-        value: What to put there; None for a removal, which is left to the caller.
-        wanted: What the result has to mean.
-
-    Returns:
-        The new text; None when this cannot be done by a small change, and the caller has to write
-        the document anew.
+    A scalar is replaced where it stands; a missing key is put before the first key of the mapping
+    it belongs to. None where that cannot give `wanted`, the data that the result has to mean, or
+    where the value is removed: then the document has to be written anew.
     """
     if value is None:
         return None
@@ -97,9 +88,6 @@ def write_setting(files: SettingsFiles, scope: Scope, path: str, value: Any) -> 
         scope: Which of them.
         path: Dotted, e.g. `bundle.active`.
         value: Plain data; None removes the setting.
-
-    Returns:
-        The file that was written.
 
     Raises:
         SettingsError: The scope is not available, or its file is broken and must be mended first.

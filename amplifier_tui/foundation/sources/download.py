@@ -24,16 +24,13 @@ _CHUNK = 65_536
 async def download(
     url: str, target: Path, limits: FetchLimits, report: Callable[[str], None]
 ) -> str:
-    """Download a URL into a file; a cancelled or failed download leaves no file.
+    """Download a URL into a file and return its SHA-256; after a failure there is no file.
 
     Args:
         url: `http` or `https`; redirects stay within these, and https stays https.
         target: The file to write.
         limits: Size and time it may take.
         report: Gets readable progress.
-
-    Returns:
-        The content's SHA-256, hexadecimal.
 
     Raises:
         BundleNotFoundError: It cannot be had, or exceeds the limits.

@@ -32,8 +32,8 @@ async def run_process(
 ) -> ProcessResult:
     """Run a program to its end.
 
-    It gets no input and a session of its own, so it cannot ask on the user's terminal. When time
-    is up or the caller is cancelled, it and its children are killed.
+    It gets no input and a session of its own, so it cannot ask on the user's terminal. When time is
+    up or the caller is cancelled, it and its children are killed.
 
     Args:
         args: Program and arguments.

@@ -66,14 +66,10 @@ COST_CHANNEL = "session.cost"
 
 
 def sum_cost_usd(contributions: Iterable[Any]) -> Decimal | None:
-    """Add amounts up.
+    """Add amounts in US dollars up; None when no amount is known.
 
-    Args:
-        contributions: Numbers, texts, or mappings with `cost_usd`; what is none of these, or not
-            finite, is unknown and left out.
-
-    Returns:
-        US dollars; None when no amount is known.
+    An amount is a number, a text, or a mapping with `cost_usd`; what is none of these, or not
+    finite, is left out.
     """
     known = [amount for amount in map(_amount, contributions) if amount is not None]
     return sum(known, Decimal(0)) if known else None

@@ -100,15 +100,10 @@ def is_glob_pattern(text: str) -> bool:
 async def resolve_model_pattern(
     pattern: str, provider: str | None, coordinator: Any
 ) -> ModelResolutionResult:
-    """Find the newest model that matches a pattern; case does not matter.
+    """Find the newest model of a provider that matches a glob pattern; case does not matter.
 
-    Args:
-        pattern: A name, which is returned as it is, or a glob pattern.
-        provider: Whose models; without it the pattern is returned as it is.
-        coordinator: Has the mounted providers.
-
-    Returns:
-        The newest model is the last one in alphabetical order.
+    The newest is the last in alphabetical order. A plain name, or a pattern without a provider, is
+    returned as it is. `coordinator` has the mounted providers.
     """
     if not provider or not is_glob_pattern(pattern):
         return ModelResolutionResult(pattern, pattern)
@@ -124,13 +119,8 @@ def apply_provider_preferences(
 ) -> dict[str, Any]:
     """Return a plan in which the first preference that has a provider is that provider's.
 
-    Args:
-        mount_plan: Not changed.
-        preferences: Most wanted first.
-
-    Returns:
-        A copy, in which the provider has priority 0 and the model; the same plan, with a warning
-        in the log, when no preference has a provider.
+    `mount_plan` is not changed: in a copy of it the provider has priority 0 and the model. When no
+    preference has a provider, it is returned as it is, with a warning in the log.
     """
     for preference in preferences:
         index = _find_provider(mount_plan, preference.provider)

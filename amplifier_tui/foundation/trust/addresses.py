@@ -36,14 +36,12 @@ def missing_keys(
 ) -> list[str]:
     """Return the variables a provider's entry needs and does not find.
 
+    An OpenAI-compatible server on this machine needs no key.
+
     Args:
         provider: A module entry; its configuration may refer to variables as `${VAR}`.
         environ: The environment, with the keys of `keys.env` in it.
         known: Variables by module id, of providers that look for a key themselves.
-
-    Returns:
-        Empty when it has everything, and for an OpenAI-compatible server on this machine, which
-        needs no key.
     """
     config = provider.get("config")
     config = config if isinstance(config, Mapping) else {}
@@ -59,14 +57,10 @@ def missing_keys(
 
 
 def is_spare(provider: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
-    """Whether a provider lacks its vendor's key and nothing else.
+    """Whether a provider's entry lacks its vendor's key and nothing else.
 
     Beside a provider that has its key, such a one is no mistake: a bundle may offer several, so
     that it works with whichever there is a key for.
-
-    Args:
-        provider: A module entry.
-        environ: The environment, with the keys of `keys.env` in it.
     """
     module, config = str(provider.get("module")), provider.get("config")
     config = config if isinstance(config, Mapping) else {}
