@@ -1,7 +1,7 @@
 """What a bundle consists of (spec 003, "What is a Bundle?"), and who contributed which part."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -130,9 +130,9 @@ class BundleData:
     _source_uri: str | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name, empty in _EMPTY.items():
-            if getattr(self, name) is None:
-                setattr(self, name, empty())
+        for each in fields(self):
+            if getattr(self, each.name) is None and each.default_factory is not MISSING:
+                setattr(self, each.name, each.default_factory())
 
     def to_mount_plan(self) -> dict[str, Any]:
         """Return the configuration `AmplifierSession` takes.
@@ -205,18 +205,3 @@ class BundleData:
 
     def _existing(self, path: Path, base: Path) -> Path | None:
         return path if is_there(path) and self.allows(path, base) else None
-
-
-_EMPTY: dict[str, Callable[[], Any]] = {
-    "includes": list,
-    "session": dict,
-    "providers": list,
-    "tools": list,
-    "hooks": list,
-    "spawn": dict,
-    "agents": dict,
-    "context": dict,
-    "source_base_paths": dict,
-    "_pending_context": dict,
-    "origins": dict,
-}

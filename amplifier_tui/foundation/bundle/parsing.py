@@ -1,6 +1,5 @@
 """From the mapping in a bundle file to the parts of a `Bundle` (foundation reference a.2)."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,41 +27,23 @@ class MalformedSection(BundleValidationError):
     """
 
     def __init__(self, message: str, keys: Keys) -> None:
-        super().__init__(message, remedy=_format(keys))
+        section = str(keys[0]) if keys else "bundle"
+        super().__init__(message, remedy=f"Correct format: {_FORMATS.get(section, '')}")
         self.keys = keys
 
 
 def parse_bundle(data: Any, base_path: Path | None) -> dict[str, Any]:
-    """Check a bundle's mapping and return the keyword arguments of `Bundle`.
+    """Check a bundle's mapping and return the keyword arguments of `BundleData`.
 
     Null means absent everywhere. `data` is not changed and shares nothing with the result.
 
     Raises:
-        BundleValidationError: A section has the wrong shape.
+        MalformedSection: A section has the wrong shape.
     """
-    label = str(base_path or "")
     if not isinstance(data, dict):
-        raise MalformedSection(f"Bundle '{label}' is no mapping: {_got(data)}", ())
-    data = copy_plain(data)
-    meta = _mapping(data, "bundle", label)
-    name = _text(meta, "name", label)
-    label = name or label
-    context, pending = _parse_context(data.get("context"), base_path, label)
-    version = meta.get("version")
-    return {
-        "name": name,
-        "version": "1.0.0" if version is None else version,
-        "description": _text(meta, "description", label),
-        "namespace_root": _text(meta, "namespace_root", label) or None,
-        "includes": _list(data, "includes", label),
-        "session": _parse_session(_mapping(data, "session", label), base_path),
-        **{section: _parse_modules(data, section, base_path, label) for section in SECTIONS},
-        "spawn": _mapping(data, "spawn", label),
-        "agents": _parse_agents(data.get("agents"), base_path, label),
-        "context": context,
-        "_pending_context": pending,
-        "base_path": base_path,
-    }
+        text = f"Bundle '{base_path or ''}' is no mapping: {type(data).__name__}"
+        raise MalformedSection(text, ())
+    return _Parser(base_path).parse(copy_plain(data))
 
 
 def absolute_source(source: Any, base_path: Path | None) -> Any:
@@ -87,132 +68,113 @@ def with_absolute_sources(entries: Any, base_path: Path | None) -> Any:
     ]
 
 
-def _parse_session(session: dict[str, Any], base_path: Path | None) -> dict[str, Any]:
-    for part in ("orchestrator", "context"):
-        value = session.get(part)
-        if isinstance(value, dict) and "source" in value:
-            session[part] = {**value, "source": absolute_source(value["source"], base_path)}
-    for key in ("orchestrator_source", "context_source"):
-        if key in session:
-            session[key] = absolute_source(session[key], base_path)
-    return session
+class _Parser:
+    def __init__(self, base_path: Path | None) -> None:
+        self._base = base_path
+        self._label = str(base_path or "")
 
+    def parse(self, data: dict[str, Any]) -> dict[str, Any]:
+        meta = self._get(data, "bundle", dict)
+        name = self._text(meta, "name")
+        self._label = name or self._label
+        context, pending = self._context(data.get("context"))
+        version = meta.get("version")
+        return {
+            "name": name,
+            "version": "1.0.0" if version is None else version,
+            "description": self._text(meta, "description"),
+            "namespace_root": self._text(meta, "namespace_root") or None,
+            "includes": self._get(data, "includes", list),
+            "session": self._session(self._get(data, "session", dict)),
+            **{section: self._modules(data, section) for section in SECTIONS},
+            "spawn": self._get(data, "spawn", dict),
+            "agents": self._agents(data.get("agents")),
+            "context": context,
+            "_pending_context": pending,
+            "base_path": self._base,
+        }
 
-def _parse_modules(
-    data: dict[str, Any], section: str, base_path: Path | None, label: str
-) -> list[dict[str, Any]]:
-    entries = _list(data, section, label)
-    for index, entry in enumerate(entries):
-        if not isinstance(entry, dict):
-            raise MalformedSection(
-                f"Bundle '{label}' has malformed {section}[{index}]: expected dict with "
-                f"'module' and 'source' keys, got {type(entry).__name__} {entry!r:.60}",
-                (section, index),
-            )
-    result: list[dict[str, Any]] = with_absolute_sources(entries, base_path)
-    return result
+    def _session(self, session: dict[str, Any]) -> dict[str, Any]:
+        for part in ("orchestrator", "context"):
+            for holder, key in ((session.get(part), "source"), (session, f"{part}_source")):
+                if isinstance(holder, dict) and key in holder:
+                    holder[key] = absolute_source(holder[key], self._base)
+        return session
 
+    def _modules(self, data: dict[str, Any], section: str) -> list[dict[str, Any]]:
+        entries = self._get(data, section, list)
+        for index, entry in enumerate(entries):
+            if not isinstance(entry, dict):
+                expected, got = "dict with 'module' and 'source' keys", f" {entry!r:.60}"
+                raise self._wrong(expected, entry, (section, index), got)
+        result: list[dict[str, Any]] = with_absolute_sources(entries, self._base)
+        return result
 
-def _parse_agents(value: Any, base_path: Path | None, label: str) -> dict[str, dict[str, Any]]:
-    if value is None or isinstance(value, str | list):
-        # A text or a list says which agents this one may delegate to; it is no roster.
-        return {}
-    if not isinstance(value, dict):
-        raise _wrong("agents", label, "mapping", value, ("agents",))
-    agents: dict[str, dict[str, Any]] = {}
-    for entry in _names(value.get("include"), ("agents", "include"), label):
-        agents[entry] = {"name": entry}
-    for name, definition in value.items():
-        if name != "include" and isinstance(definition, dict):
-            agents[str(name)] = {
-                key: with_absolute_sources(part, base_path) if key in SECTIONS else part
-                for key, part in definition.items()
-            }
-    return agents
+    def _agents(self, value: Any) -> dict[str, dict[str, Any]]:
+        if value is None or isinstance(value, str | list):
+            # A text or a list says which agents this one may delegate to; it is no roster.
+            return {}
+        if not isinstance(value, dict):
+            raise self._wrong("mapping", value, ("agents",))
+        names = self._names(value.get("include"), ("agents", "include"))
+        agents: dict[str, dict[str, Any]] = {name: {"name": name} for name in names}
+        for name, definition in value.items():
+            if name != "include" and isinstance(definition, dict):
+                agents[str(name)] = {
+                    key: with_absolute_sources(part, self._base) if key in SECTIONS else part
+                    for key, part in definition.items()
+                }
+        return agents
 
+    def _context(self, value: Any) -> tuple[dict[str, Path], dict[str, str]]:
+        context: dict[str, Path] = {}
+        pending: dict[str, str] = {}
 
-def _parse_context(
-    value: Any, base_path: Path | None, label: str
-) -> tuple[dict[str, Path], dict[str, str]]:
-    context: dict[str, Path] = {}
-    pending: dict[str, str] = {}
-    if value is None:
+        def add(name: str, reference: str) -> None:
+            reference = reference.removeprefix("@")
+            if ":" in reference:
+                pending[name] = reference
+            elif self._base is not None and reference.strip("/"):
+                context[name] = construct_context_path(self._base, reference)
+
+        keys: Keys = ("context",) if isinstance(value, list) else ("context", "include")
+        value = {"include": value} if isinstance(value, list) else {} if value is None else value
+        if not isinstance(value, dict):
+            raise self._wrong("mapping or list", value, ("context",))
+        for entry in self._names(value.get("include"), keys):
+            add(entry.removeprefix("@").lstrip("/"), entry)
+        for name, reference in value.items():
+            if name == "include" or reference is None:
+                continue
+            if not isinstance(reference, str):
+                raise self._wrong("path", reference, ("context", str(name)))
+            add(str(name), reference)
         return context, pending
-    if isinstance(value, list):
-        keys: Keys = ("context",)
-        value = {"include": value}
-    elif isinstance(value, dict):
-        keys = ("context", "include")
-    else:
-        raise _wrong("context", label, "mapping or list", value, ("context",))
 
-    def add(name: str, reference: str) -> None:
-        reference = reference.removeprefix("@")
-        if ":" in reference:
-            pending[name] = reference
-        elif base_path is not None and reference.strip("/"):
-            context[name] = construct_context_path(base_path, reference)
+    def _get(self, data: dict[str, Any], key: str, kind: type) -> Any:
+        value = data.get(key)
+        if not isinstance(value, kind | None):
+            raise self._wrong("mapping" if kind is dict else "list", value, (key,))
+        return kind() if value is None else value
 
-    for entry in _names(value.get("include"), keys, label):
-        add(entry.removeprefix("@").lstrip("/"), entry)
-    for name, reference in value.items():
-        if name == "include" or reference is None:
-            continue
-        if not isinstance(reference, str):
-            raise _wrong(f"context.{name}", label, "path", reference, ("context", str(name)))
-        add(str(name), reference)
-    return context, pending
+    def _names(self, value: Any, keys: Keys) -> list[str]:
+        if not isinstance(value, list | None):
+            raise self._wrong("list", value, keys)
+        for index, entry in enumerate(value or ()):
+            if not isinstance(entry, str):
+                raise self._wrong("str", entry, (*keys, index))
+        return value or []
 
+    def _text(self, meta: dict[str, Any], key: str) -> str:
+        value = meta.get(key)
+        if not isinstance(value, str | None):
+            raise self._wrong("str", value, ("bundle", key))
+        return (value or "").strip()
 
-def _mapping(data: dict[str, Any], key: str, label: str) -> dict[str, Any]:
-    value = data.get(key)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise _wrong(key, label, "mapping", value, (key,))
-    return value
-
-
-def _list(data: dict[str, Any], key: str, label: str) -> list[Any]:
-    value = data.get(key)
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise _wrong(key, label, "list", value, (key,))
-    return value
-
-
-def _names(value: Any, keys: Keys, label: str) -> Sequence[str]:
-    where = ".".join(str(key) for key in keys)
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise _wrong(where, label, "list", value, keys)
-    for index, entry in enumerate(value):
-        if not isinstance(entry, str):
-            raise _wrong(f"{where}[{index}]", label, "str", entry, (*keys, index))
-    return value
-
-
-def _text(meta: dict[str, Any], key: str, label: str) -> str:
-    value = meta.get(key)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise _wrong(f"bundle.{key}", label, "str", value, ("bundle", key))
-    return value.strip()
-
-
-def _wrong(where: str, label: str, expected: str, value: Any, keys: Keys) -> MalformedSection:
-    return MalformedSection(
-        f"Bundle '{label}' has malformed {where}: expected {expected}, got {_got(value)}.", keys
-    )
-
-
-def _got(value: Any) -> str:
-    return type(value).__name__
-
-
-def _format(keys: Keys) -> str:
-    section = str(keys[0]) if keys else "bundle"
-    return f"Correct format: {_FORMATS.get(section, '')}"
+    def _wrong(
+        self, expected: str, value: Any, keys: Keys, shown: str | None = None
+    ) -> MalformedSection:
+        where = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)[1:]
+        got = f"{type(value).__name__}{'.' if shown is None else shown}"
+        message = f"Bundle '{self._label}' has malformed {where}: expected {expected}, got {got}"
+        return MalformedSection(message, keys)

@@ -2,6 +2,10 @@
 
 import asyncio
 import contextlib
+import hashlib
+import os
+import re
+import uuid
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -9,7 +13,13 @@ from pathlib import Path
 from time import monotonic
 
 from amplifier_tui.foundation.exceptions import BundleNotFoundError, SourceNotFetchedError
-from amplifier_tui.foundation.paths import is_there, is_within, redact_uri
+from amplifier_tui.foundation.paths import (
+    ParsedURI,
+    ResolvedSource,
+    is_there,
+    is_within,
+    redact_uri,
+)
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.sources.lockfile import LockEntry, LockFile
 from amplifier_tui.foundation.trust.gate import TrustAction, TrustGate, TrustRequest
@@ -145,3 +155,48 @@ def join_subpath(root: Path, subpath: str) -> Path:
     if not is_there(target):
         raise BundleNotFoundError(f"Subdirectory not found: {subpath!r} in {root}")
     return target
+
+
+class FetchingHandler:
+    """Base of the handlers that fetch into the cache, and use what is there without the network.
+
+    Args:
+        context: How to fetch; the default fetches nothing, since nobody is there to trust it.
+    """
+
+    def __init__(self, context: FetchContext | None = None) -> None:
+        self._context = context or FetchContext()
+
+    async def resolve(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
+        """Return where the source is in the cache, fetching it first where needed.
+
+        Raises:
+            BundleNotFoundError: It cannot be had, or is not what the lock file says.
+            TrustRefusedError: It must be fetched and may not be.
+        """
+        return await self._obtain(parsed, cache_dir, again=False)
+
+    async def update(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
+        """Fetch again; what was there stays until the new content is complete."""
+        return await self._obtain(parsed, cache_dir, again=True)
+
+    async def _obtain(self, parsed: ParsedURI, cache_dir: Path, *, again: bool) -> ResolvedSource:
+        raise NotImplementedError
+
+
+def cache_name(key: str, readable: str, default: str) -> str:
+    """Return the name under which a source is cached; the Amplifier CLI uses the same ones.
+
+    Args:
+        key: What tells the source from others.
+        readable: Goes first in the name, as far as it is harmless.
+        default: Instead of `readable` when nothing of that is left.
+    """
+    digest = hashlib.sha256(key.encode()).hexdigest()[:16]
+    safe = re.sub(r"[^A-Za-z0-9._-]", "_", readable).lstrip(".") or default
+    return f"{safe}-{digest}"
+
+
+def fresh_name(target: Path) -> Path:
+    """Return a name beside `target` that no other process uses, to fetch into."""
+    return target.with_name(f"{target.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")

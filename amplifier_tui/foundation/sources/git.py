@@ -1,11 +1,8 @@
 """`git+https://`, `git+ssh://` and `git+file://` sources (foundation reference c.3)."""
 
 import asyncio
-import hashlib
 import json
-import os
 import re
-import uuid
 from datetime import datetime
 from pathlib import Path
 
@@ -19,7 +16,12 @@ from amplifier_tui.foundation.paths import (
 )
 from amplifier_tui.foundation.protocols import SourceStatus
 from amplifier_tui.foundation.sources import git_commands
-from amplifier_tui.foundation.sources.context import FetchContext, join_subpath
+from amplifier_tui.foundation.sources.context import (
+    FetchingHandler,
+    cache_name,
+    fresh_name,
+    join_subpath,
+)
 from amplifier_tui.foundation.sources.lockfile import LockEntry
 
 META_FILE = ".amplifier_cache_meta.json"
@@ -39,32 +41,21 @@ _RETRY_WAITS = (1.0, 2.0)
 _VERSION_TAG = re.compile(r"^v\d")
 
 
-class GitSourceHandler:
-    """Clones repositories into the cache and uses them from there, without the network.
-
-    Args:
-        context: How to fetch; the default fetches nothing, since nobody is there to trust it.
-    """
-
-    def __init__(self, context: FetchContext | None = None) -> None:
-        self._context = context or FetchContext()
+class GitSourceHandler(FetchingHandler):
+    """Clones repositories into the cache and uses them from there."""
 
     def can_handle(self, parsed: ParsedURI) -> bool:
         """Whether the URI names a git repository."""
         return parsed.is_git
 
-    async def resolve(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
-        """Return the clone, making it first when it is not in the cache or broken.
-
-        Raises:
-            BundleNotFoundError: The repository, ref or subdirectory cannot be had.
-            TrustRefusedError: It must be fetched and may not be.
-        """
+    async def _obtain(self, parsed: ParsedURI, cache_dir: Path, *, again: bool) -> ResolvedSource:
         url, ref = _address(parsed), self._effective_ref(parsed)
-        folder = await _cached_folder(parsed, cache_dir, url, ref)
+        folder = cache_path(cache_dir, url, ref)
+        if not again:
+            folder = await _cached_folder(parsed, cache_dir, url, ref)
         async with self._context.folder_lock(folder):
-            if not is_valid_clone(folder):
-                await self._fetch(parsed, url, ref, folder)
+            if again or not is_valid_clone(folder):
+                await self._fetch(parsed, url, ref, folder, replace=again)
         await self._record(parsed, folder)
         return ResolvedSource(join_subpath(folder, parsed.subpath), folder)
 
@@ -97,20 +88,6 @@ class GitSourceHandler:
             error=error,
         )
 
-    async def update(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
-        """Clone again; the old clone stays until the new one is complete.
-
-        Raises:
-            BundleNotFoundError: The repository, ref or subdirectory cannot be had.
-            TrustRefusedError: It may not be fetched.
-        """
-        url, ref = _address(parsed), self._effective_ref(parsed)
-        folder = cache_path(cache_dir, url, ref)
-        async with self._context.folder_lock(folder):
-            await self._fetch(parsed, url, ref, folder, replace=True)
-        await self._record(parsed, folder)
-        return ResolvedSource(join_subpath(folder, parsed.subpath), folder)
-
     def _effective_ref(self, parsed: ParsedURI) -> str:
         lock = self._context.lock
         entry = lock.entry(source_uri(parsed)) if lock is not None else None
@@ -130,7 +107,7 @@ class GitSourceHandler:
         context, uri = self._context, source_uri(parsed)
         await context.require_fetch(uri, commit=ref if is_full_commit(ref) else "")
         context.report("fetching", uri)
-        fresh = folder.with_name(f"{folder.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")
+        fresh = fresh_name(folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
         try:
             await self._clone(parsed, url, ref, fresh)
@@ -171,10 +148,8 @@ def source_uri(parsed: ParsedURI) -> str:
 
 def cache_path(cache_dir: Path, url: str, ref: str) -> Path:
     """Return the folder of a clone; the Amplifier CLI uses the same one."""
-    digest = hashlib.sha256(f"{url}@{ref or 'HEAD'}".encode()).hexdigest()[:16]
     name = url.rstrip("/").rpartition("/")[2].removesuffix(".git")
-    safe = re.sub(r"[^A-Za-z0-9._-]", "_", name).lstrip(".") or "repository"
-    return cache_dir / f"{safe}-{digest}"
+    return cache_dir / cache_name(f"{url}@{ref or 'HEAD'}", name, "repository")
 
 
 def is_valid_clone(folder: Path) -> bool:

@@ -2,14 +2,18 @@
 
 import asyncio
 import hashlib
-import os
 import re
-import uuid
 from pathlib import Path, PurePosixPath
 
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
 from amplifier_tui.foundation.paths import ParsedURI, ResolvedSource
-from amplifier_tui.foundation.sources.context import FetchContext, join_subpath
+from amplifier_tui.foundation.sources.context import (
+    FetchContext,
+    FetchingHandler,
+    cache_name,
+    fresh_name,
+    join_subpath,
+)
 from amplifier_tui.foundation.sources.lockfile import LockEntry
 
 
@@ -23,34 +27,14 @@ async def file_hash(path: Path) -> str:
     return await asyncio.to_thread(compute)
 
 
-class HttpSourceHandler:
-    """Downloads files into the cache and uses them from there; never revalidated.
-
-    Args:
-        context: How to fetch; the default fetches nothing, since nobody is there to trust it.
-    """
-
-    def __init__(self, context: FetchContext | None = None) -> None:
-        self._context = context or FetchContext()
+class HttpSourceHandler(FetchingHandler):
+    """Downloads files into the cache and uses them from there; never revalidated."""
 
     def can_handle(self, parsed: ParsedURI) -> bool:
         """Whether the URI is a plain download."""
         return parsed.is_http
 
-    async def resolve(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
-        """Return the file, downloading it first when it is not in the cache.
-
-        Raises:
-            BundleNotFoundError: It cannot be had, or is not what the lock file says.
-            TrustRefusedError: It must be fetched and may not be.
-        """
-        return await self._resolve(parsed, cache_dir, again=False)
-
-    async def update(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
-        """Download again; the old file stays until the new one is complete."""
-        return await self._resolve(parsed, cache_dir, again=True)
-
-    async def _resolve(self, parsed: ParsedURI, cache_dir: Path, *, again: bool) -> ResolvedSource:
+    async def _obtain(self, parsed: ParsedURI, cache_dir: Path, *, again: bool) -> ResolvedSource:
         uri = parsed.address
         target = cache_path(cache_dir, uri)
         async with self._context.folder_lock(target):
@@ -70,7 +54,7 @@ async def fetch_file(context: FetchContext, uri: str, url: str, target: Path) ->
 
     await context.require_fetch(uri)
     context.report("fetching", uri)
-    fresh = target.with_name(f"{target.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")
+    fresh = fresh_name(target)
     try:
         digest = await download(
             url, fresh, context.limits, lambda text: context.report("fetching", f"{uri} {text}")
@@ -99,8 +83,6 @@ def check_lock(context: FetchContext, uri: str, digest: str) -> None:
 
 def cache_path(cache_dir: Path, url: str) -> Path:
     """Return where a download is cached; the suffix stays last, since it tells the format."""
-    digest = hashlib.sha256(url.encode()).hexdigest()[:16]
     name = PurePosixPath(url.partition("://")[2].partition("?")[0].partition("/")[2] or "download")
-    stem = re.sub(r"[^A-Za-z0-9._-]", "_", name.stem)[:60].strip(".") or "download"
     suffix = name.suffix if re.fullmatch(r"\.[A-Za-z0-9]{1,10}", name.suffix) else ""
-    return cache_dir / f"{stem}-{digest}{suffix}"
+    return cache_dir / f"{cache_name(url, name.stem[:60].strip('.'), 'download')}{suffix}"

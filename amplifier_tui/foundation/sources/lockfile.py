@@ -51,13 +51,11 @@ class LockFile:
         """
         lock = cls(project / ".amplifier" / "bundle.lock")
         try:
-            text = lock.path.read_text(encoding="utf-8")
+            lock.sources = _entries(json.loads(lock.path.read_text(encoding="utf-8")))
         except FileNotFoundError:
             return lock
         except (OSError, UnicodeDecodeError) as error:
             raise BundleLoadError(f"Cannot be read: {error}", path=lock.path) from error
-        try:
-            lock.sources = _entries(json.loads(text))
         except json.JSONDecodeError as error:
             raise _broken(lock.path, f"Not JSON: {error.msg}", error.lineno) from error
         except (ValueError, RecursionError) as error:

@@ -1,9 +1,7 @@
 """`zip+https://` and `zip+file://` sources, unpacked within limits."""
 
 import asyncio
-import hashlib
 import os
-import re
 import shutil
 import stat
 import threading
@@ -14,7 +12,13 @@ from pathlib import Path, PurePosixPath
 from amplifier_tui.base.files import write_atomic
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
 from amplifier_tui.foundation.paths import ParsedURI, ResolvedSource, strip_uri_drive_prefix
-from amplifier_tui.foundation.sources.context import FetchContext, FetchLimits, join_subpath
+from amplifier_tui.foundation.sources.context import (
+    FetchingHandler,
+    FetchLimits,
+    cache_name,
+    fresh_name,
+    join_subpath,
+)
 from amplifier_tui.foundation.sources.git_commands import remove_tree
 from amplifier_tui.foundation.sources.http import check_lock, fetch_file, file_hash
 from amplifier_tui.foundation.sources.lockfile import LockEntry, LockFile
@@ -101,36 +105,17 @@ _HASH_FILE = ".amplifier_archive_sha256"
 _SCHEMES = ("zip+https", "zip+http", "zip+file")
 
 
-class ZipSourceHandler:
+class ZipSourceHandler(FetchingHandler):
     """Unpacks archives into the cache and uses them from there.
 
     A downloaded archive is never revalidated; a local one is unpacked again when it changed.
-
-    Args:
-        context: How to fetch; the default fetches nothing, since nobody is there to trust it.
     """
-
-    def __init__(self, context: FetchContext | None = None) -> None:
-        self._context = context or FetchContext()
 
     def can_handle(self, parsed: ParsedURI) -> bool:
         """Whether the URI names an archive."""
         return parsed.is_zip
 
-    async def resolve(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
-        """Return the unpacked archive, fetching and unpacking it first where needed.
-
-        Raises:
-            BundleNotFoundError: It cannot be had, is unsafe, or is not what the lock file says.
-            TrustRefusedError: It must be fetched or unpacked and may not be.
-        """
-        return await self._resolve(parsed, cache_dir, again=False)
-
-    async def update(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
-        """Fetch and unpack again; the old content stays until the new one is complete."""
-        return await self._resolve(parsed, cache_dir, again=True)
-
-    async def _resolve(self, parsed: ParsedURI, cache_dir: Path, *, again: bool) -> ResolvedSource:
+    async def _obtain(self, parsed: ParsedURI, cache_dir: Path, *, again: bool) -> ResolvedSource:
         if parsed.scheme not in _SCHEMES:
             raise BundleNotFoundError(
                 f"Archives over {parsed.scheme.removeprefix('zip+')!r} are not supported",
@@ -162,7 +147,7 @@ class ZipSourceHandler:
 
     async def _unpack(self, archive: Path, folder: Path, digest: str) -> str:
 
-        fresh = folder.with_name(f"{folder.name}.{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")
+        fresh = fresh_name(folder)
         stop = threading.Event()
         work = asyncio.ensure_future(
             asyncio.to_thread(unpack_zip, archive, fresh, self._context.limits, stop)
@@ -182,11 +167,8 @@ class ZipSourceHandler:
 
 def cache_path(cache_dir: Path, parsed: ParsedURI) -> Path:
     """Return the folder an archive is unpacked into."""
-    source = parsed.address
-    digest = hashlib.sha256(source.encode()).hexdigest()[:16]
     stem = PurePosixPath(parsed.path.partition("?")[0]).stem
-    safe = re.sub(r"[^A-Za-z0-9._-]", "_", stem).lstrip(".")[:60] or "archive"
-    return cache_dir / f"{safe}-{digest}"
+    return cache_dir / cache_name(parsed.address, stem.lstrip(".")[:60], "archive")
 
 
 async def _hash_of(archive: Path) -> str:
