@@ -13,19 +13,8 @@ from amplifier_tui.foundation.bundle.bundle import Bundle
 _log = logging.getLogger(__name__)
 
 _PLAIN = (
-    "name",
-    "version",
-    "description",
-    "includes",
-    "namespace_root",
-    "session",
-    "providers",
-    "tools",
-    "hooks",
-    "spawn",
-    "agents",
-    "instruction",
-    "_pending_context",
+    *("name", "version", "description", "includes", "namespace_root", "instruction"),
+    *("session", "providers", "tools", "hooks", "spawn", "agents", "_pending_context"),
 )
 
 

@@ -1,8 +1,7 @@
 """Whether sources have something newer, and fetching it (foundation reference c.5)."""
 
 import asyncio
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -46,17 +45,20 @@ class BundleStatus:
     @property
     def updateable_sources(self) -> list[SourceStatus]:
         """The sources that have something newer."""
-        return [source for source in self.sources if source.has_update is True]
+        return self._with(True)
 
     @property
     def up_to_date_sources(self) -> list[SourceStatus]:
         """The sources that have not."""
-        return [source for source in self.sources if source.has_update is False]
+        return self._with(False)
 
     @property
     def unknown_sources(self) -> list[SourceStatus]:
         """The sources nobody can tell about."""
-        return [source for source in self.sources if source.has_update is None]
+        return self._with(None)
+
+    def _with(self, has_update: bool | None) -> list[SourceStatus]:
+        return [source for source in self.sources if source.has_update is has_update]
 
     @property
     def summary(self) -> str:
@@ -178,105 +180,79 @@ class SourceUpdate:
     detail: str = ""
 
 
-class Refresher:
-    """Looks for what is newer, and fetches it.
+async def refresh(
+    bundle: Bundle, sources: SimpleSourceResolver, lock: LockFile | None, *, check_only: bool
+) -> list[SourceUpdate]:
+    """Look for what is newer and, unless `check_only` is set, fetch it.
 
     Args:
-        bundle: Loaded with `fetch`, settings applied.
-        sources: Resolves with `fetch`.
-        fetch: How to fetch; without a lock, so that a branch means what it is now.
+        bundle: Loaded with the resolver's way to fetch, settings applied.
+        sources: Resolves without a lock, so that a branch means what it is now.
         lock: The project's; None for none.
+        check_only: Only look.
+
+    Returns:
+        The state of every source, after the update if there was one.
     """
-
-    def __init__(
-        self,
-        bundle: Bundle,
-        sources: SimpleSourceResolver,
-        fetch: FetchContext,
-        lock: LockFile | None,
-    ) -> None:
-        self._bundle = bundle
-        self._sources = sources
-        self._fetch = fetch
-        self._lock = lock
-
-    async def run(self, *, check_only: bool) -> list[SourceUpdate]:
-        """Return the state of every source, after the update unless `check_only` is set."""
-        found = [
-            SourceUpdate(
-                skipped.source,
-                "refused" if skipped.kind == "refused" else "failed",
-                detail=skipped.reason,
-            )
-            for skipped in self._bundle.skipped
-        ]
-        found += await resolve_modules(self._bundle, self._sources)
-        uris = list(self._fetch.resolved)
-        states = await asyncio.gather(*(self._sources.get_status(uri) for uri in uris))
-        rows = [self._row(uri, state) for uri, state in zip(uris, states, strict=True)]
-        if not check_only:
-            rows = list(await asyncio.gather(*(self._updated(row) for row in rows)))
-            found += await self._activate(row.uri for row in rows if row.state == "updated")
-        return found + rows
-
-    def _row(self, uri: str, status: SourceStatus) -> SourceUpdate:
-        locked = self._lock.entry(uri) if self._lock is not None else None
-        before = (locked.commit if locked is not None else "") or status.cached_commit or ""
-        after = status.remote_commit or ""
-        shown, detail = redact_uri(uri), status.error or status.summary
-        if status.is_pinned:
-            return SourceUpdate(shown, "pinned", before, detail=detail)
-        if status.has_update is None or not after:
-            return SourceUpdate(shown, "unknown", before, detail=detail)
-        if before == after:
-            return SourceUpdate(shown, "current", before, after, f"Up to date ({after[:8]})")
-        detail = f"{before[:8] or 'nothing'} → {after[:8]}"
-        return SourceUpdate(shown, "available", before, after, detail)
-
-    async def _updated(self, row: SourceUpdate) -> SourceUpdate:
-        if row.state != "available":
-            return row
-        uri = next(uri for uri in self._fetch.resolved if redact_uri(uri) == row.uri)
-        try:
-            await self._sources.update(uri)
-        except BundleError as error:
-            return SourceUpdate(row.uri, _failure(error), row.before, row.after, error.message)
-        return SourceUpdate(row.uri, "updated", row.before, row.after, row.detail)
-
-    async def _activate(self, updated: Iterable[str]) -> list[SourceUpdate]:
-        """Install the modules that came with what was updated; returns what failed."""
-        fresh = set(updated)
-        modules = [
-            entry
-            for entry in modules_with_source(self._bundle)
-            if _repository(entry["source"]) in fresh
-        ]
-        if not modules:
-            return []
-        activator = ModuleActivator(self._sources.cache_dir, fetch=self._fetch)
-        await activator.activate_all(modules)
-        await asyncio.to_thread(activator.finalize)
-        return [
-            SourceUpdate(module, "failed", detail=reason)
-            for module, reason in activator.failures.items()
-        ]
-
-
-async def resolve_modules(bundle: Bundle, sources: SimpleSourceResolver) -> list[SourceUpdate]:
-    """Have the sources of a bundle's modules, fetching them where needed; returns what failed."""
-    failed: list[SourceUpdate] = []
+    found = [
+        SourceUpdate(
+            each.source, "refused" if each.kind == "refused" else "failed", "", "", each.reason
+        )
+        for each in bundle.skipped
+    ]
     for entry in modules_with_source(bundle):
         try:
             with requested_by(entry["module"], entry["included_by"]):
                 await sources.resolve(entry["source"])
         except BundleError as error:
-            uri = redact_uri(entry["source"])
-            failed.append(SourceUpdate(uri, _failure(error), detail=error.message))
-    return failed
+            found.append(_failed(redact_uri(entry["source"]), error))
+    uris = list(sources.context.resolved)
+    states = await asyncio.gather(*(sources.get_status(uri) for uri in uris))
+    rows = [_row(uri, lock, state) for uri, state in zip(uris, states, strict=True)]
+    if not check_only:
+        pairs = zip(uris, rows, strict=True)
+        rows = list(await asyncio.gather(*(_updated(sources, *pair) for pair in pairs)))
+        updated = {row.uri for row in rows if row.state == "updated"}
+        fresh = [
+            each for each in modules_with_source(bundle) if _repository(each["source"]) in updated
+        ]
+        if fresh:
+            activator = ModuleActivator(sources.cache_dir, fetch=sources.context)
+            await activator.activate_all(fresh)
+            await asyncio.to_thread(activator.finalize)
+            failures = activator.failures.items()
+            found += [SourceUpdate(name, "failed", detail=reason) for name, reason in failures]
+    return found + rows
 
 
-def _failure(error: BundleError) -> UpdateState:
-    return "refused" if isinstance(error, TrustRefusedError) else "failed"
+def _row(uri: str, lock: LockFile | None, status: SourceStatus) -> SourceUpdate:
+    locked = lock.entry(uri) if lock is not None else None
+    before = (locked.commit if locked is not None else "") or status.cached_commit or ""
+    after = status.remote_commit or ""
+    shown, detail = redact_uri(uri), status.error or status.summary
+    if status.is_pinned:
+        return SourceUpdate(shown, "pinned", before, detail=detail)
+    if status.has_update is None or not after:
+        return SourceUpdate(shown, "unknown", before, detail=detail)
+    if before == after:
+        return SourceUpdate(shown, "current", before, after, f"Up to date ({after[:8]})")
+    detail = f"{before[:8] or 'nothing'} → {after[:8]}"
+    return SourceUpdate(shown, "available", before, after, detail)
+
+
+async def _updated(sources: SimpleSourceResolver, uri: str, row: SourceUpdate) -> SourceUpdate:
+    if row.state != "available":
+        return row
+    try:
+        await sources.update(uri)
+    except BundleError as error:
+        return _failed(row.uri, error, row.before, row.after)
+    return replace(row, state="updated")
+
+
+def _failed(uri: str, error: BundleError, before: str = "", after: str = "") -> SourceUpdate:
+    state: UpdateState = "refused" if isinstance(error, TrustRefusedError) else "failed"
+    return SourceUpdate(uri, state, before, after, error.message)
 
 
 def _repository(uri: str) -> str:

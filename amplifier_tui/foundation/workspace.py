@@ -222,13 +222,13 @@ class Workspace:
             BundleError: The bundle cannot be had.
             OSError: The lock cannot be written.
         """
-        from amplifier_tui.foundation.updates import Refresher
+        from amplifier_tui.foundation.updates import refresh
 
         fetch = self._fetch(trust, progress)
         lock, fetch.lock = self.lock, None
         bundle = await self._load(await asyncio.to_thread(self._entry, name), fetch)
         sources = self._registry(fetch, persist=False).source_resolver
-        rows = await Refresher(bundle, sources, fetch, lock).run(check_only=check_only)
+        rows = await refresh(bundle, sources, lock, check_only=check_only)
         if not check_only and lock is not None and lock.sources:
             lock.replace({**lock.sources, **fetch.resolved})
             await asyncio.to_thread(lock.save)

@@ -157,38 +157,29 @@ class PreparedBundle:
             is_resumed: The session existed before.
             before_initialize: Called with the session before its modules are mounted.
         """
-        return SessionOpening(
-            lambda: self._create(
-                {
-                    "session_id": session_id,
-                    "parent_id": parent_id,
-                    "approval_system": approval_system,
-                    "display_system": display_system,
-                    "is_resumed": is_resumed,
-                },
-                session_cwd or self.bundle.base_path or Path.cwd(),
-                before_initialize,
-            )
-        )
+        working_dir = session_cwd or self.bundle.base_path or Path.cwd()
 
-    async def _create(
-        self,
-        identity: dict[str, Any],
-        working_dir: Path,
-        before_initialize: BeforeInitialize | None,
-    ) -> "AmplifierSession":
-        from amplifier_tui import kernel
+        async def create() -> "AmplifierSession":
+            from amplifier_tui import kernel
 
-        inject_additional_events(self.mount_plan)
-        session: AmplifierSession = kernel.AmplifierSession(self.mount_plan, **identity)
-        async with cleaned_up_on_failure(session):
-            await equip(
-                session, self.resolver, self.bundle_package_paths, working_dir, before_initialize
+            inject_additional_events(self.mount_plan)
+            session: AmplifierSession = kernel.AmplifierSession(
+                self.mount_plan,
+                session_id=session_id,
+                parent_id=parent_id,
+                approval_system=approval_system,
+                display_system=display_system,
+                is_resumed=is_resumed,
             )
-            await session.initialize()
-            register_hook_metadata(session)
-            await give_prompt(session, self.bundle, working_dir)
-        return session
+            async with cleaned_up_on_failure(session):
+                packages = self.bundle_package_paths
+                await equip(session, self.resolver, packages, working_dir, before_initialize)
+                await session.initialize()
+                register_hook_metadata(session)
+                await give_prompt(session, self.bundle, working_dir)
+            return session
+
+        return SessionOpening(create)
 
     async def spawn(
         self,

@@ -14,19 +14,8 @@ from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.io import Keys
 
 _KNOWN_KEYS = (
-    "bundle",
-    "includes",
-    "session",
-    "providers",
-    "tools",
-    "hooks",
-    "agents",
-    "context",
-    "spawn",
-    "meta",
-    "mode",
-    "model_role",
-    "provider_preferences",
+    *("bundle", "includes", "session", "providers", "tools", "hooks", "agents", "context", "spawn"),
+    *("meta", "mode", "model_role", "provider_preferences"),
 )
 
 

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,9 @@ from typing import Any
 from amplifier_tui.base.files import write_atomic
 
 _log = logging.getLogger(__name__)
+
+_DATES = ("loaded_at", "checked_at")
+_MARKS = ("is_root", "explicitly_requested", "app_bundle")
 
 
 @dataclass
@@ -46,21 +49,11 @@ class BundleState:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry as `registry.json` has it; relationships only when there are any."""
-        data: dict[str, Any] = {
-            "uri": self.uri,
-            "name": self.name,
-            "version": self.version,
-            "loaded_at": None if self.loaded_at is None else self.loaded_at.isoformat(),
-            "checked_at": None if self.checked_at is None else self.checked_at.isoformat(),
-            "local_path": self.local_path,
-            "is_root": self.is_root,
-            "explicitly_requested": self.explicitly_requested,
-            "app_bundle": self.app_bundle,
-        }
-        for key in ("includes", "included_by", "root_name"):
-            if getattr(self, key):
-                data[key] = getattr(self, key)
-        return data
+        data = asdict(self)
+        for key in _DATES:
+            data[key] = None if data[key] is None else data[key].isoformat()
+        related = ("includes", "included_by", "root_name")
+        return {key: value for key, value in data.items() if value or key not in related}
 
     @classmethod
     def from_dict(cls, name: str, data: dict[str, Any]) -> "BundleState":
@@ -76,20 +69,12 @@ class BundleState:
         for key in ("local_path", "root_name"):
             if not isinstance(data.get(key), str | None):
                 raise ValueError(f"'{key}' of the entry {name!r} is no text")
-        return cls(
-            uri=uri,
-            name=name,
-            version=data.get("version"),
-            loaded_at=_date(data.get("loaded_at")),
-            checked_at=_date(data.get("checked_at")),
-            local_path=data.get("local_path"),
-            includes=_names(data.get("includes")),
-            included_by=_names(data.get("included_by")),
-            is_root=bool(data.get("is_root", True)),
-            root_name=data.get("root_name"),
-            explicitly_requested=bool(data.get("explicitly_requested", False)),
-            app_bundle=bool(data.get("app_bundle", False)),
-        )
+        values: dict[str, Any] = {key: _date(data.get(key)) for key in _DATES}
+        values |= {key: _names(data.get(key)) for key in ("includes", "included_by")}
+        values |= {key: bool(data[key]) for key in _MARKS if key in data}
+        for key in ("version", "local_path", "root_name"):
+            values[key] = data.get(key)
+        return cls(uri=uri, name=name, **values)
 
 
 @dataclass(frozen=True)

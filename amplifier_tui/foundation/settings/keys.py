@@ -8,14 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_tui.base.files import locked, write_atomic
+from amplifier_tui.base.secrets import is_secret_name, is_secret_variable
 from amplifier_tui.foundation.settings.settings import SettingsProblem
 
-_SECRET = re.compile(r"(^|_)(api_?key|key|token|secret|password)$", re.IGNORECASE)
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether a field or variable of this name holds a secret, such as `OPENAI_API_KEY`."""
-    return _SECRET.search(name) is not None
+_MODE = 0o600
+_NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
 
 
 def without_secrets(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -30,17 +27,14 @@ def without_secrets(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, st
     public: dict[str, Any] = {}
     owner = str(entry.get("id") or entry.get("module") or "provider").removeprefix("provider-")
     for key, value in config.items():
-        if isinstance(value, str) and value and _SECRET.search(key) and "${" not in value:
+        secret = is_secret_name(key) or is_secret_variable(key)
+        if secret and isinstance(value, str) and value and "${" not in value:
             variable = re.sub(r"[^A-Z0-9]+", "_", f"{owner}_{key}".upper()).strip("_")
             variable = variable if not variable[:1].isdigit() else f"_{variable}"
             secrets[variable] = value
             value = f"${{{variable}}}"
         public[key] = value
     return {**entry, "config": public}, secrets
-
-
-_MODE = 0o600
-_NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
 
 
 @dataclass

@@ -30,12 +30,7 @@ META_FILE = ".amplifier_cache_meta.json"
 _TRANSPORTS = ("git+https", "git+ssh", "git+file", "git+http")
 _MARKERS = (
     META_FILE,
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "bundle.md",
-    "bundle.yaml",
-    "amplifier.toml",
+    *["pyproject.toml", "setup.py", "setup.cfg", "bundle.md", "bundle.yaml", "amplifier.toml"],
 )
 _RETRY_WAITS = (1.0, 2.0)
 _VERSION_TAG = re.compile(r"^v\d")

@@ -18,14 +18,10 @@ CLONE_TIMEOUT_VARIABLE = "AMPLIFIER_GIT_CLONE_TIMEOUT_S"
 _CLONE_TIMEOUT = 300.0
 _QUERY_TIMEOUT = 30.0
 
-_OTHER_REPOSITORY = {
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_COMMON_DIR",
-    "GIT_NAMESPACE",
-}
+_OTHER_REPOSITORY = (
+    *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"),
+    *("GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR", "GIT_NAMESPACE"),
+)
 """Variables that would point our git at the repository it was started from (a git hook's)."""
 
 _NO_HOST = re.compile(
@@ -77,10 +73,7 @@ async def clone(url: str, ref: str, target: Path, report: Report) -> None:
             await _clone_commit(url, ref, target, report)
         else:
             args = [
-                "clone",
-                "--progress",
-                "--depth",
-                "1",
+                *["clone", "--progress", "--depth", "1"],
                 f"--branch={ref}",
                 "--",
                 url,
@@ -140,25 +133,16 @@ async def _clone_commit(url: str, commit: str, target: Path, report: Report) -> 
     try:
         await _git(["init", "--quiet", "--", str(target)], url, commit)
         await _git(["remote", "add", "origin", url], url, commit, cwd=target)
-        await _git(
-            ["fetch", "--progress", "--depth", "1", "origin", commit],
-            url,
-            commit,
-            cwd=target,
-            report=report,
-        )
+        fetch = [*["fetch", "--progress", "--depth", "1", "origin"], commit]
+        await _git(fetch, url, commit, cwd=target, report=report)
         await _git(["checkout", "--quiet", "--detach", "FETCH_HEAD"], url, commit, cwd=target)
     except GitFailure as failure:
         if failure.no_host or failure.transient:
             raise
         # Some servers only serve what a ref points at: take everything, then look for the commit.
         await remove_tree(target)
-        await _git(
-            ["clone", "--progress", "--no-checkout", "--", url, str(target)],
-            url,
-            commit,
-            report=report,
-        )
+        whole = [*["clone", "--progress", "--no-checkout", "--"], url, str(target)]
+        await _git(whole, url, commit, report=report)
         await _git(["checkout", "--quiet", "--detach", commit], url, commit, cwd=target)
 
 
@@ -202,14 +186,11 @@ async def _run(
     on_line: Callable[[str], None] | None = None,
 ) -> ProcessResult:
     # Hooks and file monitors of a fetched repository are programs nobody agreed to run.
-    options = [
-        "-c",
-        "core.longpaths=true",
-        "-c",
-        "core.hooksPath=/dev/null",
-        "-c",
-        "core.fsmonitor=false",
-    ]
+    options = (
+        *("-c", "core.longpaths=true"),
+        *("-c", f"core.hooksPath={os.devnull}"),
+        *("-c", "core.fsmonitor=false"),
+    )
     env = {
         **{key: value for key, value in os.environ.items() if key not in _OTHER_REPOSITORY},
         "GIT_TERMINAL_PROMPT": "0",

@@ -12,31 +12,10 @@ from amplifier_tui.base.plain import copy_plain
 _log = logging.getLogger(__name__)
 
 _PROTECTED = {
-    "api_base",
-    "api_key",
-    "auth",
-    "azure_endpoint",
-    "base_url",
-    "ca_bundle",
-    "cert",
-    "credentials",
-    "default_headers",
-    "endpoint",
-    "headers",
-    "host",
-    "organization",
-    "password",
-    "project",
-    "proxies",
-    "proxy",
-    "secret",
-    "tenant",
-    "tenant_id",
-    "tls",
-    "token",
-    "url",
-    "verify",
-    "verify_ssl",
+    *("api_key", "auth", "credentials", "password", "secret", "token"),
+    *("api_base", "azure_endpoint", "base_url", "endpoint", "host", "url"),
+    *("ca_bundle", "cert", "proxies", "proxy", "tls", "verify", "verify_ssl"),
+    *("default_headers", "headers", "organization", "project", "tenant", "tenant_id"),
 }
 """Where requests go and who pays for them is the user's to say, not an agent's."""
 
