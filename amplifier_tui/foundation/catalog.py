@@ -71,7 +71,7 @@ class BundleCatalog:
         self._shipped = tuple(shipped)
 
     def entries(self) -> list[BundleEntry]:
-        """Return every bundle that is worth showing, each name once, sorted."""
+        """Return every bundle to show, each name once, sorted."""
         found: dict[str, BundleEntry] = {}
         for entry in self._all(requested_only=True):
             found.setdefault(entry.name, entry)
@@ -147,7 +147,7 @@ class BundleCatalog:
         try:
             return str(normalize_path(uri, self._project))
         except BundleNotFoundError:
-            return uri  # whoever opens it is told what is wrong with it
+            return uri  # opening it tells what is wrong with it
 
 
 def named_bundles(folders: Iterable[Path]) -> dict[str, Path]:

@@ -9,7 +9,7 @@ BundleError
 ├── BundleValidationError        it is a bundle with wrong content
 ├── BundleDependencyError        an include cannot be had
 │   └── CircularIncludeError     it includes itself, directly or not
-├── TrustRefusedError            nobody allowed it to be fetched, installed or executed
+├── TrustRefusedError            fetching, installing or executing it was not allowed
 └── ModuleActivationError        (`modules.activator`) modules could not be activated
 ```
 """

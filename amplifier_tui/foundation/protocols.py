@@ -15,14 +15,14 @@ class SourceStatus:
 
     Attributes:
         source_uri: The source.
-        has_update: None when nobody can tell.
+        has_update: None when it is unknown.
         summary: One readable line.
         is_cached: Whether it is on this machine.
         cached_commit: Commit in the cache, of a git source.
         remote_commit: Commit at the source.
         cached_ref: Branch or tag.
         is_pinned: A commit or version tag, which never has an update.
-        error: Why nobody can tell.
+        error: Why it is unknown.
     """
 
     source_uri: str

@@ -29,7 +29,7 @@ class BundleStatus:
 
     Attributes:
         bundle_name: The bundle.
-        bundle_source: Its own source; None when nobody knows.
+        bundle_source: Its own source; None when unknown.
         sources: One entry per source.
     """
 
@@ -54,7 +54,7 @@ class BundleStatus:
 
     @property
     def unknown_sources(self) -> list[SourceStatus]:
-        """The sources nobody can tell about."""
+        """The sources that cannot tell."""
         return self._with(None)
 
     def _with(self, has_update: bool | None) -> list[SourceStatus]:

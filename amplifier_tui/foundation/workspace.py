@@ -161,7 +161,7 @@ class Workspace:
         """Load a bundle as it takes effect here and activate its modules.
 
         In the result's mount plan every `${VAR}` is expanded; the bundle itself keeps them. What
-        would send a key to a server nobody trusts is not in it; see `key_guard`.
+        would send a key to a server that is not trusted is not in it; see `key_guard`.
 
         Raises:
             BundleError: It cannot be had, or in strict mode a module cannot be activated.

@@ -61,7 +61,7 @@ def _layer(result: BundleData, other: BundleData) -> None:
 
 
 def origins_of(bundle: BundleData) -> Origins:
-    """Return the origins of every entry; an entry nobody tagged is the bundle's own."""
+    """Return the origins of every entry; an entry without one is the bundle's own."""
     found: Origins = {}
     name = bundle.name or str(bundle.source_file or bundle.base_path or "")
     own = Origin(name, path=bundle.source_file)

@@ -147,6 +147,11 @@ class BundleData:
                 plan[section] = dict(value) if isinstance(value, dict) else list(value)
         return plan
 
+    def folder_of(self, namespace: str) -> Path | None:
+        """Return the folder of a namespace, the bundle's own included; None if it is unknown."""
+        own = self.base_path if namespace == self.name else None
+        return self.source_base_paths.get(namespace, own)
+
     def resolve_context_path(self, name: str) -> Path | None:
         """Find a context file or folder: a key of `context`, else a path below `base_path`.
 
@@ -159,15 +164,13 @@ class BundleData:
         return self._existing(construct_context_path(self.base_path, name), self.base_path)
 
     def resolve_agent_path(self, name: str) -> Path | None:
-        """Find an agent's file, or None: `ns:x` in that namespace, a plain name next to this
-        bundle.
+        """Find an agent's file: `ns:x` in that namespace, a plain name here; None if not there.
 
         A plain name that is not there is looked for at the bundle that contributed the agent.
         """
         namespace, separator, short = name.partition(":")
         if separator:
-            base = self.source_base_paths.get(namespace)
-            bases = [base, self.base_path if namespace == self.name else None]
+            bases = [self.folder_of(namespace), self.base_path if namespace == self.name else None]
         else:
             short = name
             owners = self.origins.get(f"agent:{name}", [])
@@ -188,9 +191,7 @@ class BundleData:
         """Move every `ns:path` whose namespace is known into `context`; the others stay."""
         for name, reference in list(self._pending_context.items()):
             namespace, _, path = reference.partition(":")
-            base = self.source_base_paths.get(namespace)
-            if base is None and namespace == self.name:
-                base = self.base_path
+            base = self.folder_of(namespace)
             if base is None:
                 continue
             target = construct_context_path(base, path)

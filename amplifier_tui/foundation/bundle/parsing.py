@@ -53,7 +53,7 @@ def absolute_source(source: Any, base_path: Path | None) -> Any:
     try:
         return str((base_path / source).resolve())
     except (OSError, ValueError, RuntimeError):
-        return source  # no path; whoever wants it says so
+        return source  # not a path; using it reports that
 
 
 def with_absolute_sources(entries: Any, base_path: Path | None) -> Any:

@@ -118,7 +118,7 @@ class PreparedBundle:
             built in under that id takes its place, if there is such a thing.
         notes: What else the user should know about the preparation.
         refused: Modules that are not in the plan, because a key of the user's would have gone to a
-            server nobody trusts.
+            server that is not trusted.
         unused: Providers that are not in the plan, because another one has its key and they have
             not; a readable line each.
     """

@@ -131,7 +131,7 @@ class SystemPromptFactory:
         return owners[-1].bundle if owners else self._bundle.name
 
     def _is_strangers(self) -> bool:
-        """Whether the instruction was fetched, or nobody knows where it comes from."""
+        """Whether the instruction was fetched, or its origin is unknown."""
         roots = self._bundle.confined_roots
         if not roots or self._instruction is not None:
             return bool(roots)

@@ -147,7 +147,7 @@ def register_hook_metadata(session: "AmplifierSession") -> None:
     coordinator = session.coordinator
     try:
         coordinator.register_capability("hook_metadata", coordinator.hooks.list_handlers())
-    except Exception:  # a stand-in coordinator may have no such list; nobody depends on it
+    except Exception:  # a stand-in coordinator may have no such list; nothing depends on it
         _log.debug("No hook metadata for session %s", session.session_id, exc_info=True)
 
 

@@ -68,7 +68,7 @@ class ValidationResult:
 
     Attributes:
         valid: There are no errors.
-        errors: What must be mended.
+        errors: What keeps the bundle from running.
         warnings: What may be meant so.
     """
 

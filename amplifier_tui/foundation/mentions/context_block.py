@@ -18,7 +18,7 @@ def format_context_block(
 
     Args:
         deduplicator: The contents.
-        mention_to_path: What each mention resolved to; a path nobody mentioned shows bare.
+        mention_to_path: What each mention resolved to; a path without a mention stands alone.
     """
     names = mentions_by_path(mention_to_path or {})
     return "\n\n".join(format_context_file(file, names) for file in deduplicator.get_unique_files())

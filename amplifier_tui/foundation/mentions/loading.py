@@ -69,7 +69,7 @@ def parse_mentions(text: str) -> list[str]:
     """
     if "@" not in text:
         return []
-    # A space in place of the code, lest what stands around it join to a mention.
+    # A space in place of the code keeps the text around it from joining to a mention.
     prose = _INLINE.sub(" ", _FENCED.sub(" ", text))
     return list(dict.fromkeys(_MENTION.findall(prose)))
 

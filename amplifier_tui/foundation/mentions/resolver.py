@@ -7,7 +7,7 @@ from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.paths import get_amplifier_home, is_within
 
 _NEVER = "keys.env"
-"""API keys must not enter a prompt, whoever mentions the file."""
+"""API keys must not enter a prompt, also when a user mentions the file."""
 
 
 class BaseMentionResolver:

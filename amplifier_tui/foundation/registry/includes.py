@@ -81,9 +81,7 @@ def resolve_namespace(
     whatever the registry calls by its name.
     """
     namespace, _, path = source.partition(":")
-    own = includer.source_base_paths.get(namespace)
-    if own is None and namespace == includer.name:
-        own = includer.base_path
+    own = includer.folder_of(namespace)
     state = states.get(namespace)
     uri = includer._source_uri or ""
     if own is None:

@@ -170,7 +170,7 @@ class BundleLoader:
                 bundle = await self._load(uri, auto_include, chain)
         except Exception as error:
             future.set_exception(error)
-            future.exception()  # seen, even when nobody waits
+            future.exception()  # marks it as seen where no other load waits
             raise
         except BaseException:
             future.cancel()
@@ -246,7 +246,7 @@ class BundleLoader:
         elif state.is_root and is_subdirectory_uri(uri) and state.uri != uri:
             return
         elif state.uri != uri and state.local_path is not None and not requested:
-            # An include must not take over a name that somebody registered for another source.
+            # An include must not take over a name that is registered for another source.
             _log.info(
                 "%s is registered as %s; %s keeps its own folder",
                 bundle.name,
@@ -263,7 +263,7 @@ class BundleLoader:
         loaded: dict[int, Bundle] = {}
         waiting = includes
         for last_round in (False, True):
-            # A namespace that nobody knows yet may be brought by another include.
+            # Another include may bring a namespace that is still unknown.
             ready: list[tuple[Include, str]] = []
             unknown: list[Include] = []
             for include in waiting:

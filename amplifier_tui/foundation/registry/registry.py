@@ -151,7 +151,7 @@ class BundleRegistry:
         bundle = await self._load_single(name_or_uri, auto_register=auto_register)
         uri, state = self._names.uri_of(name_or_uri), self._registry.get(bundle.name)
         if state is not None and state.uri != uri and not is_subdirectory_uri(uri):
-            # It was loaded as somebody's include before; asked for, it takes its name.
+            # It was loaded as an include before; asked for directly, it takes its name.
             bundle = await self._load_single(name_or_uri, refresh=True)
         for name in (name_or_uri, bundle.name):
             if name in self._registry:

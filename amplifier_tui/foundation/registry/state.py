@@ -24,13 +24,13 @@ class BundleState:
         name: Its namespace.
         version: As the bundle file has it; an unquoted `0.1` is a float.
         loaded_at: When it was read last; local time.
-        checked_at: When somebody looked for an update last; local time.
+        checked_at: When an update was last looked for; local time.
         local_path: File or folder on this machine, once it was loaded.
         includes: Names of the bundles it includes.
         included_by: Names of the bundles that include it.
         is_root: Whether it establishes a namespace of its own.
         root_name: For a nested bundle, the root's name.
-        explicitly_requested: Whether somebody asked for it by name, path or URI.
+        explicitly_requested: Whether it was asked for by name, path or URI.
         app_bundle: Whether an application composes it onto every session.
     """
 

@@ -44,7 +44,7 @@ class KeysReport:
     Attributes:
         loaded: Names that were put into the environment.
         shadowed: Names the environment had already.
-        problems: Lines that do not count, and other things worth knowing.
+        problems: Lines that do not count, and a file that others could read.
     """
 
     loaded: list[str] = field(default_factory=list)

@@ -90,7 +90,7 @@ def write_setting(files: SettingsFiles, scope: Scope, path: str, value: Any) -> 
         value: Plain data; None removes the setting.
 
     Raises:
-        SettingsError: The scope is not available, or its file is broken and must be mended first.
+        SettingsError: The scope is not available, or its file is broken and must be repaired first.
         OSError: The file cannot be written.
     """
     file = files.path(scope)

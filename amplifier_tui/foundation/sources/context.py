@@ -87,7 +87,7 @@ class FetchContext:
         path: Path | None = None,
         detail: str = "",
     ) -> None:
-        """Ask for trust in the name of whoever requested the source.
+        """Ask for trust in the name of the bundle or module that needs the source.
 
         Raises:
             TrustRefusedError: It is not granted.
@@ -161,7 +161,7 @@ class FetchingHandler:
     """Base of the handlers that fetch into the cache, and use what is there without the network.
 
     Args:
-        context: How to fetch; the default fetches nothing, since nobody is there to trust it.
+        context: How to fetch; the default refuses what is not shipped.
     """
 
     def __init__(self, context: FetchContext | None = None) -> None:

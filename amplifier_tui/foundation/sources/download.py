@@ -39,7 +39,7 @@ async def download(
     done: Future[str] = Future()
 
     def tell(text: str) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed, nobody listens
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(report, text)
 
     def work() -> None:

@@ -157,7 +157,7 @@ def is_valid_clone(folder: Path) -> bool:
 
 
 async def cached_commit(folder: Path) -> str:
-    """Return the commit of a cached clone; empty when nobody knows."""
+    """Return the commit of a cached clone; empty when unknown."""
     try:
         meta = json.loads((folder / META_FILE).read_text(encoding="utf-8"))
         commit = meta.get("commit")

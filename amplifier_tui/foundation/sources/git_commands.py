@@ -17,6 +17,8 @@ _log = logging.getLogger(__name__)
 CLONE_TIMEOUT_VARIABLE = "AMPLIFIER_GIT_CLONE_TIMEOUT_S"
 _CLONE_TIMEOUT = 300.0
 _QUERY_TIMEOUT = 30.0
+_SHALLOW = ("--progress", "--depth", "1")
+_CHECKOUT = ("checkout", "--quiet", "--detach")
 
 _OTHER_REPOSITORY = (
     *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"),
@@ -72,14 +74,8 @@ async def clone(url: str, ref: str, target: Path, report: Report) -> None:
         if is_full_commit(ref):
             await _clone_commit(url, ref, target, report)
         else:
-            args = [
-                *["clone", "--progress", "--depth", "1"],
-                f"--branch={ref}",
-                "--",
-                url,
-                str(target),
-            ]
-            await _git(args, url, ref, report=report)
+            branch = f"--branch={ref}"
+            await _git(url, ref, "clone", *_SHALLOW, branch, "--", url, str(target), report=report)
     except BaseException:
         await remove_tree(target)
         raise
@@ -96,7 +92,7 @@ async def remote_commit(url: str, ref: str) -> str:
     Raises:
         BundleNotFoundError: The repository cannot be reached.
     """
-    result = await _git(["ls-remote", "--", url, ref, f"{ref}^{{}}"], url, ref)
+    result = await _git(url, ref, "ls-remote", "--", url, ref, f"{ref}^{{}}")
     lines = (line.partition("\t") for line in result.stdout.splitlines())
     found = {name: commit for commit, _, name in lines}
     for name in (f"refs/heads/{ref}", f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", ref):
@@ -131,23 +127,23 @@ async def remove_tree(folder: Path) -> None:
 
 async def _clone_commit(url: str, commit: str, target: Path, report: Report) -> None:
     try:
-        await _git(["init", "--quiet", "--", str(target)], url, commit)
-        await _git(["remote", "add", "origin", url], url, commit, cwd=target)
-        fetch = [*["fetch", "--progress", "--depth", "1", "origin"], commit]
-        await _git(fetch, url, commit, cwd=target, report=report)
-        await _git(["checkout", "--quiet", "--detach", "FETCH_HEAD"], url, commit, cwd=target)
+        await _git(url, commit, "init", "--quiet", "--", str(target))
+        await _git(url, commit, "remote", "add", "origin", url, cwd=target)
+        fetch = ("fetch", *_SHALLOW, "origin", commit)
+        await _git(url, commit, *fetch, cwd=target, report=report)
+        await _git(url, commit, *_CHECKOUT, "FETCH_HEAD", cwd=target)
     except GitFailure as failure:
         if failure.no_host or failure.transient:
             raise
         # Some servers only serve what a ref points at: take everything, then look for the commit.
         await remove_tree(target)
-        whole = [*["clone", "--progress", "--no-checkout", "--"], url, str(target)]
-        await _git(whole, url, commit, report=report)
-        await _git(["checkout", "--quiet", "--detach", commit], url, commit, cwd=target)
+        whole = ("clone", "--progress", "--no-checkout", "--", url, str(target))
+        await _git(url, commit, *whole, report=report)
+        await _git(url, commit, *_CHECKOUT, commit, cwd=target)
 
 
 async def _git(
-    args: list[str], url: str, ref: str, *, cwd: Path | None = None, report: Report | None = None
+    url: str, ref: str, *args: str, cwd: Path | None = None, report: Report | None = None
 ) -> ProcessResult:
     label = f"{redact_uri(url)}@{ref}"
 
@@ -179,13 +175,13 @@ async def _git(
 
 
 async def _run(
-    args: list[str],
+    args: tuple[str, ...],
     *,
     timeout: float,
     cwd: Path | None = None,
     on_line: Callable[[str], None] | None = None,
 ) -> ProcessResult:
-    # Hooks and file monitors of a fetched repository are programs nobody agreed to run.
+    # Hooks and file monitors of a fetched repository are programs that must not run unasked.
     options = (
         *("-c", "core.longpaths=true"),
         *("-c", f"core.hooksPath={os.devnull}"),

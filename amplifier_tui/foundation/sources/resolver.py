@@ -18,7 +18,7 @@ class SimpleSourceResolver:
     Args:
         cache_dir: Where fetched sources are kept; default `<home>/cache/bundles`.
         base_path: Folder that relative paths are in; default the working directory.
-        context: How to fetch; the default fetches nothing, since nobody is there to trust it.
+        context: How to fetch; the default refuses what is not shipped.
     """
 
     def __init__(

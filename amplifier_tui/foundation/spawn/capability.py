@@ -39,7 +39,7 @@ class ChildRecord:
         messages: Its conversation.
         working_dir: Its folder.
         self_delegation_depth: How often an agent had delegated to itself.
-        metadata: What its `session.metadata` got from whoever called it.
+        metadata: What its `session.metadata` got from the caller.
     """
 
     session_id: str

@@ -1,4 +1,4 @@
-"""Nothing of a stranger is fetched, installed, run or sent a key unless somebody allows it."""
+"""Nothing of a stranger is fetched, installed, run or sent a key unless it is allowed."""
 
 from amplifier_tui.base.lazy import lazy_names
 

@@ -1,7 +1,7 @@
 """No API key of the user goes to a server that only a bundle names.
 
 Providers look for their key in the environment themselves, and a bundle may refer to any variable
-as `${VAR}`. So a bundle that nobody trusts could have a key sent wherever its `base_url` points. A
+as `${VAR}`. So an untrusted bundle could have a key sent wherever its `base_url` points. A
 key goes without a question to
 
 * the vendor of the provider, over https,
@@ -42,7 +42,7 @@ _ADDRESS_VARIABLE = re.compile(r"(?i)(?:^|_)(?:URL|URI|HOST|ENDPOINT|BASE)$")
 
 @dataclass(frozen=True, slots=True)
 class KeyDestination:
-    """A server that would get a key, and that nobody has trusted yet.
+    """A server that would get a key, and that is not trusted yet.
 
     Attributes:
         module_id: The module that would send it.
