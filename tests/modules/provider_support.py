@@ -1,8 +1,9 @@
 """What the provider tests share: a coordinator whose events can be waited for, requests."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -70,6 +71,14 @@ class Heard:
                     return data
             self._news.clear()
             await asyncio.wait_for(self._news.wait(), timeout=10)
+
+
+@contextmanager
+def unanswered() -> Iterator[str]:
+    """An address at which nobody answers: its port is taken, and nobody listens there."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 def coordinator_of(**session: Any) -> ModuleCoordinator:

@@ -29,6 +29,7 @@ Config:
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.kernel import events
@@ -42,8 +43,6 @@ __all__ = ["Checkpoints", "mount"]
 
 __amplifier_module_type__ = "hook"
 
-_NAME = "hooks-checkpoint"
-
 
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
@@ -55,19 +54,15 @@ async def mount(
     """
     settings = CheckpointSettings.read(config)
     checkpoints = Checkpoints(coordinator, settings)
-    hooks = coordinator.hooks
-    registered = [
-        hooks.register(events.EXECUTION_START, checkpoints.turn_begins, name=_NAME),
-        hooks.register(events.TOOL_PRE, checkpoints.before, priority=settings.priority, name=_NAME),
-        hooks.register(events.TOOL_POST, checkpoints.after, name=_NAME),
-        hooks.register(events.TOOL_ERROR, checkpoints.after, name=_NAME),
-    ]
+    cleanup = ExitStack()
+    for event, handler, priority in (
+        (events.EXECUTION_START, checkpoints.turn_begins, 0),
+        (events.TOOL_PRE, checkpoints.before, settings.priority),
+        (events.TOOL_POST, checkpoints.after, 0),
+        (events.TOOL_ERROR, checkpoints.after, 0),
+    ):
+        cleanup.callback(coordinator.hooks.register(event, handler, priority, "hooks-checkpoint"))
     coordinator.register_capability(STORE_CAPABILITY, checkpoints)
     coordinator.register_capability("checkpoint.list", checkpoints.listed)
     coordinator.register_capability("checkpoint.restore", checkpoints.restore)
-
-    def cleanup() -> None:
-        for unregister in registered:
-            unregister()
-
-    return cleanup
+    return cleanup.close

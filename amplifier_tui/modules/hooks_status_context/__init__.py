@@ -18,6 +18,7 @@ Config:
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.kernel import events
@@ -30,8 +31,6 @@ __all__ = ["StatusContext", "mount"]
 
 __amplifier_module_type__ = "hook"
 
-_NAME = "hooks-status-context"
-
 
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
@@ -43,16 +42,13 @@ async def mount(
     """
     settings = StatusSettings.read(config)
     status = StatusContext(coordinator, settings)
-    hooks = coordinator.hooks
-    registered = [
-        hooks.register(events.PROVIDER_REQUEST, status, priority=settings.priority, name=_NAME),
-        hooks.register(events.PROMPT_SUBMIT, status.note_change, name=_NAME),
-        hooks.register(events.TOOL_POST, status.note_change, name=_NAME),
-        hooks.register(events.TOOL_ERROR, status.note_change, name=_NAME),
-    ]
-
-    def cleanup() -> None:
-        for unregister in registered:
-            unregister()
-
-    return cleanup
+    cleanup = ExitStack()
+    for event, handler, priority in (
+        (events.PROVIDER_REQUEST, status, settings.priority),
+        (events.PROMPT_SUBMIT, status.note_change, 0),
+        (events.TOOL_POST, status.note_change, 0),
+        (events.TOOL_ERROR, status.note_change, 0),
+    ):
+        name = "hooks-status-context"
+        cleanup.callback(coordinator.hooks.register(event, handler, priority, name))
+    return cleanup.close

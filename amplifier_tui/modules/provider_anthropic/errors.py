@@ -63,21 +63,9 @@ class AnthropicErrors(ErrorTranslator):
         )
 
 
-def translate(
-    error: Exception, *, model: str, settings: AnthropicSettings
-) -> llm_errors.LLMError | None:
-    """Return the kernel's error for an error of the SDK or its HTTP client.
-
-    Args:
-        error: What was raised.
-        model: The model that was asked.
-        settings: Where it was asked, and how long a `retry-after` may be.
-
-    Returns:
-        The error to raise instead, or None for errors of another origin.
-    """
+def errors_of(model: str, settings: AnthropicSettings) -> AnthropicErrors:
+    """Return the translator for a request to a model."""
     import anthropic
 
     advice = "Check the connection and `base_url`."
-    errors = AnthropicErrors(anthropic, settings, model, API_KEY_VARIABLE, advice)
-    return errors.translate(error)
+    return AnthropicErrors(anthropic, settings, model, API_KEY_VARIABLE, advice)

@@ -13,7 +13,7 @@ from amplifier_tui.kernel.models import ModelInfo, Pricing, ProviderInfo
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from amplifier_tui.modules._provider.provider import CONNECT_S, LISTING_S, ApiProvider
 from amplifier_tui.modules._provider.request import PreparedRequest
-from amplifier_tui.modules.provider_anthropic.errors import translate
+from amplifier_tui.modules.provider_anthropic.errors import errors_of
 from amplifier_tui.modules.provider_anthropic.models import (
     CAPABILITIES,
     display_name,
@@ -104,7 +104,7 @@ class AnthropicProvider(ApiProvider[AnthropicSettings, "AsyncAnthropic"]):
         return await self._read(self.client.messages.create, arguments, answer, emitter)
 
     def _translated(self, error: Exception, model: str) -> LLMError | None:
-        return translate(error, model=model or self.settings.model, settings=self.settings)
+        return errors_of(model or self.settings.model, self.settings).translate(error)
 
     def _prices(self, model: str) -> Pricing | None:
         hour = self.settings.prompt_caching == "1h"

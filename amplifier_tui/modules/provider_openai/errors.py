@@ -67,6 +67,11 @@ class OpenAIErrors(ErrorTranslator):
             return self.filtered(said)
         return self.answered(status, said, headers)
 
+    def failed_response(self, code: str | None, words: str | None) -> llm_errors.LLMError:
+        """Return the error for a response that failed after it had begun."""
+        status = _STREAM_STATUS.get(code or "", 500)
+        return self.failed(status, code, words or "no reason was given")
+
     def not_found(self, said: str) -> llm_errors.NotFoundError:
         """Return the error for a model or an address the server does not know."""
         settings, model = self.settings, self.model
@@ -80,38 +85,8 @@ class OpenAIErrors(ErrorTranslator):
         )
 
 
-def translate(
-    error: Exception, *, model: str, settings: OpenAISettings
-) -> llm_errors.LLMError | None:
-    """Return the kernel's error for an error of the SDK or its HTTP client.
-
-    Args:
-        error: What was raised.
-        model: The model that was asked.
-        settings: Where it was asked, and how long a `retry-after` may be.
-
-    Returns:
-        The error to raise instead, or None for errors of another origin.
-    """
-    return _errors(model, settings).translate(error)
-
-
-def failed_response(
-    code: str | None, message: str | None, *, model: str, settings: OpenAISettings
-) -> llm_errors.LLMError:
-    """Return the error for a response that failed after it had begun.
-
-    Args:
-        code: The API's error code.
-        message: The API's words.
-        model: The model that was asked.
-        settings: Where it was asked.
-    """
-    status = _STREAM_STATUS.get(code or "", 500)
-    return _errors(model, settings).failed(status, code, message or "no reason was given")
-
-
-def _errors(model: str, settings: OpenAISettings) -> OpenAIErrors:
+def errors_of(model: str, settings: OpenAISettings) -> OpenAIErrors:
+    """Return the translator for a request to a model."""
     import openai
 
     if settings.is_openai:

@@ -16,7 +16,7 @@ from amplifier_tui.modules._provider.provider import CONNECT_S, LISTING_S, ApiPr
 from amplifier_tui.modules._provider.request import PreparedRequest
 from amplifier_tui.modules.provider_openai.chat_answer import ChatAnswer
 from amplifier_tui.modules.provider_openai.chat_request import prepare_chat
-from amplifier_tui.modules.provider_openai.errors import translate
+from amplifier_tui.modules.provider_openai.errors import errors_of
 from amplifier_tui.modules.provider_openai.models import (
     CAPABILITIES,
     fallback_models,
@@ -115,7 +115,7 @@ class OpenAIProvider(ApiProvider[OpenAISettings, "AsyncOpenAI"]):
             create = self.client.chat.completions.create
             return await self._read(create, arguments, ChatAnswer(model, names), emitter)
         try:
-            answer = ResponsesAnswer(model, names, self.settings)
+            answer = ResponsesAnswer(model, names, errors_of(model, self.settings))
             return await self._read(self.client.responses.create, arguments, answer, emitter)
         except Exception as error:
             if not _refuses_summaries(error) or self.settings.reasoning_summary == "none":
@@ -127,7 +127,7 @@ class OpenAIProvider(ApiProvider[OpenAISettings, "AsyncOpenAI"]):
         return await self._ask(prepared, model, emitter)
 
     def _translated(self, error: Exception, model: str) -> LLMError | None:
-        return translate(error, model=model, settings=self.settings)
+        return errors_of(model, self.settings).translate(error)
 
     def _prices(self, model: str) -> Pricing | None:
         return self.settings.pricing or known_model(model).pricing

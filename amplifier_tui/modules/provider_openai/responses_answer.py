@@ -16,8 +16,7 @@ from amplifier_tui.kernel.message_models import (
 )
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from amplifier_tui.kernel.utils.tool_calls import call_block, read_tool_call
-from amplifier_tui.modules.provider_openai.errors import failed_response
-from amplifier_tui.modules.provider_openai.settings import OpenAISettings
+from amplifier_tui.modules.provider_openai.errors import OpenAIErrors
 
 if TYPE_CHECKING:
     from openai.types.responses import Response, ResponseStreamEvent
@@ -31,13 +30,13 @@ class ResponsesAnswer:
     Args:
         model: The model that was asked, for errors.
         tool_names: The tools' real names by the names the API knows.
-        settings: Where it was asked, for errors.
+        errors: Translates what the API reports in the stream.
     """
 
-    def __init__(self, model: str, tool_names: dict[str, str], settings: OpenAISettings) -> None:
+    def __init__(self, model: str, tool_names: dict[str, str], errors: OpenAIErrors) -> None:
         self._model = model
         self._tool_names = tool_names
-        self._settings = settings
+        self._errors = errors
         self._items: dict[int, Any] = {}
         self._response: Response | None = None
 
@@ -77,9 +76,7 @@ class ResponsesAnswer:
                 case "response.failed":
                     raise self._failed(event.response)
                 case "error":
-                    raise failed_response(
-                        event.code, event.message, model=self._model, settings=self._settings
-                    )
+                    raise self._errors.failed_response(event.code, event.message)
         if self._response is None:
             raise StreamError(
                 "The stream ended before the answer was complete.",
@@ -142,12 +139,8 @@ class ResponsesAnswer:
 
     def _failed(self, response: Response) -> Exception:
         error = response.error
-        return failed_response(
-            error.code if error else None,
-            error.message if error else None,
-            model=self._model,
-            settings=self._settings,
-        )
+        code, words = (error.code, error.message) if error else (None, None)
+        return self._errors.failed_response(code, words)
 
 
 def _finish(reason: str | None, *, refused: bool, called: bool) -> str:

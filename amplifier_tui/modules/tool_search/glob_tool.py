@@ -10,28 +10,17 @@ from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.tool_problem import ToolProblem, failed
 from amplifier_tui.modules.tool_search.arguments import GlobArguments
 from amplifier_tui.modules.tool_search.globs import compile_globs
-from amplifier_tui.modules.tool_search.places import Places, SearchSettings
-from amplifier_tui.modules.tool_search.search import Searcher, SearchFindings
+from amplifier_tui.modules.tool_search.places import SearchTool
+from amplifier_tui.modules.tool_search.search import SearchFindings
 
 _TYPES: Final = ("file", "dir", "any")
 _WILD: Final = "*?[{"
 
 
-class GlobTool:
-    """Finds files by the pattern of their path.
-
-    Args:
-        places: What may be searched.
-        searcher: Runs the search.
-        settings: Its limits.
-    """
+class GlobTool(SearchTool):
+    """Finds files by the pattern of their path."""
 
     name = "glob"
-
-    def __init__(self, places: Places, searcher: Searcher, settings: SearchSettings) -> None:
-        self._places = places
-        self._searcher = searcher
-        self._settings = settings
 
     @property
     def description(self) -> str:

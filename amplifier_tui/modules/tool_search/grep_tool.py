@@ -12,8 +12,7 @@ from amplifier_tui.modules._shared.tool_problem import ToolProblem, failed
 from amplifier_tui.modules.tool_search.arguments import GrepArguments
 from amplifier_tui.modules.tool_search.globs import compile_globs
 from amplifier_tui.modules.tool_search.grep_output import report
-from amplifier_tui.modules.tool_search.places import Places, SearchSettings
-from amplifier_tui.modules.tool_search.search import Searcher
+from amplifier_tui.modules.tool_search.places import SearchTool
 
 _MODES: Final = ("files_with_matches", "content", "count")
 _TYPES: Final[dict[str, str]] = {
@@ -41,21 +40,10 @@ _TYPES: Final[dict[str, str]] = {
 }
 
 
-class GrepTool:
-    """Searches the text of files.
-
-    Args:
-        places: What may be searched.
-        searcher: Runs the search.
-        settings: Its limits.
-    """
+class GrepTool(SearchTool):
+    """Searches the text of files."""
 
     name = "grep"
-
-    def __init__(self, places: Places, searcher: Searcher, settings: SearchSettings) -> None:
-        self._places = places
-        self._searcher = searcher
-        self._settings = settings
 
     @property
     def description(self) -> str:

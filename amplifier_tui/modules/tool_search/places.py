@@ -11,6 +11,7 @@ from amplifier_tui.base.config import Bytes, ModuleSettings, Paths, PathText, Se
 from amplifier_tui.base.text import printable
 from amplifier_tui.modules._shared.session_paths import working_dir
 from amplifier_tui.modules._shared.tool_problem import ToolProblem
+from amplifier_tui.modules.tool_search.search import Searcher
 
 
 class SearchSettings(ModuleSettings):
@@ -97,6 +98,21 @@ class Places:
         # A name is data: it may hold line ends or characters that can't be encoded.
         text = text.encode("utf-8", "replace").decode()
         return printable(text)
+
+
+class SearchTool:
+    """What both tools are made of.
+
+    Args:
+        places: What may be searched.
+        searcher: Runs the search.
+        settings: Its limits.
+    """
+
+    def __init__(self, places: Places, searcher: Searcher, settings: SearchSettings) -> None:
+        self._places = places
+        self._searcher = searcher
+        self._settings = settings
 
 
 def _resolved(path: str, root: Path) -> Path:

@@ -5,11 +5,10 @@ import pytest
 from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.message_models import TextBlock
 from tests.modules.provider_anthropic.support import claude
-from tests.modules.provider_support import ask
+from tests.modules.provider_support import ask, unanswered
 from tests.servers import (
     Cut,
     Failure,
-    LoopbackServer,
     Malformed,
     Pause,
     Stall,
@@ -168,11 +167,10 @@ async def test_a_slow_first_byte_is_no_failure() -> None:
 
 
 async def test_an_address_nobody_answers_at_says_so() -> None:
-    async with LoopbackServer() as gone:
-        url = gone.url
-    async with claude(config={**NEVER, "base_url": url}) as (provider, _, _heard):
-        with pytest.raises(llm_errors.NetworkError, match=r"Can.t reach http://127\.0\.0\.1"):
-            await provider.complete(ask())
+    with unanswered() as url:
+        async with claude(config={**NEVER, "base_url": url}) as (provider, _, _heard):
+            with pytest.raises(llm_errors.NetworkError, match=r"Can.t reach http://127\.0\.0\.1"):
+                await provider.complete(ask())
 
 
 async def test_a_refusal_without_words_is_a_filter_error() -> None:

@@ -5,7 +5,7 @@ import pytest
 from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.message_models import TextBlock
 from tests.modules.provider_openai.support import APIS, gpt
-from tests.modules.provider_support import ask
+from tests.modules.provider_support import ask, unanswered
 from tests.servers import (
     Cut,
     Failure,
@@ -116,11 +116,11 @@ async def test_a_request_may_bring_its_own_timeout(api: str) -> None:
 
 
 async def test_an_address_nobody_answers_at_asks_whether_the_server_runs(api: str) -> None:
-    async with LoopbackServer() as gone:
-        url = gone.openai_url
-    async with gpt(api=api, config={**NEVER, "base_url": url}) as (provider, _, _heard):
-        with pytest.raises(llm_errors.NetworkError, match="Is the server running"):
-            await provider.complete(ask())
+    with unanswered() as url:
+        config = {**NEVER, "base_url": f"{url}/v1"}
+        async with gpt(api=api, config=config) as (provider, _, _heard):
+            with pytest.raises(llm_errors.NetworkError, match="Is the server running"):
+                await provider.complete(ask())
 
 
 async def test_a_wrong_path_in_the_address_is_suspected(api: str) -> None:
