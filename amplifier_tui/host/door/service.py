@@ -9,7 +9,6 @@ from time import time
 from typing import Final
 
 from amplifier_tui.foundation.trust.gate import TrustCallback
-from amplifier_tui.host.approvals.desk import ApprovalDesk
 from amplifier_tui.host.client import (
     BundleCard,
     BundlePreview,
@@ -22,6 +21,7 @@ from amplifier_tui.host.client import (
 from amplifier_tui.host.door.capture import PrintCapture
 from amplifier_tui.host.events import Failed, HostEvent, Level, Notice
 from amplifier_tui.host.failures import internal_failure, opening_failure
+from amplifier_tui.host.gate.queue import ApprovalQueue
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.carrying import Carried, NoSuchTurnError
 from amplifier_tui.host.session.live import LiveSession
@@ -183,8 +183,8 @@ class Service:
         early, self._early = self._early, []
         return "\n\n".join(prompt.text for prompt in early)
 
-    def _trust(self, desk: ApprovalDesk) -> TrustCallback:
-        return self._trust_all or asking(desk, self._book, self._cwd)
+    def _trust(self, approvals: ApprovalQueue) -> TrustCallback:
+        return self._trust_all or asking(approvals, self._book, self._cwd)
 
     # --- the running session ---------------------------------------------------------------
 
@@ -266,19 +266,19 @@ class Service:
             self._opening_task.cancel()
 
     async def decide(self, request_id: str, decision: Decision) -> None:
-        """Answer an approval request."""
-        for desk in self._desks():
-            desk.decide(request_id, decision)
+        """ApprovalAnswer an approval request."""
+        for approvals in self._approval_queues():
+            approvals.decide(request_id, decision)
 
     async def hold(self, request_id: str) -> None:
         """Stop the clock of an approval request."""
-        for desk in self._desks():
-            desk.hold(request_id)
+        for approvals in self._approval_queues():
+            approvals.hold(request_id)
 
-    def _desks(self) -> list[ApprovalDesk]:
-        desks = [self._opening.desk if self._opening is not None else None]
-        desks.append(self._live.desk if self._live is not None else None)
-        return [desk for desk in desks if desk is not None]
+    def _approval_queues(self) -> list[ApprovalQueue]:
+        queues = [self._opening.approvals if self._opening is not None else None]
+        queues.append(self._live.approvals if self._live is not None else None)
+        return [approvals for approvals in queues if approvals is not None]
 
     async def rename(self, title: str) -> None:
         """Give the session a title."""

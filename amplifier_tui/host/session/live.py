@@ -12,8 +12,6 @@ from time import time
 from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
-from amplifier_tui.host.approvals.desk import Answer, ApprovalDesk, Question
-from amplifier_tui.host.approvals.surfaces import ProviderApprovals
 from amplifier_tui.host.events import (
     Failed,
     HostEvent,
@@ -21,6 +19,8 @@ from amplifier_tui.host.events import (
     SessionOpened,
 )
 from amplifier_tui.host.failures import turn_failure
+from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion, ApprovalQueue
+from amplifier_tui.host.gate.surfaces import ProviderApprovals
 from amplifier_tui.host.messages import last_words, metadata_of, text_of
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.budget import BudgetMeter, Parts, context_config
@@ -59,7 +59,7 @@ class SessionParts:
         redactor: Knows the secrets.
         store: Its folder.
         sender: Its way up.
-        desk: Its approvals.
+        approvals: Its approvals.
         facts: What is known of its modules.
         normalizer: Follows its hooks.
         put: Takes events from any thread.
@@ -72,7 +72,7 @@ class SessionParts:
     redactor: Redactor
     store: SessionStore
     sender: Sender
-    desk: ApprovalDesk
+    approvals: ApprovalQueue
     facts: ModuleFacts
     normalizer: Normalizer
     put: Callable[[HostEvent], None]
@@ -96,7 +96,7 @@ class LiveSession:
     def __init__(self, parts: SessionParts, session: AmplifierSession) -> None:
         self.session = session
         self.store = parts.store
-        self.desk = parts.desk
+        self.approvals = parts.approvals
         self.bundle = parts.bundle
         self._parts = parts
         self.sender = parts.sender
@@ -141,7 +141,7 @@ class LiveSession:
                 shown=parts.redactor.text,
                 settle=self._settle,
                 failure=self._failure,
-                withdraw=parts.desk.cancel_all,
+                withdraw=parts.approvals.cancel_all,
                 untouched=lambda: self._sources.asked,
                 status=lambda: parts.normalizer.status,
                 usage=lambda: parts.normalizer.usage.turn.as_usage(),
@@ -172,14 +172,14 @@ class LiveSession:
         self._last_answer = last_words(messages)
         await self._recorder.attach(context, coordinator.hooks)
         self.store.on_row = self._row_added
-        self.desk.on_resolved = self._resolved
+        self.approvals.on_resolved = self._resolved
         self._normalizer.on_usage = self._usage_known
         self._detach.append(self.turns.steering.attach(coordinator.hooks))
         self._detach.append(coordinator.hooks.observe(self._watch))
         coordinator.register_capability("session.steer", self.turns.steer)
         register = coordinator.get_capability("approval.register_provider")
         if callable(register):
-            outcome = register(ProviderApprovals(self.desk))
+            outcome = register(ProviderApprovals(self.approvals))
             if inspect.isawaitable(outcome):
                 await outcome
         self._provider = default_provider(
@@ -349,7 +349,7 @@ class LiveSession:
         if row.get("role") in ("assistant", "tool"):
             self.budget.measure_soon()
 
-    def _resolved(self, question: Question, answer: Answer) -> None:
+    def _resolved(self, question: ApprovalQuestion, answer: ApprovalAnswer) -> None:
         if not question.call_id:
             return
         if answer.outcome == "allowed":
@@ -376,7 +376,7 @@ class LiveSession:
         await self.turns.stop(STOP_TIME)
         await self.compactor.stop(STOP_TIME)
         await self.save_state()
-        self.desk.cancel_all("the session was closed")
+        self.approvals.cancel_all("the session was closed")
         self.budget.stop()
         await self._clean_up()
         for stop in self._detach:

@@ -16,8 +16,6 @@ from amplifier_tui.foundation.catalog import Choice
 from amplifier_tui.foundation.spawn.capability import ChildInfo, SessionSpawner
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.workspace import Workspace
-from amplifier_tui.host.approvals.desk import ApprovalDesk
-from amplifier_tui.host.approvals.surfaces import KernelApprovals
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import (
     Failed,
@@ -28,6 +26,8 @@ from amplifier_tui.host.events import (
     Usage,
 )
 from amplifier_tui.host.failures import no_provider_remedy
+from amplifier_tui.host.gate.queue import ApprovalQueue
+from amplifier_tui.host.gate.surfaces import KernelApprovals
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.budget import Parts
 from amplifier_tui.host.session.carrying import Carried
@@ -59,8 +59,8 @@ DEMO_BUNDLE: Final = "demo"
 _TOLD: Final = frozenset({"fetching", "installing", "installing_package"})
 """What of the preparation takes long enough to be told."""
 
-Trust = Callable[[ApprovalDesk], TrustCallback]
-"""Makes a trust callback that asks over a desk."""
+Trust = Callable[[ApprovalQueue], TrustCallback]
+"""Makes a trust callback that asks in the approval queue."""
 
 
 class Opening:
@@ -85,7 +85,7 @@ class Opening:
     ) -> None:
         self.session_id = str(uuid4())
         self.redactor = Redactor()
-        self.desk: ApprovalDesk | None = None
+        self.approvals: ApprovalQueue | None = None
         """The questions that come up while it opens."""
         self._request = request
         self._put = put
@@ -218,20 +218,20 @@ class Opening:
         return workspace.choose(requested, resumed, DEFAULT_BUNDLE)
 
     async def _prepare(self, workspace: Workspace, choice: Choice, cwd: Path) -> PreparedBundle:
-        desk = ApprovalDesk(
+        approvals = ApprovalQueue(
             self._asks_as or self.session_id, cwd, self._put, redactor=self.redactor
         )
-        self.desk = desk
+        self.approvals = approvals
         entry = choice.entry
         found = await asyncio.to_thread(lambda: workspace.catalog().find(entry.name))
         name = entry.name if found == entry else entry.source
         try:
             prepared = await workspace.prepare(
-                name, trust=self._trust(desk), progress=self._progress
+                name, trust=self._trust(approvals), progress=self._progress
             )
         finally:
-            desk.cancel_all("the session was not opened")
-            self.desk = None
+            approvals.cancel_all("the session was not opened")
+            self.approvals = None
         self.redactor.add_config(prepared.mount_plan)
         for skipped in prepared.bundle.skipped:
             self._notice("warning", f"Left out {skipped.source}: {skipped.reason}", entry.name)
@@ -295,7 +295,7 @@ class Opening:
                 environ=workspace.environ,
             )
         )
-        desk = ApprovalDesk(
+        approvals = ApprovalQueue(
             self.session_id,
             working_dir,
             sender.send,
@@ -309,7 +309,7 @@ class Opening:
             redactor=self.redactor,
             store=store,
             sender=sender,
-            desk=desk,
+            approvals=approvals,
             facts=facts,
             normalizer=Normalizer(sender, store, self.redactor, working_dir, facts),
             put=self._put,
@@ -338,7 +338,7 @@ class Opening:
 
         return await prepared.create_session(
             session_id=self.session_id,
-            approval_system=KernelApprovals(parts.desk, parts.facts.module_of_handler),
+            approval_system=KernelApprovals(parts.approvals, parts.facts.module_of_handler),
             display_system=Display(sender),
             session_cwd=parts.workspace,
             is_resumed=bool(self._request.resume),

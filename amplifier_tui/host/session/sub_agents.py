@@ -4,8 +4,8 @@ import asyncio
 from typing import Final
 
 from amplifier_tui.foundation.spawn.capability import ChildInfo
-from amplifier_tui.host.approvals.surfaces import ProviderApprovals
 from amplifier_tui.host.events import TurnStatus
+from amplifier_tui.host.gate.surfaces import ProviderApprovals
 from amplifier_tui.host.session.live import SessionParts
 from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.session import AmplifierSession
@@ -44,7 +44,7 @@ async def follow(
         parts.normalizer.lanes.close(info.session_id, status, answer)
 
     child.coordinator.register_cleanup(ended)
-    provider = ProviderApprovals(parts.desk, lane=info.session_id)
+    provider = ProviderApprovals(parts.approvals, lane=info.session_id)
 
     async def ready() -> None:
         register = child.coordinator.get_capability("approval.register_provider")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
-from amplifier_tui.host.approvals.surfaces import ASKING, Asking
 from amplifier_tui.host.events import (
     MAIN_LANE,
     Compacted,
@@ -21,6 +20,7 @@ from amplifier_tui.host.events import (
     TurnStatus,
     UsageChanged,
 )
+from amplifier_tui.host.gate.surfaces import ASKING, Asking
 from amplifier_tui.host.messages import metadata_of, text_of
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.module_facts import ModuleFacts

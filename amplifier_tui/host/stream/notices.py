@@ -4,8 +4,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
-from amplifier_tui.host.approvals.surfaces import lane_of_task
 from amplifier_tui.host.events import Level
+from amplifier_tui.host.gate.surfaces import lane_of_task
 from amplifier_tui.host.stream.results import error_text, first_line
 from amplifier_tui.host.stream.sender import Sender
 

@@ -1,6 +1,6 @@
 """The trust question: nothing of a stranger is fetched, installed or executed unasked.
 
-The question goes over the approval desk like any other. An answer for ever is kept per source and
+The question goes over the approval queue like any other. An answer for ever is kept per source and
 commit in the user's own state directory.
 """
 
@@ -14,7 +14,7 @@ from amplifier_tui.base.files import locked
 from amplifier_tui.base.jsonl import read_object, write_object
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.trust.gate import TrustCallback, TrustRequest, shipped_only
-from amplifier_tui.host.approvals.desk import ApprovalDesk, Question
+from amplifier_tui.host.gate.queue import ApprovalQuestion, ApprovalQueue
 from amplifier_tui.paths import shipped_bundles_dir, user_state_dir
 
 logger = logging.getLogger(__name__)
@@ -67,11 +67,11 @@ class TrustBook:
             return set()
 
 
-def asking(desk: ApprovalDesk, book: TrustBook, project: Path) -> TrustCallback:
+def asking(approvals: ApprovalQueue, book: TrustBook, project: Path) -> TrustCallback:
     """Return a trust callback that asks the user.
 
     Args:
-        desk: Where the question goes.
+        approvals: Where the question goes.
         book: What was trusted before.
         project: The user's folder; what is in it is told as being there.
     """
@@ -80,7 +80,7 @@ def asking(desk: ApprovalDesk, book: TrustBook, project: Path) -> TrustCallback:
     async def decide(request: TrustRequest) -> bool:
         if shipped(request) or await asyncio.to_thread(book.knows, request):
             return True
-        answer = await desk.ask(_question(request, project))
+        answer = await approvals.ask(_question(request, project))
         if answer.outcome == "allowed":
             await asyncio.to_thread(book.add, request)
             return True
@@ -89,14 +89,14 @@ def asking(desk: ApprovalDesk, book: TrustBook, project: Path) -> TrustCallback:
     return decide
 
 
-def _question(request: TrustRequest, project: Path) -> Question:
+def _question(request: TrustRequest, project: Path) -> ApprovalQuestion:
     uri = redact_uri(request.uri)
     place = f"\nin {request.path}" if request.path is not None else ""
     via = f"\nasked for by {' → '.join(request.included_by)}" if request.included_by else ""
     commit = f"\nat commit {request.commit}" if request.commit else ""
     what = f"{_WORDS[request.action]} {request.subject or uri}"
     own = request.path is not None and request.path.is_relative_to(project)
-    return Question(
+    return ApprovalQuestion(
         asker="trust",
         prompt=f"The bundle wants to {what}\nfrom {uri}{commit}{place}{via}"
         + (f"\n{request.detail}" if request.detail else ""),

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.kernel import events
 from amplifier_tui.modules.hooks_approval.approval import ApprovalHook
-from amplifier_tui.modules.hooks_approval.settings import read_settings
+from amplifier_tui.modules.hooks_approval.settings import ApprovalSettings
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -52,12 +52,15 @@ async def mount(
     Returns:
         A cleanup that unregisters it.
     """
-    settings = read_settings(config or {})
-    for mistake in settings.mistakes:
-        logger.error("hooks-approval: %s; nearly everything asks until this is corrected", mistake)
+    settings, problems = ApprovalSettings.read_leniently(config)
+    mistakes = [problem.message for problem in problems]
+    for mistake in mistakes:
+        logger.error("%s; nearly everything asks until this is corrected", mistake)
+    if mistakes:
+        settings = settings.model_copy(update={"policy": "careful", "allow": ()})
     return coordinator.hooks.register(
         events.TOOL_PRE,
-        ApprovalHook(settings),
+        ApprovalHook(settings, mistakes[0] if mistakes else ""),
         priority=settings.priority,
         name="hooks-approval",
     )

@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from amplifier_tui.base.shell import ShellCommand, ShellLine, read_shell_line
+from amplifier_tui.base.shell.programs import is_harmless
 from amplifier_tui.kernel.models import HookResult
-from amplifier_tui.modules.hooks_approval.command_line import (
-    Command,
-    CommandLine,
-    read_command_line,
-)
-from amplifier_tui.modules.hooks_approval.harmless import is_harmless
-from amplifier_tui.modules.hooks_approval.rules import Rule
-from amplifier_tui.modules.hooks_approval.settings import Policy, Settings
-from amplifier_tui.modules.hooks_approval.tools import Kind, kind_of, sentence
+from amplifier_tui.modules.hooks_approval.settings import ApprovalSettings, Policy, ToolRule
+from amplifier_tui.modules.hooks_approval.tools import CallKind, kind_of, sentence
 
 OPTIONS: Final = ("Allow", "Allow once", "Allow always", "Deny")
 
-_THROUGH: Final[dict[Policy, tuple[Kind, ...]]] = {
+_THROUGH: Final[dict[Policy, tuple[CallKind, ...]]] = {
     "careful": ("read",),
     "standard": ("read", "look"),
     "relaxed": ("read", "look", "write"),
@@ -28,8 +23,8 @@ _THROUGH: Final[dict[Policy, tuple[Kind, ...]]] = {
 
 class _Call(NamedTuple):
     tool: str
-    kind: Kind
-    line: CommandLine | None
+    kind: CallKind
+    line: ShellLine | None
 
 
 class ApprovalHook:
@@ -37,10 +32,12 @@ class ApprovalHook:
 
     Args:
         settings: The rules.
+        mistake: A mistake in the config; then nearly everything asks.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ApprovalSettings, mistake: str = "") -> None:
         self._settings = settings
+        self._mistake = mistake
 
     async def __call__(self, event: str, data: dict[str, Any]) -> HookResult:
         """Decide about a call.
@@ -54,7 +51,7 @@ class ApprovalHook:
         given = given if isinstance(given, Mapping) else {}
         kind = kind_of(tool, given)
         command = given.get("command")
-        line = read_command_line(command) if isinstance(command, str) else None
+        line = read_shell_line(command) if isinstance(command, str) else None
         call = _Call(tool, kind, line)
         denied = _first_caught(self._settings.deny, call)
         if denied is not None:
@@ -83,11 +80,11 @@ class ApprovalHook:
         if call.line is not None:
             if self._settings.policy == "relaxed" and is_harmless(call.line):
                 return None
-            hidden = call.line.opaque or (call.line.writes and "a redirection into a file")
+            hidden = call.line.hidden or (_writes(call.line) and "a redirection into a file")
             if hidden and any(rule.names(call.tool) for rule in self._settings.allow):
                 return f"the command has {hidden}, which no rule can allow"
-        if self._settings.mistakes:
-            return f"the config of hooks-approval has a mistake: {self._settings.mistakes[0]}"
+        if self._mistake:
+            return f"the config of hooks-approval has a mistake: {self._mistake}"
         return f"{call.tool} is not on the allow list"
 
     def _allowed(self, call: _Call) -> bool:
@@ -95,13 +92,21 @@ class ApprovalHook:
         if any(rule.words is None for rule in rules):
             return True
         line = call.line
-        if line is None or line.opaque is not None or line.writes or not line.commands:
+        if line is None or line.hidden or _writes(line) or not line.commands:
             return False
         return all(any(rule.allows(command) for rule in rules) for command in line.commands)
 
 
-def _first_caught(rules: Sequence[Rule], call: _Call) -> Rule | None:
-    commands: list[Command] = call.line.commands if call.line is not None else []
+def _writes(line: ShellLine) -> bool:
+    return any(
+        redirection.writes and redirection.target != "/dev/null"
+        for command in line.commands
+        for redirection in command.redirections
+    )
+
+
+def _first_caught(rules: Sequence[ToolRule], call: _Call) -> ToolRule | None:
+    commands: Sequence[ShellCommand] = call.line.commands if call.line is not None else ()
     for rule in rules:
         if not rule.names(call.tool):
             continue

@@ -1,97 +1,95 @@
-"""What a bundle may say about approvals."""
+"""What a bundle may say about approvals, and the rules it may write."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
 from dataclasses import dataclass
-from typing import Any, Final, Literal, get_args
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from amplifier_tui.modules.hooks_approval.rules import Rule
+from pydantic import BeforeValidator, Field
+
+from amplifier_tui.base.config import ModuleSettings, Seconds
+from amplifier_tui.base.shell import ShellCommand, readings
 
 Policy = Literal["careful", "standard", "relaxed"]
 
-DEFAULT_TIMEOUT: Final = 300.0
-DEFAULT_PRIORITY: Final = 90
+_FORM: Final = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Settings:
-    """The module's configuration; see the package's docstring.
+class ToolRule:
+    """A tool's name, and for commands the words they begin with.
 
     Attributes:
-        mistakes: What could not be read. With one, the policy is "careful" and no rule allows.
+        text: As written.
+        tool: Pattern of the tool's name.
+        words: Patterns of the command's first words; None for a rule about the tool as a whole.
     """
+
+    text: str
+    tool: str
+    words: tuple[str, ...] | None = None
+
+    @classmethod
+    def parse(cls, text: Any) -> ToolRule:
+        """Read a rule.
+
+        Raises:
+            ValueError: It is not one.
+        """
+        found = _FORM.fullmatch(text) if isinstance(text, str) else None
+        if found is None:
+            raise ValueError(f"{text!r} is not a rule; write `tool` or `tool(first words)`")
+        tool, words = found.groups()
+        # `bash(git *)` and `bash(git:*)` are how others write `bash(git)`.
+        inner = None if words is None else tuple(words.replace(":*", " *").split())
+        while inner and inner[-1] == "*":
+            inner = inner[:-1]
+        return cls(text.strip(), tool, inner or None)
+
+    def names(self, tool: str) -> bool:
+        """Whether it speaks of this tool."""
+        return fnmatchcase(tool, self.tool)
+
+    def covers(self, words: tuple[str, ...]) -> bool:
+        """Whether a command with these words begins as the rule says."""
+        if self.words is None:
+            return True
+        return len(words) >= len(self.words) and all(
+            fnmatchcase(word, pattern) for word, pattern in zip(words, self.words, strict=False)
+        )
+
+    def allows(self, command: ShellCommand) -> bool:
+        """Whether it speaks of this command as written: with its path, and no assignments."""
+        return not command.assignments and self.covers(command.written)
+
+    def catches(self, command: ShellCommand) -> bool:
+        """Whether it speaks of this command, whatever wraps it."""
+        return any(map(self.covers, readings(command)))
+
+
+def _parsed(value: Any) -> tuple[ToolRule, ...]:
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list | tuple):
+        raise ValueError(f"must be a list of rules, not {value!r}")
+    try:
+        return tuple(ToolRule.parse(text) for text in listed)
+    except ValueError as error:
+        raise ValueError(f"has a mistake: {error}") from error
+
+
+Rules = Annotated[tuple[ToolRule, ...], BeforeValidator(_parsed)]
+
+
+class ApprovalSettings(ModuleSettings):
+    """The module's configuration; see the package's docstring."""
+
+    module: ClassVar[str] = "hooks-approval"
 
     policy: Policy = "standard"
-    allow: tuple[Rule, ...] = ()
-    ask: tuple[Rule, ...] = ()
-    deny: tuple[Rule, ...] = ()
-    timeout: float = DEFAULT_TIMEOUT
-    priority: int = DEFAULT_PRIORITY
-    mistakes: tuple[str, ...] = ()
-
-
-def read_settings(config: Mapping[str, Any]) -> Settings:
-    """Read a module's config; never fails, because without this hook nothing would ask.
-
-    Args:
-        config: The ``config`` of the mount plan's entry. Unknown keys are left alone.
-    """
-    mistakes: list[str] = []
-    policy = _policy(config, mistakes)
-    rules = {name: _rules(config, name, mistakes) for name in ("allow", "ask", "deny")}
-    timeout = _number(config, "timeout", DEFAULT_TIMEOUT, mistakes)
-    if timeout <= 0:
-        mistakes.append("`timeout` must be more than 0 seconds")
-        timeout = DEFAULT_TIMEOUT
-    priority = int(_number(config, "priority", DEFAULT_PRIORITY, mistakes))
-    if mistakes:
-        policy = "careful"
-        rules["allow"] = ()
-    return Settings(
-        policy=policy,
-        allow=rules["allow"],
-        ask=rules["ask"],
-        deny=rules["deny"],
-        timeout=timeout,
-        priority=priority,
-        mistakes=tuple(mistakes),
-    )
-
-
-def _policy(config: Mapping[str, Any], mistakes: list[str]) -> Policy:
-    wanted = config.get("policy") or "standard"
-    known: tuple[Policy, ...] = get_args(Policy)
-    for policy in known:
-        if policy == wanted:
-            return policy
-    mistakes.append(f"`policy` is {wanted!r}; known are {', '.join(known)}")
-    return "careful"
-
-
-def _rules(config: Mapping[str, Any], name: str, mistakes: list[str]) -> tuple[Rule, ...]:
-    value = config.get(name)
-    if value is None:
-        return ()
-    if isinstance(value, str):
-        value = [value]
-    if not isinstance(value, list | tuple):
-        mistakes.append(f"`{name}` must be a list of rules, not {value!r}")
-        return ()
-    rules: list[Rule] = []
-    for text in value:
-        try:
-            rules.append(Rule.parse(text))
-        except ValueError as error:
-            mistakes.append(f"`{name}`: {error}")
-    return tuple(rules)
-
-
-def _number(config: Mapping[str, Any], name: str, default: float, mistakes: list[str]) -> float:
-    value = config.get(name)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        mistakes.append(f"`{name}` must be a number, not {value!r}")
-        return default
-    return value
+    allow: Rules = ()
+    ask: Rules = ()
+    deny: Rules = ()
+    timeout: Seconds = Field(300.0, gt=0)
+    priority: int = 90

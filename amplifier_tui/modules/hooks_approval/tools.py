@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final, Literal
 
-Kind = Literal["read", "look", "write", "command", "unknown"]
+CallKind = Literal["read", "look", "write", "command", "unknown"]
 """"read" is reading in the workspace, "look" looking elsewhere or delegating."""
 
-_KINDS: Final[tuple[tuple[Kind, tuple[str, ...]], ...]] = (
+_KINDS: Final[tuple[tuple[CallKind, tuple[str, ...]], ...]] = (
     (
         "read",
         (
@@ -33,7 +33,7 @@ _KINDS: Final[tuple[tuple[Kind, tuple[str, ...]], ...]] = (
 _PATHS: Final = ("file_path", "path", "url", "query", "pattern", "text")
 
 
-def kind_of(tool: str, given: Mapping[str, Any]) -> Kind:
+def kind_of(tool: str, given: Mapping[str, Any]) -> CallKind:
     """Return the kind of a tool.
 
     Args:
@@ -49,7 +49,7 @@ def kind_of(tool: str, given: Mapping[str, Any]) -> Kind:
     return "command" if isinstance(given.get("command"), str) else "unknown"
 
 
-def sentence(tool: str, kind: Kind, given: Mapping[str, Any]) -> str:
+def sentence(tool: str, kind: CallKind, given: Mapping[str, Any]) -> str:
     """Return what a call wants to do, in one sentence.
 
     Args:

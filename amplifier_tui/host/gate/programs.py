@@ -4,6 +4,12 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from amplifier_tui.base.shell.programs import (
+    GIT_READERS,
+    READERS,
+    WRITE_OPTIONS,
+    option_names,
+)
 from amplifier_tui.host.events import Risk
 
 Verdict = tuple[Risk, tuple[str, ...]]
@@ -23,15 +29,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_READERS: Final = _words(
-    "ls cat head tail wc pwd echo printf grep egrep fgrep rg ag fd tree file stat du df date cal "
-    "which whereis type whoami id uname hostname arch sort uniq cut tr column nl diff cmp comm "
-    "basename dirname realpath readlink true false test [ [[ sleep seq expr bc jq yq less more "
-    "man help history jobs ps top uptime free lscpu lsblk nproc locale cd pushd popd "
-    "dirs md5sum sha1sum sha256sum cksum strings od xxd hexdump tac rev fold fmt paste join "
-    "unset alias read local declare return exit break continue shift wait : tokei "
-    "cloc bat exa eza"
-)
 _BUILDERS: Final = _words(
     "make cmake ninja pytest tox nox python python3 node deno bun ruby perl php java go cargo "
     "rustc gcc g++ clang tsc npx uvx mvn gradle bazel just rake dotnet swift ruff mypy black "
@@ -115,10 +112,6 @@ _SYSTEM: Final[dict[str, tuple[Risk, str]]] = {
     ".": ("medium", "runs a script in this shell"),
     "trap": ("medium", "runs text as a command later"),
 }
-_GIT_READS: Final = _words(
-    "status log diff show blame grep ls-files ls-tree rev-parse describe shortlog reflog "
-    "cat-file rev-list name-rev whatchanged help version"
-)
 _GIT: Final[dict[str, tuple[Risk, str]]] = {
     "push": ("high", REMOTE),
     "fetch": ("medium", NETWORK),
@@ -144,14 +137,6 @@ _PACKAGES: Final[dict[str, frozenset[str]]] = {
     "yarn": frozenset({"install", "add", "upgrade", "remove", "publish", "dlx"}),
     "conda": frozenset({"install", "update", "remove", "create"}),
 }
-_WRITE_OPTIONS: Final[dict[str, frozenset[str]]] = {
-    "sort": frozenset({"o", "output"}),
-    "tree": frozenset({"o"}),
-    "yq": frozenset({"i", "inplace"}),
-    "xxd": frozenset({"r"}),
-    "date": frozenset({"s", "set"}),
-    "history": frozenset({"c", "d"}),
-}
 # Scripts of sed that only select, delete from the output, or substitute in it.
 _SED_SAFE = re.compile(
     r"(?:[\d$,!;\s{}pdq=]|/(?:[^/\\]|\\.)*/|s([/|#,])(?:(?!\1)[^\\]|\\.)*\1(?:(?!\1)[^\\]|\\.)*\1[gpiI\d]*)*"
@@ -170,11 +155,11 @@ def judge_program(program: str, arguments: tuple[str, ...]) -> Verdict:
         arguments: The words after it.
     """
     special = _SPECIAL.get(program)
-    if program in _WRITE_OPTIONS and _flags(arguments) & _WRITE_OPTIONS[program]:
+    if program in WRITE_OPTIONS and option_names(arguments) & WRITE_OPTIONS[program]:
         return "medium", ("writes files",)
     if special is not None:
         return special(arguments)
-    if program in _READERS:
+    if program in READERS:
         return READS
     if program.startswith("mkfs."):
         program = "mkfs"
@@ -214,19 +199,8 @@ def rule_prefix(words: tuple[str, ...]) -> tuple[str, ...]:
     return words[:1]
 
 
-def _flags(arguments: tuple[str, ...]) -> set[str]:
-    """Return the single letters and long names of the options."""
-    found: set[str] = set()
-    for word in arguments:
-        if word.startswith("--"):
-            found.add(word[2:].split("=")[0])
-        elif word.startswith("-"):
-            found.update(word[1:])
-    return found
-
-
 def _rm(arguments: tuple[str, ...]) -> Verdict:
-    flags = _flags(arguments)
+    flags = option_names(arguments)
     if flags & {"r", "R", "recursive"}:
         return "high", ("deletes whole folders",)
     return "high", (DELETES,)
@@ -280,7 +254,7 @@ def _git(arguments: tuple[str, ...]) -> Verdict:
         words = words[2 if words[0] in ("-C", "-c", "--git-dir", "--work-tree") else 1 :]
     subcommand = words[0] if words else ""
     rest = tuple(words[1:])
-    flags = _flags(rest)
+    flags = option_names(rest)
     if configured:
         return "high", ("sets git's configuration for this call",)
     if subcommand == "push" and (
@@ -299,7 +273,7 @@ def _git(arguments: tuple[str, ...]) -> Verdict:
     if subcommand in _GIT:
         risk, reason = _GIT[subcommand]
         return risk, (reason,)
-    if subcommand in _GIT_READS or (subcommand in ("branch", "remote", "tag") and not rest):
+    if subcommand in GIT_READERS or (subcommand in ("branch", "remote", "tag") and not rest):
         return READS
     return "medium", ("changes the repository",)
 
@@ -311,7 +285,7 @@ def _dd(arguments: tuple[str, ...]) -> Verdict:
 
 
 def _chmod(arguments: tuple[str, ...]) -> Verdict:
-    flags = _flags(arguments)
+    flags = option_names(arguments)
     if flags & {"R", "recursive"} or "777" in arguments or "a+rwx" in arguments:
         return "high", ("changes permissions widely",)
     return "medium", ("changes permissions",)

@@ -1,6 +1,6 @@
 """The two ways modules ask: the kernel's `ask_user`, and the provider of `hooks-approval`.
 
-Both end at the desk. The kernel passes on a prompt and nothing else, so what is asked about is
+Both end at the queue. The kernel passes on a prompt and nothing else, so what is asked about is
 taken from the emit that led to the question: the observer of the hooks leaves it in a context
 variable of the asking task.
 """
@@ -11,8 +11,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from amplifier_tui.host.approvals.desk import STOPPED, Answer, ApprovalDesk, Question
 from amplifier_tui.host.events import MAIN_LANE, Risk
+from amplifier_tui.host.gate.queue import STOPPED, ApprovalAnswer, ApprovalQuestion, ApprovalQueue
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.frontend import ApprovalDecision, ApprovalTimeoutError
@@ -59,12 +59,12 @@ class KernelApprovals:
     """The kernel's `ApprovalSystem` (spec 002, hook result processing).
 
     Args:
-        desk: Where the questions go.
+        approvals: Where the questions go.
         module_of: Names the module behind a hook handler.
     """
 
-    def __init__(self, desk: ApprovalDesk, module_of: Callable[[str], str] = str) -> None:
-        self._desk = desk
+    def __init__(self, approvals: ApprovalQueue, module_of: Callable[[str], str] = str) -> None:
+        self._approvals = approvals
         self._module_of = module_of
 
     async def request_approval(
@@ -82,7 +82,7 @@ class KernelApprovals:
         question = self._question(asking, prompt, options, timeout, default)
         hooks = asking.hooks if asking is not None else None
         await _tell(hooks, events.APPROVAL_REQUIRED, question)
-        answer = await self._desk.ask(question)
+        answer = await self._approvals.ask(question)
         if answer.outcome == "allowed":
             await _tell(hooks, events.APPROVAL_GRANTED, question, answer)
             return ApprovalDecision("Allow")
@@ -99,9 +99,9 @@ class KernelApprovals:
         options: list[str],
         timeout: float,
         default: Literal["allow", "deny"],
-    ) -> Question:
+    ) -> ApprovalQuestion:
         if asking is None:
-            return Question(
+            return ApprovalQuestion(
                 asker="a hook",
                 prompt=prompt,
                 options=tuple(options),
@@ -113,7 +113,7 @@ class KernelApprovals:
         data = trace.data
         handler = next((h for h in trace.handlers if h.verdict == "ask_user"), None)
         arguments = data.get("tool_input")
-        return Question(
+        return ApprovalQuestion(
             asker=self._module_of(handler.name) if handler is not None else "a hook",
             prompt=prompt,
             tool=str(data.get("tool_name") or ""),
@@ -131,22 +131,22 @@ class ProviderApprovals:
     """An `ApprovalProvider` for modules that offer the capability `approval.register_provider`.
 
     Args:
-        desk: Where the questions go.
+        approvals: Where the questions go.
         asker: The module it is given to.
         lane: Which agent's session it belongs to.
     """
 
     def __init__(
-        self, desk: ApprovalDesk, asker: str = "hooks-approval", lane: str = MAIN_LANE
+        self, approvals: ApprovalQueue, asker: str = "hooks-approval", lane: str = MAIN_LANE
     ) -> None:
-        self._desk = desk
+        self._approvals = approvals
         self._asker = asker
         self._lane = lane
 
     async def request_approval(self, request: ApprovalRequest) -> ApprovalResponse:
         """Ask; the module that asks announces it and remembers nothing."""
-        answer = await self._desk.ask(
-            Question(
+        answer = await self._approvals.ask(
+            ApprovalQuestion(
                 asker=self._asker,
                 prompt=request.action,
                 tool=request.tool_name,
@@ -184,7 +184,10 @@ def _seconds(timeout: float | None) -> float | None:
 
 
 async def _tell(
-    hooks: HookRegistry | None, event: str, question: Question, answer: Answer | None = None
+    hooks: HookRegistry | None,
+    event: str,
+    question: ApprovalQuestion,
+    answer: ApprovalAnswer | None = None,
 ) -> None:
     if hooks is None:
         return

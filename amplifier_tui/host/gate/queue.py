@@ -1,4 +1,4 @@
-"""The approval desk: every question to the user goes over it, and every answer comes back to it.
+"""The approval queue: every question to the user goes through it, and every answer comes back.
 
 A standing rule answers at once. Else `ApprovalRequested` goes up and the asker waits for the
 user, for the clock, or for a stop of the turn, whichever comes first.
@@ -13,9 +13,6 @@ from time import time
 from typing import Any, Final, Literal
 from uuid import uuid4
 
-from amplifier_tui.host.approvals.describe import Description, describe_call, describe_question
-from amplifier_tui.host.approvals.risk import Judgement, severity
-from amplifier_tui.host.approvals.rules import Part, Rule, RuleBook, propose, rule_words
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import (
     MAIN_LANE,
@@ -27,6 +24,9 @@ from amplifier_tui.host.events import (
     Scope,
     Segment,
 )
+from amplifier_tui.host.gate.describe import Description, describe_call, describe_question
+from amplifier_tui.host.gate.risk import Judgement, severity
+from amplifier_tui.host.gate.rules import ApprovalRule, Part, RuleBook, propose, rule_words
 from amplifier_tui.host.redaction import Redactor
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ _CLOCK_SLACK: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ApprovalQuestion:
     """What somebody wants to know of the user.
 
     Attributes:
@@ -72,7 +72,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApprovalAnswer:
     """What came of a question.
 
     Attributes:
@@ -90,16 +90,16 @@ class Answer:
 
 @dataclass(slots=True)
 class _Pending:
-    question: Question
+    question: ApprovalQuestion
     request: ApprovalRequested
     parts: tuple[Part, ...]
-    future: asyncio.Future[Answer]
+    future: asyncio.Future[ApprovalAnswer]
     deadline: float | None = None
     clock: asyncio.TimerHandle | None = None
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ApprovalRule, ...] = ()
 
 
-class ApprovalDesk:
+class ApprovalQueue:
     """The questions of one session.
 
     Args:
@@ -122,7 +122,7 @@ class ApprovalDesk:
         audit: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
         self.book = book if book is not None else RuleBook()
-        self.on_resolved: Callable[[Question, Answer], None] | None = None
+        self.on_resolved: Callable[[ApprovalQuestion, ApprovalAnswer], None] | None = None
         """Told of every answer before the asker gets it."""
         self._session_id = session_id
         self._workspace = workspace
@@ -138,7 +138,7 @@ class ApprovalDesk:
 
     # --- asking ----------------------------------------------------------------------------
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: ApprovalQuestion) -> ApprovalAnswer:
         """Get an answer.
 
         Args:
@@ -152,7 +152,9 @@ class ApprovalDesk:
         request_id = uuid4().hex[:12]
         match = self.book.match(description.parts)
         if match is not None:
-            answer = Answer("allowed" if match.allow else "denied", "rule", _by_rule(match.rule))
+            answer = ApprovalAnswer(
+                "allowed" if match.allow else "denied", "rule", _by_rule(match.rule)
+            )
             self._resolved(question, request_id, answer, match.scope, match.rule, judgement)
             return answer
         pending = self._put_up(question, request_id, description, judgement)
@@ -164,14 +166,14 @@ class ApprovalDesk:
                     asyncio.get_running_loop().time() >= pending.deadline - _CLOCK_SLACK
                 )
                 answer = (
-                    Answer("timed_out", "timeout", "nobody answered in time")
+                    ApprovalAnswer("timed_out", "timeout", "nobody answered in time")
                     if late
-                    else Answer("cancelled", "stop", STOPPED)
+                    else ApprovalAnswer("cancelled", "stop", STOPPED)
                 )
                 self._finish(pending, answer)
             raise
 
-    def _describe(self, question: Question) -> Description:
+    def _describe(self, question: ApprovalQuestion) -> Description:
         try:
             if question.tool:
                 return describe_call(question.tool, question.arguments, self._workspace)
@@ -188,7 +190,11 @@ class ApprovalDesk:
             )
 
     def _put_up(
-        self, question: Question, request_id: str, description: Description, judgement: Judgement
+        self,
+        question: ApprovalQuestion,
+        request_id: str,
+        description: Description,
+        judgement: Judgement,
     ) -> _Pending:
         loop = asyncio.get_running_loop()
         rules = propose(description.parts, self.book) if description.complete else ()
@@ -259,7 +265,7 @@ class ApprovalDesk:
         if scope != "once":
             self.book.add(self._rules_to_keep(pending, decision.allow, scope))
         outcome: ApprovalOutcome = "allowed" if decision.allow else "denied"
-        self._finish(pending, Answer(outcome, "user", decision.reason.strip()), scope)
+        self._finish(pending, ApprovalAnswer(outcome, "user", decision.reason.strip()), scope)
         if scope != "once":
             self._look_again()
 
@@ -273,33 +279,36 @@ class ApprovalDesk:
     def cancel_all(self, reason: str = STOPPED) -> None:
         """Withdraw every request: the turn is being stopped."""
         for pending in tuple(self._pending.values()):
-            self._finish(pending, Answer("cancelled", "stop", reason))
+            self._finish(pending, ApprovalAnswer("cancelled", "stop", reason))
 
-    def _rules_to_keep(self, pending: _Pending, allow: bool, scope: Scope) -> tuple[Rule, ...]:
+    def _rules_to_keep(
+        self, pending: _Pending, allow: bool, scope: Scope
+    ) -> tuple[ApprovalRule, ...]:
         rules = pending.rules if allow else propose(pending.parts, self.book, allow=False)
         return tuple(
-            Rule(rule.kind, rule.tool, rule.words, rule.ceiling, allow, scope) for rule in rules
+            ApprovalRule(rule.kind, rule.tool, rule.words, rule.ceiling, allow, scope)
+            for rule in rules
         )
 
     def _look_again(self) -> None:
-        """Answer what waits and is covered by a rule now."""
+        """ApprovalAnswer what waits and is covered by a rule now."""
         for pending in tuple(self._pending.values()):
             match = self.book.match(pending.parts)
             if match is not None:
                 outcome: ApprovalOutcome = "allowed" if match.allow else "denied"
-                answer = Answer(outcome, "rule", _by_rule(match.rule))
+                answer = ApprovalAnswer(outcome, "rule", _by_rule(match.rule))
                 self._finish(pending, answer, match.scope, match.rule)
 
     def _expire(self, request_id: str) -> None:
         pending = self._pending.get(request_id)
         if pending is not None:
-            answer = Answer(
+            answer = ApprovalAnswer(
                 "timed_out", "timeout", "nobody answered in time", pending.request.default
             )
             self._finish(pending, answer)
 
     def _finish(
-        self, pending: _Pending, answer: Answer, scope: Scope = "once", rule: str = ""
+        self, pending: _Pending, answer: ApprovalAnswer, scope: Scope = "once", rule: str = ""
     ) -> None:
         request = pending.request
         self._pending.pop(request.request_id, None)
@@ -316,9 +325,9 @@ class ApprovalDesk:
 
     def _resolved(
         self,
-        question: Question,
+        question: ApprovalQuestion,
         request_id: str,
-        answer: Answer,
+        answer: ApprovalAnswer,
         scope: Scope,
         rule: str,
         judgement: Judgement,
@@ -352,7 +361,7 @@ class ApprovalDesk:
         self._send(resolved)
 
 
-def _with_opinion(judgement: Judgement, question: Question) -> Judgement:
+def _with_opinion(judgement: Judgement, question: ApprovalQuestion) -> Judgement:
     """Join the asker's own opinion of the risk.
 
     Hooks judge by the tool's name. Where the call itself was read, that reading counts, unless

@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from amplifier_tui.host.approvals.places import Place, locate
-from amplifier_tui.host.approvals.programs import NETWORK
-from amplifier_tui.host.approvals.risk import (
+from amplifier_tui.host.gate.places import PathPlace, locate
+from amplifier_tui.host.gate.programs import NETWORK
+from amplifier_tui.host.gate.risk import (
     Judgement,
     judge_script,
     judge_tool_read,
     judge_write,
     worst,
 )
-from amplifier_tui.host.approvals.rules import Part, argument_part, command_parts
-from amplifier_tui.host.approvals.subjects import Subject, read_subject
+from amplifier_tui.host.gate.rules import Part, argument_part, command_parts
+from amplifier_tui.host.gate.subjects import Subject, read_subject
 from amplifier_tui.host.stream.diffs import Snapshot, snapshot, unified
 
 PAYLOAD_LIMIT: Final = 256 * 1024
@@ -131,7 +131,7 @@ def _change(subject: Subject, workspace: Path) -> Description:
     )
 
 
-def _change_words(subject: Subject, places: tuple[Place, ...]) -> str:
+def _change_words(subject: Subject, places: tuple[PathPlace, ...]) -> str:
     if len(places) != 1:
         return f"change {len(places)} files" if places else "change files"
     place = places[0]
@@ -140,7 +140,7 @@ def _change_words(subject: Subject, places: tuple[Place, ...]) -> str:
     return f"change {place.shown}"
 
 
-def _diff(subject: Subject, places: tuple[Place, ...]) -> str:
+def _diff(subject: Subject, places: tuple[PathPlace, ...]) -> str:
     if subject.kind == "patch":
         return subject.text
     place = places[0]
@@ -152,7 +152,7 @@ def _diff(subject: Subject, places: tuple[Place, ...]) -> str:
     return _edit_diff(subject, place, before)
 
 
-def _edit_diff(subject: Subject, place: Place, before: Snapshot) -> str:
+def _edit_diff(subject: Subject, place: PathPlace, before: Snapshot) -> str:
     after = before.text
     for replacement in subject.replacements:
         if after is None or not replacement.old or replacement.old not in after:

@@ -20,7 +20,7 @@ _HARMLESS_DEVICES: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PathPlace:
     """One path a call names.
 
     Attributes:
@@ -42,7 +42,7 @@ class Place:
     exists: bool = False
 
 
-def locate(text: str, workspace: Path, base: Path | None = None) -> Place:
+def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
     """Return where a path leads that a tool was given.
 
     Args:
@@ -59,12 +59,12 @@ def locate(text: str, workspace: Path, base: Path | None = None) -> Place:
     root = _resolved(workspace)
     path = _resolved(plain)
     if str(plain) in _HARMLESS_DEVICES:
-        return Place(path=plain, shown=str(plain), exists=True)
+        return PathPlace(path=plain, shown=str(plain), exists=True)
     outside = not path.is_relative_to(root)
     parts = set(path.parts)
     secret = bool(parts & _SECRET_PARTS) or path.name in _SECRET_NAMES
     secret = secret or path.name == ".env" or path.name.startswith(".env.")
-    return Place(
+    return PathPlace(
         path=path,
         shown=str(path) if outside else (str(path.relative_to(root)) or "."),
         outside=outside,
@@ -75,7 +75,7 @@ def locate(text: str, workspace: Path, base: Path | None = None) -> Place:
     )
 
 
-def is_root_like(place: Place) -> bool:
+def is_root_like(place: PathPlace) -> bool:
     """Whether a place is so high up that deleting it means losing everything."""
     home = _resolved(Path.home())
     return place.path == Path(place.path.anchor) or place.path == home or place.path in home.parents

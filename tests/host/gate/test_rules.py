@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.host.approvals.describe import Description, describe_call, describe_question
-from amplifier_tui.host.approvals.rules import Rule, RuleBook, propose, rule_words
+from amplifier_tui.host.gate.describe import Description, describe_call, describe_question
+from amplifier_tui.host.gate.rules import ApprovalRule, RuleBook, propose, rule_words
 
 BASH = "bash"
 
@@ -89,7 +89,7 @@ def test_what_is_riskier_than_the_remembered_call_is_asked_again(tmp_path: Path)
 
 def test_one_refused_part_refuses_the_whole(tmp_path: Path) -> None:
     book = remember("pytest", tmp_path)
-    book.add([Rule("command", BASH, ("rm -rf build",), allow=False)])
+    book.add([ApprovalRule("command", BASH, ("rm -rf build",), allow=False)])
     match = book.match(command("pytest && rm -rf build", tmp_path).parts)
     assert match is not None and not match.allow and match.rule == "rm -rf build"
 

@@ -1,14 +1,16 @@
 """What a command really runs: `sudo env X=1 timeout 5 rm -rf x` runs `rm -rf x`."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final
 
-from amplifier_tui.host.approvals.shell.model import Command
-from amplifier_tui.host.approvals.shell.reader import split_commands
+from amplifier_tui.base.shell.line import ShellCommand
+from amplifier_tui.base.shell.reader import read_shell_line
 
-MAX_DEPTH: Final = 8
+_MOST_DEPTH: Final = 8
 SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "busybox"})
 ROOT_WRAPPERS: Final = frozenset({"sudo", "doas", "su", "pkexec", "run0"})
 
@@ -34,13 +36,20 @@ _WRAPPERS: Final[dict[str, frozenset[str]]] = {
     "strace": frozenset({"-e", "-o", "-p"}),
     "caffeinate": frozenset({"-t", "-w"}),
 }
+WRAPPERS: Final = frozenset({*_WRAPPERS, "su", "eval", "coproc"})
+"""Programs that run another one, named somewhere among their words."""
+
+_LOOKED_AT: Final = 20
+"""Words behind a wrapper among which the program it runs is looked for."""
+_MOST_NESTING: Final = 3
+
 # Words between the options and the command: `timeout 5 cmd`.
 _FIXED: Final = {"timeout": 1}
 _FIND_RUNS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ProgramRun:
     """One program that a command would run.
 
     Attributes:
@@ -49,7 +58,7 @@ class Run:
         readable: False when what it runs can't be told from the text.
     """
 
-    command: Command
+    command: ShellCommand
     wrappers: tuple[str, ...] = ()
     readable: bool = True
 
@@ -67,15 +76,17 @@ class Run:
         return self.command.words[1:]
 
 
-def runs(command: Command) -> tuple[Run, ...]:
+def programs_of(command: ShellCommand) -> tuple[ProgramRun, ...]:
     """Return what a command runs, wrappers taken off, the scripts of `sh -c` taken apart."""
-    return tuple(_runs(command, (), 0))
+    return tuple(_unwrapped(command, (), 0))
 
 
-def _runs(command: Command, wrappers: tuple[str, ...], depth: int) -> Iterator[Run]:
-    run = Run(command, wrappers)
+def _unwrapped(
+    command: ShellCommand, wrappers: tuple[str, ...], depth: int
+) -> Iterator[ProgramRun]:
+    run = ProgramRun(command, wrappers)
     program = run.program
-    if depth > MAX_DEPTH:
+    if depth > _MOST_DEPTH:
         yield replace(run, readable=False)
     elif program in _WRAPPERS:
         yield from _wrapped(command, program, wrappers, depth)
@@ -94,8 +105,8 @@ def _runs(command: Command, wrappers: tuple[str, ...], depth: int) -> Iterator[R
 
 
 def _wrapped(
-    command: Command, program: str, wrappers: tuple[str, ...], depth: int
-) -> Iterator[Run]:
+    command: ShellCommand, program: str, wrappers: tuple[str, ...], depth: int
+) -> Iterator[ProgramRun]:
     takes_value = _WRAPPERS[program]
     index = 1
     words = command.words
@@ -103,7 +114,7 @@ def _wrapped(
         word = words[index]
         if program == "env" and word in ("-S", "--split-string"):
             text = " ".join(words[index + 1 :])
-            yield from _script(Run(command, wrappers), text, all(command.known), depth)
+            yield from _script(ProgramRun(command, wrappers), text, all(command.known), depth)
             return
         if word == "--":
             index += 1
@@ -116,13 +127,13 @@ def _wrapped(
             break
     index += _FIXED.get(program, 0)
     if index >= len(words):
-        yield Run(command, wrappers)
+        yield ProgramRun(command, wrappers)
         return
-    inner = replace(command, words=words[index:], known=command.known[index:])
-    yield from _runs(inner, (*wrappers, program), depth + 1)
+    inner = _from(command, index)
+    yield from _unwrapped(inner, (*wrappers, program), depth + 1)
 
 
-def _shell(run: Run, depth: int) -> Iterator[Run]:
+def _shell(run: ProgramRun, depth: int) -> Iterator[ProgramRun]:
     arguments = run.arguments
     for index, word in enumerate(arguments):
         if word == "-c" or (word.startswith("-") and not word.startswith("--") and "c" in word):
@@ -132,15 +143,15 @@ def _shell(run: Run, depth: int) -> Iterator[Run]:
             return
         if not word.startswith("-"):
             break
-    for redirect in run.command.redirects:
-        if redirect.operator in ("<<", "<<<"):
-            yield from _script(run, redirect.target, redirect.known, depth)
+    for redirection in run.command.redirections:
+        if redirection.operator in ("<<", "<<<"):
+            yield from _script(run, redirection.target, redirection.known, depth)
             return
     # A script file, or what comes through a pipe.
     yield run
 
 
-def _script_of(run: Run, options: tuple[str, ...], depth: int) -> Iterator[Run]:
+def _script_of(run: ProgramRun, options: tuple[str, ...], depth: int) -> Iterator[ProgramRun]:
     for index, word in enumerate(run.arguments):
         if word in options and index + 1 < len(run.arguments):
             inner = replace(run, wrappers=(*run.wrappers, run.program))
@@ -150,24 +161,61 @@ def _script_of(run: Run, options: tuple[str, ...], depth: int) -> Iterator[Run]:
     yield run
 
 
-def _script(run: Run, text: str, known: bool, depth: int) -> Iterator[Run]:
-    script = split_commands(text)
+def _script(run: ProgramRun, text: str, known: bool, depth: int) -> Iterator[ProgramRun]:
+    script = read_shell_line(text)
     wrappers = (*run.wrappers, run.program)
     if not script.commands or not script.complete or not known:
         yield replace(run, readable=False)
     for command in script.commands:
-        yield from _runs(command, wrappers, depth + 1)
+        yield from _unwrapped(command, wrappers, depth + 1)
 
 
-def _find(command: Command, wrappers: tuple[str, ...], depth: int) -> Iterator[Run]:
+def _find(command: ShellCommand, wrappers: tuple[str, ...], depth: int) -> Iterator[ProgramRun]:
     words = command.words
     for index, word in enumerate(words):
         if word in _FIND_RUNS:
             end = index + 1
             while end < len(words) and words[end] not in (";", "+"):
                 end += 1
-            inner = replace(
-                command, words=words[index + 1 : end], known=command.known[index + 1 : end]
-            )
+            inner = _from(command, index + 1, end)
             if inner.words:
-                yield from _runs(inner, (*wrappers, "find"), depth + 1)
+                yield from _unwrapped(inner, (*wrappers, "find"), depth + 1)
+
+
+def _from(command: ShellCommand, start: int, end: int | None = None) -> ShellCommand:
+    part = slice(start, end)
+    return replace(
+        command,
+        words=command.words[part],
+        known=command.known[part],
+        written=command.written[part],
+    )
+
+
+def readings(command: ShellCommand) -> Iterator[tuple[str, ...]]:
+    """Yield every way to read a command, for rules that have to catch it whatever wraps it.
+
+    As written, unwrapped, and what a shell in it would run. Where a wrapper's options are unknown,
+    what it runs may begin at any of its words.
+    """
+    for words in _readings(command, 0):
+        yield words
+        yield (PurePosixPath(words[0]).name or words[0], *words[1:])
+
+
+def _readings(command: ShellCommand, depth: int) -> Iterator[tuple[str, ...]]:
+    words = command.written
+    if not words:
+        return
+    yield words
+    name = PurePosixPath(words[0]).name
+    if name in WRAPPERS:
+        yield from (words[start:] for start in range(1, min(len(words), _LOOKED_AT)))
+    for run in programs_of(command):
+        if run.command.written and run.command.written is not words:
+            yield run.command.written
+    if depth < _MOST_NESTING and any(PurePosixPath(word).name in SHELLS for word in words):
+        for word in words:
+            if " " in word:
+                for inner in read_shell_line(word).commands:
+                    yield from _readings(inner, depth + 1)

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from amplifier_tui.host.approvals.programs import rule_prefix
-from amplifier_tui.host.approvals.risk import Judgement, severity
-from amplifier_tui.host.approvals.shell import SHELLS, Command, runs
-from amplifier_tui.host.approvals.subjects import Subject
+from amplifier_tui.base.shell import SHELLS, ShellCommand, programs_of
 from amplifier_tui.host.events import Risk, Scope
+from amplifier_tui.host.gate.programs import rule_prefix
+from amplifier_tui.host.gate.risk import Judgement, severity
+from amplifier_tui.host.gate.subjects import Subject
 
 RuleKind = Literal["command", "prefix", "workspace", "path", "tool", "arguments", "prompt"]
 
@@ -23,7 +23,7 @@ _RUNS_ANYTHING: Final = SHELLS | {"eval", "source", ".", "xargs", "env", "find",
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ApprovalRule:
     """One standing rule.
 
     Attributes:
@@ -100,7 +100,7 @@ class Match:
 
 
 def command_parts(
-    tool: str, commands: Iterable[Command], judgements: Iterable[Judgement]
+    tool: str, commands: Iterable[ShellCommand], judgements: Iterable[Judgement]
 ) -> tuple[Part, ...]:
     """Return a part for each simple command of a command line."""
     return tuple(
@@ -109,10 +109,12 @@ def command_parts(
     )
 
 
-def _command_part(tool: str, command: Command, judgement: Judgement) -> Part:
-    found = runs(command)
+def _command_part(tool: str, command: ShellCommand, judgement: Judgement) -> Part:
+    found = programs_of(command)
     first = found[0] if found else None
-    literal = bool(command.words) and command.known[0] and not command.assignments
+    # As far as the words are literal: `git $x` is no `git`.
+    unknown = command.known.index(False) if False in command.known else len(command.words)
+    literal = not command.assignments
     wraps = len(found) != 1 or first is None or bool(first.wrappers)
     wraps = wraps or first is None or first.program in _RUNS_ANYTHING
     return Part(
@@ -120,7 +122,7 @@ def _command_part(tool: str, command: Command, judgement: Judgement) -> Part:
         tool=tool,
         text=" ".join(command.text.split()),
         judgement=judgement,
-        words=command.words if literal else (),
+        words=command.words[:unknown] if literal else (),
         wraps=wraps,
     )
 
@@ -142,23 +144,23 @@ class RuleBook:
         rules: Those to begin with.
     """
 
-    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+    def __init__(self, rules: Iterable[ApprovalRule] = ()) -> None:
         self._rules = list(dict.fromkeys(rules))
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
+    def rules(self) -> tuple[ApprovalRule, ...]:
         """Every rule, oldest first."""
         return tuple(self._rules)
 
-    def add(self, rules: Iterable[Rule]) -> None:
+    def add(self, rules: Iterable[ApprovalRule]) -> None:
         """Take rules into force; those known already count once."""
         self._rules = list(dict.fromkeys((*self._rules, *rules)))
 
-    def remove(self, rule: Rule) -> None:
+    def remove(self, rule: ApprovalRule) -> None:
         """Take a rule out of force; one that is gone is ignored."""
         self._rules = [other for other in self._rules if other != rule]
 
-    def rule_for(self, part: Part, *, allow: bool = True) -> Rule | None:
+    def rule_for(self, part: Part, *, allow: bool = True) -> ApprovalRule | None:
         """Return the rule that covers a part, or None."""
         for rule in self._rules:
             if rule.allow is allow and covers(rule, part):
@@ -184,7 +186,7 @@ class RuleBook:
 _SCOPES: Final[tuple[Scope, ...]] = ("once", "session", "project", "always")
 
 
-def covers(rule: Rule, part: Part) -> bool:
+def covers(rule: ApprovalRule, part: Part) -> bool:
     """Return whether a rule is about a part."""
     if part.kind == "prompt":
         return rule.kind == "prompt" and rule.words == (part.asker, part.text)
@@ -207,7 +209,9 @@ def covers(rule: Rule, part: Part) -> bool:
     return rule.kind == "tool" and part.kind == "arguments"
 
 
-def propose(parts: tuple[Part, ...], book: RuleBook, *, allow: bool = True) -> tuple[Rule, ...]:
+def propose(
+    parts: tuple[Part, ...], book: RuleBook, *, allow: bool = True
+) -> tuple[ApprovalRule, ...]:
     """Return the rules that remembering an answer would store.
 
     Args:
@@ -226,27 +230,27 @@ def propose(parts: tuple[Part, ...], book: RuleBook, *, allow: bool = True) -> t
     return tuple(dict.fromkeys(proposed))
 
 
-def _proposal(part: Part, allow: bool) -> Rule:
+def _proposal(part: Part, allow: bool) -> ApprovalRule:
     mild = severity(part.judgement.risk) <= severity("medium")
     ceiling = part.judgement.risk
     match part.kind:
         case "command":
             prefix = rule_prefix(part.words)
             if allow and mild and prefix and not part.wraps and not part.judgement.outside:
-                return Rule("prefix", part.tool, prefix, ceiling)
-            return Rule("command", part.tool, (part.text,), ceiling, allow)
+                return ApprovalRule("prefix", part.tool, prefix, ceiling)
+            return ApprovalRule("command", part.tool, (part.text,), ceiling, allow)
         case "path":
             if allow and mild and not part.judgement.outside:
-                return Rule("workspace", part.tool, (), ceiling)
-            return Rule("path", part.tool, (part.text,), ceiling, allow)
+                return ApprovalRule("workspace", part.tool, (), ceiling)
+            return ApprovalRule("path", part.tool, (part.text,), ceiling, allow)
         case "arguments":
             if allow and mild:
-                return Rule("tool", part.tool, (), ceiling)
-            return Rule("arguments", part.tool, (part.text,), ceiling, allow)
+                return ApprovalRule("tool", part.tool, (), ceiling)
+            return ApprovalRule("arguments", part.tool, (part.text,), ceiling, allow)
         case "prompt":
-            return Rule("prompt", "", (part.asker, part.text), ceiling, allow)
+            return ApprovalRule("prompt", "", (part.asker, part.text), ceiling, allow)
 
 
-def rule_words(rules: Iterable[Rule]) -> str:
+def rule_words(rules: Iterable[ApprovalRule]) -> str:
     """Return rules as one line."""
     return ", ".join(dict.fromkeys(str(rule) for rule in rules))

@@ -10,20 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.host.approvals.places import Place, is_root_like, locate
-from amplifier_tui.host.approvals.programs import NETWORK, ONLY_READS, judge_program
-from amplifier_tui.host.approvals.shell import (
+from amplifier_tui.base.shell import (
     ROOT_WRAPPERS,
     SHELLS,
-    WRITING,
-    Command,
-    Redirect,
-    Run,
-    Script,
-    runs,
-    split_commands,
+    ProgramRun,
+    Redirection,
+    ShellCommand,
+    ShellLine,
+    programs_of,
+    read_shell_line,
 )
 from amplifier_tui.host.events import Risk
+from amplifier_tui.host.gate.places import PathPlace, is_root_like, locate
+from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS, judge_program
 
 _ORDER: Final[tuple[Risk, ...]] = ("low", "medium", "high", "critical")
 UNREADABLE: Final = "can't be read in full"
@@ -52,7 +51,7 @@ class Judgement:
 
     risk: Risk = "low"
     reasons: tuple[str, ...] = ()
-    places: tuple[Place, ...] = ()
+    places: tuple[PathPlace, ...] = ()
 
     @property
     def outside(self) -> bool:
@@ -87,7 +86,7 @@ def worst(judgements: Iterable[Judgement]) -> Judgement:
 
 def judge_script(
     text: str, workspace: Path, folder: Path | None = None
-) -> tuple[Script, tuple[Judgement, ...], Judgement]:
+) -> tuple[ShellLine, tuple[Judgement, ...], Judgement]:
     """Judge a command line.
 
     Args:
@@ -98,13 +97,14 @@ def judge_script(
     Returns:
         Its parts, a judgement for each, and one for the whole.
     """
-    script = split_commands(text)
+    script = read_shell_line(text)
     each: list[Judgement] = []
-    before: Command | None = None
+    downloading: set[int] = set()
     here = Whereabouts(workspace, folder or workspace)
     for command in script.commands:
-        each.append(judge_command(command, here, before))
-        before = command
+        each.append(judge_command(command, here, command.pipeline in downloading))
+        if command.pipeline and _downloads(command):
+            downloading.add(command.pipeline)
         here = _after(command, here)
     whole = worst(each)
     if not script.complete:
@@ -128,12 +128,12 @@ class Whereabouts:
     folder: Path
     known: bool = True
 
-    def locate(self, text: str) -> Place:
+    def locate(self, text: str) -> PathPlace:
         """Return where a path leads from here."""
         return locate(text, self.workspace, self.folder)
 
 
-def _after(command: Command, here: Whereabouts) -> Whereabouts:
+def _after(command: ShellCommand, here: Whereabouts) -> Whereabouts:
     words, known = command.words, command.known
     if command.nested or not words or words[0] not in ("cd", "pushd"):
         return here
@@ -146,28 +146,27 @@ def _after(command: Command, here: Whereabouts) -> Whereabouts:
     return Whereabouts(here.workspace, here.locate(target[0]).path, here.known)
 
 
-def judge_command(command: Command, here: Whereabouts, before: Command | None = None) -> Judgement:
+def judge_command(command: ShellCommand, here: Whereabouts, downloaded: bool = False) -> Judgement:
     """Judge one simple command.
 
     Args:
         command: The command.
         here: Where it runs.
-        before: The command whose output it reads, when `command.piped`.
+        downloaded: Whether a command before it in its pipeline downloads something.
     """
-    found = runs(command)
+    found = programs_of(command)
     whole = worst(_judge_run(run, here) for run in found)
-    for redirect in command.redirects:
+    for redirect in command.redirections:
         whole = whole.joined(_judge_redirect(redirect, here))
-    if command.piped and before is not None and _runs_input(found) and _downloads(before):
+    if command.piped and downloaded and _runs_input(found):
         whole = whole.joined(Judgement("critical", ("runs what it downloads",)))
     if not here.known and severity(whole.risk) > 0:
         whole = whole.joined(Judgement("high", ("in a folder only known when it runs",)))
     return whole
 
 
-def _judge_redirect(redirect: Redirect, here: Whereabouts) -> Judgement:
-    duplicates = redirect.operator == ">&" and (redirect.target.isdigit() or redirect.target == "-")
-    if redirect.operator in WRITING or (redirect.operator == ">&" and not duplicates):
+def _judge_redirect(redirect: Redirection, here: Whereabouts) -> Judgement:
+    if redirect.writes:
         if not redirect.known:
             return Judgement("high", (UNREADABLE,))
         return judge_write(here.locate(redirect.target))
@@ -176,7 +175,7 @@ def _judge_redirect(redirect: Redirect, here: Whereabouts) -> Judgement:
     return Judgement()
 
 
-def judge_write(place: Place) -> Judgement:
+def judge_write(place: PathPlace) -> Judgement:
     """Judge writing a file."""
     if str(place.path) in ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"):
         return Judgement()
@@ -194,13 +193,13 @@ def judge_write(place: Place) -> Judgement:
     return Judgement("medium", ("changes a file" if place.exists else "makes a file",), places)
 
 
-def judge_tool_read(place: Place) -> Judgement:
+def judge_tool_read(place: PathPlace) -> Judgement:
     """Judge reading a file or a folder."""
     base = Judgement("low", (ONLY_READS,), (place,))
     return _judge_read(place).joined(base)
 
 
-def _judge_read(place: Place) -> Judgement:
+def _judge_read(place: PathPlace) -> Judgement:
     if place.secret:
         return Judgement("high", (SECRETS,), (place,))
     if place.outside:
@@ -208,7 +207,7 @@ def _judge_read(place: Place) -> Judgement:
     return Judgement("low", (), (place,))
 
 
-def _judge_run(run: Run, here: Whereabouts) -> Judgement:
+def _judge_run(run: ProgramRun, here: Whereabouts) -> Judgement:
     if not run.command.words:
         return Judgement("low", ("sets variables",) if run.command.assignments else ())
     risk, reasons = judge_program(run.program, run.arguments)
@@ -229,7 +228,7 @@ def _judge_run(run: Run, here: Whereabouts) -> Judgement:
     return whole
 
 
-def _judge_paths(run: Run, here: Whereabouts) -> Iterable[Judgement]:
+def _judge_paths(run: ProgramRun, here: Whereabouts) -> Iterable[Judgement]:
     changes = run.program in _CHANGES_ARGUMENTS
     arguments = list(zip(run.arguments, run.command.known[1:], strict=False))
     if run.program in ("chmod", "chown", "chgrp"):
@@ -249,7 +248,7 @@ def _judge_paths(run: Run, here: Whereabouts) -> Iterable[Judgement]:
             yield _judge_read(place) if place.exists or place.secret else Judgement()
 
 
-def _judge_change(run: Run, place: Place, known: bool, word: str) -> Judgement:
+def _judge_change(run: ProgramRun, place: PathPlace, known: bool, word: str) -> Judgement:
     if run.program in _DELETERS and is_root_like(place) and (known or word.endswith("*")):
         return Judgement("critical", ("deletes everything",), (place,))
     if run.program in _DELETERS and place.shown == "." and run.program != "mv":
@@ -277,7 +276,7 @@ def _looks_like_path(word: str, changes: bool) -> bool:
     return word.startswith(("/", "~", "../", "./", ".env")) or word == ".." or "/." in word
 
 
-def _runs_input(found: tuple[Run, ...]) -> bool:
+def _runs_input(found: tuple[ProgramRun, ...]) -> bool:
     for run in found:
         plain = [word for word in run.arguments if not word.startswith("-")]
         if run.program in _INTERPRETERS and (not plain or "-s" in run.arguments):
@@ -285,5 +284,5 @@ def _runs_input(found: tuple[Run, ...]) -> bool:
     return False
 
 
-def _downloads(command: Command) -> bool:
-    return any(run.program in _DOWNLOADERS for run in runs(command))
+def _downloads(command: ShellCommand) -> bool:
+    return any(run.program in _DOWNLOADERS for run in programs_of(command))

@@ -29,7 +29,7 @@ _NEW: Final = ("new_string", "new_str", "new_text", "newText", "replace")
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
+class TextReplacement:
     """One replacement in a file."""
 
     old: str
@@ -58,7 +58,7 @@ class Subject:
     text: str = ""
     paths: tuple[str, ...] = ()
     folder: str = ""
-    replacements: tuple[Replacement, ...] = ()
+    replacements: tuple[TextReplacement, ...] = ()
     url: str = ""
 
     @property
@@ -145,7 +145,7 @@ def _patch_item(item: Any) -> str:
     return f"--- {path}\n+++ {path}\n{text}" if text and path and "+++ " not in text else text
 
 
-def _replacements(arguments: Mapping[str, Any]) -> tuple[Replacement, ...]:
+def _replacements(arguments: Mapping[str, Any]) -> tuple[TextReplacement, ...]:
     edits = arguments.get("edits")
     items = edits if isinstance(edits, list) else [arguments]
     found = []
@@ -156,7 +156,7 @@ def _replacements(arguments: Mapping[str, Any]) -> tuple[Replacement, ...]:
         new = next((item[key] for key in _NEW if isinstance(item.get(key), str)), None)
         if old is not None and new is not None:
             everywhere = item.get("replace_all") is True
-            found.append(Replacement(old, new, everywhere))
+            found.append(TextReplacement(old, new, everywhere))
     return tuple(found)
 
 

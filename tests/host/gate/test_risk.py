@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.host.approvals.risk import judge_script
+from amplifier_tui.host.gate.risk import judge_script
 
 
 @pytest.fixture

@@ -1,0 +1,78 @@
+"""What is known of a shell command line without running it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+_WRITING: Final = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
+_DESCRIPTOR: Final = re.compile(r"\d+-?|-")
+
+
+@dataclass(frozen=True, slots=True)
+class Redirection:
+    """One redirection.
+
+    Attributes:
+        operator: As written, without the descriptor before it: `>`, `>>`, `<`, `<<`, `<<<`, `>&`.
+        target: The file, unquoted; for `<<` and `<<<` the text that is fed in.
+        known: False when the target is only known when it runs (`> $file`).
+        written: The target as written, without its quotes.
+    """
+
+    operator: str
+    target: str
+    known: bool = True
+    written: str = field(default="", compare=False)
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes to its target; `2>&1` only copies a descriptor."""
+        if self.operator == ">&" and self.known and _DESCRIPTOR.fullmatch(self.target):
+            return False
+        return self.operator in _WRITING
+
+
+@dataclass(frozen=True, slots=True)
+class ShellCommand:
+    """One simple command of a command line.
+
+    Attributes:
+        text: As written, without the operators around it.
+        words: Program and arguments with the quotes taken off, without what is only known when it
+            runs; empty for a bare assignment or redirection.
+        known: For each word, False when only running it tells what it is (`$x`, `$(…)`, `*.py`).
+        written: The words with the quotes taken off, expansions as they are written.
+        assignments: `NAME=value` before the program.
+        redirections: In order.
+        piped: It reads what a command before it writes.
+        pipeline: The number of the pipeline it is in, however deep; 0 for none.
+        nested: It stands inside a `$(…)`, backquotes or `<(…)` of another command.
+    """
+
+    text: str
+    words: tuple[str, ...] = ()
+    known: tuple[bool, ...] = ()
+    written: tuple[str, ...] = ()
+    assignments: tuple[str, ...] = ()
+    redirections: tuple[Redirection, ...] = ()
+    piped: bool = False
+    pipeline: int = 0
+    nested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShellLine:
+    """A command line in parts.
+
+    Attributes:
+        commands: In the order they are written, those in substitutions included.
+        complete: False when it was not wholly understood: then the parts may be wrong.
+        hidden: What makes it more than the sum of its commands, such as `a command substitution`;
+            empty if nothing does.
+    """
+
+    commands: tuple[ShellCommand, ...]
+    complete: bool = True
+    hidden: str = ""

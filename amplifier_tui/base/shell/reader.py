@@ -1,0 +1,489 @@
+"""Takes a command line of bash apart: a walk over the syntax tree of tree-sitter-bash.
+
+It runs nothing and expands nothing. An error in the tree, a kind of node the walk does not know, or
+text the tree passes over makes the line incomplete, which counts as a risk of its own: guessing
+would be worse than asking.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from amplifier_tui.base.shell.line import Redirection, ShellCommand, ShellLine
+from amplifier_tui.base.shell.words import WORDS, ShellWord, read_word, source
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+MAX_LENGTH: Final = 100_000
+"""Characters of a command line that is taken apart; a longer one counts as unreadable."""
+
+# Pipes in one go; the parser's time grows with their square. New lines behind a pipe go on with it.
+_MOST_PIPES: Final = 1_000
+_LINE_END: Final = re.compile(r"(?<![|\s])[ \t]*\n")
+
+# Statements that are the sum of the statements and words in them.
+_CONTAINERS: Final = frozenset(
+    {
+        *("program", "list", "pipeline", "subshell", "compound_statement", "do_group"),
+        *("if_statement", "elif_clause", "else_clause", "while_statement", "for_statement"),
+        *("c_style_for_statement", "case_statement", "case_item", "function_definition"),
+        *("negated_command", "command_substitution", "process_substitution"),
+    }
+)
+_EXPRESSIONS: Final = frozenset(
+    {
+        *("binary_expression", "unary_expression", "ternary_expression", "postfix_expression"),
+        *("parenthesized_expression", "string_content", "variable_assignments"),
+        *("heredoc_content", "comment", "file_descriptor", "heredoc_start", "heredoc_end"),
+    }
+)
+_COMMANDS: Final = frozenset(
+    {
+        *("command", "command_name", "declaration_command", "unset_command", "test_command"),
+        *("variable_assignment", "redirected_statement", "file_redirect", "heredoc_redirect"),
+        *("herestring_redirect", "heredoc_body"),
+    }
+)
+_KNOWN: Final = _CONTAINERS | _EXPRESSIONS | _COMMANDS | WORDS
+# Their text is not only in their children.
+_TEXTS: Final = frozenset({"string", "heredoc_body", "expansion", "regex", "comment"})
+_BLANK: Final = re.compile(rb"(?:[ \t\n]|\\\n)*")
+_BEFORE_WORDS: Final = (b"", *(bytes([byte]) for byte in b" \t\n;&|()`"))
+"""What may stand before a word, a character each; nothing at the beginning."""
+_NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\[.*\])?\+?=", re.DOTALL | re.ASCII)
+_PLAIN: Final = re.compile(r"[\w./+,:@%^-]+")
+_RUNS_SOMETHING: Final = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$\(|[<>]\()")
+
+_RESERVED: Final = frozenset(
+    {
+        *("if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case"),
+        *("esac", "select", "function", "in", "coproc", "!", "{", "}", "[[", "]]"),
+    }
+)
+_CONTROLS: Final = {
+    "if_statement": "the shell's own `if`",
+    "while_statement": "the shell's own `while`",
+    "for_statement": "the shell's own `for`",
+    "c_style_for_statement": "the shell's own `for`",
+    "case_statement": "the shell's own `case`",
+    "negated_command": "the shell's own `!`",
+    "test_command": "the shell's own test",
+    "function_definition": "a function",
+    "subshell": "a group of commands",
+    "compound_statement": "a group of commands",
+    "command_substitution": "a command substitution",
+    "process_substitution": "a process substitution",
+    "heredoc_redirect": "a here document",
+    "ansi_c_string": "a quoted string with escapes",
+}
+_OWN_WORDS: Final = _RESERVED | {"eval", "exec", "source", ".", "trap", "alias"}
+
+
+class _Context(NamedTuple):
+    piped: bool = False
+    pipeline: int = 0
+    nested: bool = False
+
+
+@dataclass
+class _Draft:
+    """A command on its way."""
+
+    start: int
+    end: int
+    context: _Context
+    words: list[tuple[int, ShellWord]] = field(default_factory=list)
+    assignments: list[str] = field(default_factory=list)
+    redirections: list[Redirection] = field(default_factory=list)
+
+
+def read_shell_line(text: str) -> ShellLine:
+    """Take a command line apart.
+
+    Args:
+        text: Anything; it need not be valid.
+
+    Returns:
+        Its simple commands, as far as they could be found.
+    """
+    pipes = text.count("|")
+    if pipes > _MOST_PIPES:
+        pipes = max(part.count("|") for part in _LINE_END.split(text))
+    if len(text) > MAX_LENGTH or pipes > _MOST_PIPES:
+        whole = ShellCommand(text, (text[:200],), (False,), (text[:200],))
+        return ShellLine((whole,), complete=False, hidden="more text than can be read")
+    return _Walk(text).read()
+
+
+@cache
+def _parser() -> Parser:
+    # Imported here: the first command line pays for it, not the start of the program.
+    import tree_sitter
+    import tree_sitter_bash
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+class _Walk:
+    def __init__(self, text: str) -> None:
+        self._data = text.encode("utf-8", "replace")
+        self._complete = "\0" not in text
+        self._drafts: list[_Draft] = []
+        self._hidden: list[tuple[int, str]] = []
+        self._stack: list[tuple[Node, _Context]] = []
+        self._redirections: dict[int, list[Node]] = {}
+        self._pipelines = 0
+
+    def read(self) -> ShellLine:
+        root = _parser().parse(self._data).root_node
+        self._check(root)
+        self._stack.append((root, _Context()))
+        while self._stack:
+            self._statement(*self._stack.pop())
+        self._drafts.sort(key=lambda draft: (draft.start, -draft.end))
+        commands = tuple(self._command(draft) for draft in self._drafts)
+        hidden = min(self._hidden, default=(0, ""))[1]
+        if not self._complete:
+            hidden = hidden or "unbalanced quotes or brackets"
+        return ShellLine(commands, self._complete, hidden)
+
+    # --- is all of it understood? ----------------------------------------------------------
+
+    def _check(self, root: Node) -> None:
+        if not _blank(self._data[: root.start_byte] + self._data[root.end_byte :]):
+            self._complete = False
+        nodes = [root]
+        while nodes:
+            node = nodes.pop()
+            if node.is_error or node.is_missing or (node.is_named and node.type not in _KNOWN):
+                self._complete = False
+            if node.type == "command_substitution" and _escapes(source(node)):
+                self._complete = False
+            if node.type in _CONTROLS:
+                self._hidden.append((node.start_byte, _CONTROLS[node.type]))
+            children = node.children
+            if children:
+                if node.type not in _TEXTS:
+                    self._check_gaps(node)
+                nodes += children
+            elif node.is_named and node.type not in ("raw_string", "ansi_c_string", "comment"):
+                self._check_leaf(node)
+
+    def _check_gaps(self, node: Node) -> None:
+        """What lies between the children has to be blank, and something has to part words."""
+        apart = node.type in _COMMANDS
+        at, before = node.start_byte, None
+        for child in node.children:
+            gap = self._data[at : child.start_byte]
+            at = child.end_byte
+            if not _blank(gap) or (gap and not gap.replace(b"\\\n", b"")):
+                self._complete = False
+            if apart and not gap and before is not None and _glued(before, child):
+                self._complete = False
+            before = child
+        if not _blank(self._data[at : node.end_byte]):
+            self._complete = False
+
+    def _check_leaf(self, node: Node) -> None:
+        text = source(node)
+        # Text in which a shell would find something to run, and the tree found nothing.
+        if _RUNS_SOMETHING.search(text) and not _in_literal_document(node):
+            self._complete = False
+        if node.type == "file_descriptor" and not (
+            text.isdecimal()
+            and self._data[max(0, node.start_byte - 1) : node.start_byte] in _BEFORE_WORDS
+        ):
+            self._complete = False
+        # `{name}>file` puts a descriptor into a variable.
+        if node.type == "word" and text == "}" and self._followed_by_redirection(node):
+            self._complete = False
+
+    def _followed_by_redirection(self, node: Node) -> bool:
+        return self._data[node.end_byte : node.end_byte + 1] in (b"<", b">")
+
+    # --- statements ------------------------------------------------------------------------
+
+    def _statement(self, node: Node, context: _Context) -> None:
+        match node.type:
+            case "command" | "declaration_command" | "unset_command":
+                self._simple(node, context)
+            case "redirected_statement":
+                self._redirected(node, context)
+            case "variable_assignment":
+                draft = self._draft(node, context)
+                self._assignment(node, draft)
+            case "test_command":
+                draft = self._draft(node, context)
+                self._test(node, draft)
+            case "compound_statement" if node.children[0].type == "((":
+                draft = self._draft(node, context)
+                draft.words.append((node.start_byte, ShellWord("((", True, "((")))
+                self._scan(node, draft.context)
+            case "pipeline":
+                self._pipeline(node, context)
+            case "function_definition":
+                self._push(node.children_by_field_name("body"), context)
+                self._redirect_only(node.children_by_field_name("redirect"), context)
+            case "command_substitution" | "process_substitution":
+                self._push(node.named_children, _Context(nested=True))
+            case kind if kind in _CONTAINERS or kind == "ERROR" or kind == "variable_assignments":
+                self._push(node.named_children, context)
+            case _:
+                self._scan(node, context)
+
+    def _push(self, nodes: list[Node], context: _Context) -> None:
+        self._stack += ((child, context) for child in reversed(nodes))
+
+    def _pipeline(self, node: Node, context: _Context) -> None:
+        number = context.pipeline
+        if not number:
+            self._pipelines += 1
+            number = self._pipelines
+        piped = context.piped
+        for child in node.children:
+            if child.is_named:
+                self._stack.append((child, _Context(piped, number, context.nested)))
+            elif child.type in ("|", "|&"):
+                piped = True
+
+    def _draft(self, node: Node, context: _Context) -> _Draft:
+        draft = _Draft(node.start_byte, node.end_byte, context)
+        self._drafts.append(draft)
+        return draft
+
+    def _simple(self, node: Node, context: _Context) -> _Draft:
+        draft = self._draft(node, context)
+        if node.type != "command":
+            name = node.children[0].type
+            draft.words.append((node.start_byte, ShellWord(name, True, name)))
+            self._parts(node.children[1:], draft)
+        else:
+            self._parts(node.children, draft)
+        for redirect in self._redirections.pop(node.id, ()):
+            self._redirect(redirect, draft)
+        return draft
+
+    def _parts(self, nodes: list[Node], draft: _Draft) -> None:
+        for child in nodes:
+            match child.type:
+                case "variable_assignment" if not draft.words:
+                    self._assignment(child, draft)
+                case "variable_assignment":
+                    text = source(child)
+                    draft.words.append((child.start_byte, ShellWord(text, False, text)))
+                    self._scan(child, draft.context)
+                case "command_name":
+                    self._parts(child.children, draft)
+                case "file_redirect" | "heredoc_redirect" | "herestring_redirect":
+                    self._redirect(child, draft)
+                case "comment":
+                    pass
+                case _:
+                    self._word(child, draft)
+
+    def _word(self, node: Node, draft: _Draft) -> None:
+        if source(node).isdecimal() and self._followed_by_redirection(node):
+            return  # A descriptor; the tree knows them before `>` alone.
+        if node.type in WORDS:
+            word = read_word(node)
+        else:
+            text = source(node)
+            word = ShellWord(text, not node.is_named, text)
+            if node.is_named:
+                self._complete = False
+                self._stack.append((node, draft.context))
+        if word.written.startswith("{"):
+            self._hidden.append((node.start_byte, _CONTROLS["compound_statement"]))
+        draft.words.append((node.start_byte, word))
+        self._scan(node, draft.context)
+
+    def _assignment(self, node: Node, draft: _Draft) -> None:
+        value = node.child_by_field_name("value")
+        text = source(node)
+        if value is not None and value.type in WORDS:
+            head = self._data[node.start_byte : value.start_byte].decode("utf-8", "replace")
+            text = head + read_word(value).written
+        draft.assignments.append(text)
+        if not _NAME.match(text):
+            self._complete = False
+        self._scan(node, draft.context)
+
+    def _test(self, node: Node, draft: _Draft) -> None:
+        """`[ … ]` is a program whose arguments the tree shows as an expression."""
+        nodes = [node]
+        while nodes:
+            part = nodes.pop()
+            if part.type in WORDS or not part.children:
+                self._word(part, draft)
+            else:
+                nodes += reversed(part.children)
+
+    def _redirected(self, node: Node, context: _Context) -> None:
+        body = node.child_by_field_name("body")
+        redirects = node.children_by_field_name("redirect")
+        if body is not None and body.type in ("command", "declaration_command", "unset_command"):
+            draft = self._simple(body, context)
+            draft.start = min(draft.start, node.start_byte)
+            for redirect in redirects:
+                self._redirect(redirect, draft)
+            return
+        if body is not None and body.type in ("list", "pipeline"):
+            # The tree hangs the redirection of the last command on the whole list.
+            last = body
+            while last.type in ("list", "pipeline", "negated_command") and last.named_children:
+                last = last.named_children[-1]
+            if last.type == "command":
+                self._redirections[last.id] = redirects
+                redirects = []
+        if body is not None:
+            self._stack.append((body, context))
+        self._redirect_only(redirects, context)
+
+    def _redirect_only(self, redirects: list[Node], context: _Context) -> None:
+        if redirects:
+            draft = self._draft(redirects[0], context)
+            draft.end = redirects[0].start_byte
+            for redirect in redirects:
+                self._redirect(redirect, draft)
+
+    # --- redirections ----------------------------------------------------------------------
+
+    def _redirect(self, node: Node, draft: _Draft) -> None:
+        match node.type:
+            case "heredoc_redirect":
+                self._document(node, draft)
+                return
+            case "herestring_redirect":
+                word = read_word(node.named_children[-1])
+                draft.redirections.append(Redirection("<<<", *word))
+                self._scan(node, draft.context)
+            case _:
+                self._file(node, draft)
+        draft.end = max(draft.end, node.end_byte)
+
+    def _file(self, node: Node, draft: _Draft) -> None:
+        operator = next((child.type for child in node.children if not child.is_named), "")
+        targets = [child for child in node.named_children if child.type != "file_descriptor"]
+        if operator.endswith("-"):
+            draft.redirections.append(Redirection(operator[:-1], "-", True, "-"))
+        elif targets:
+            draft.redirections.append(Redirection(operator, *read_word(targets[0])))
+            # Quotes in the target of `>&` are read twice.
+            if operator == ">&" and not _PLAIN.fullmatch(source(targets[0])):
+                self._complete = False
+            self._scan(targets.pop(0), draft.context)
+        else:
+            self._complete = False
+        # The tree takes the words behind a target for more targets; they are arguments.
+        for child in targets:
+            self._word(child, draft)
+
+    def _document(self, node: Node, draft: _Draft) -> None:
+        """A here-document; what stands behind its start on the same line is in its node."""
+        place = len(draft.redirections)
+        operator, start, body = node.children[0].type, "", ""
+        piped = False
+        for child in node.children[1:]:
+            match child.type:
+                case "heredoc_start":
+                    start = source(child)
+                    draft.end = max(draft.end, child.end_byte)
+                case "heredoc_body":
+                    body = source(child)
+                    if not _is_literal(start):
+                        self._scan(child, draft.context)
+                case "heredoc_end" | "comment":
+                    pass
+                case "file_redirect" | "herestring_redirect":
+                    self._redirect(child, draft)
+                case "pipeline":
+                    self._pipeline(child, draft.context)
+                case "|" | "|&":
+                    piped = True
+                case kind if kind in WORDS:
+                    self._word(child, draft)
+                    draft.end = max(draft.end, child.end_byte)
+                case _ if child.is_named:
+                    context = draft.context
+                    self._stack.append((child, context._replace(piped=piped or context.piped)))
+        if operator == "<<-":
+            body = "\n".join(line.lstrip("\t") for line in body.split("\n"))
+        known = _is_literal(start) or not ("$" in body or "`" in body)
+        document = Redirection("<<", body.removesuffix("\n"), known, body)
+        draft.redirections.insert(place, document)
+
+    def _scan(self, node: Node, context: _Context) -> None:
+        """Find the commands that run while words and expressions are expanded."""
+        inside = _Context(nested=True) if not context.nested else context
+        nodes = [node]
+        while nodes:
+            part = nodes.pop()
+            if part.type in ("command_substitution", "process_substitution"):
+                self._stack.append((part, inside))
+            elif part.type != "heredoc_redirect" or part is node:
+                nodes += part.children
+
+    # --- the result ------------------------------------------------------------------------
+
+    def _command(self, draft: _Draft) -> ShellCommand:
+        words = [word for _, word in sorted(draft.words, key=lambda item: item[0])]
+        self._check_name(draft, [word.written for word in words])
+        return ShellCommand(
+            text=self._data[draft.start : draft.end].decode("utf-8", "replace").strip(),
+            words=tuple(word.text for word in words),
+            known=tuple(word.known for word in words),
+            written=tuple(word.written for word in words),
+            assignments=tuple(draft.assignments),
+            redirections=tuple(draft.redirections),
+            piped=draft.context.piped,
+            pipeline=draft.context.pipeline,
+            nested=draft.context.nested,
+        )
+
+    def _check_name(self, draft: _Draft, words: list[str]) -> None:
+        if not words:
+            return
+        name = words[0]
+        if name in _OWN_WORDS:
+            self._hidden.append((draft.start, f"the shell's own `{name}`"))
+        # A word that begins a construct of the shell is no program; the tree took it for one.
+        inside = next((word for word in words[1:] if not word.startswith("-")), "")
+        if name in _RESERVED - {"[["} or (name == "time" and inside in _RESERVED):
+            self._complete = False
+
+
+def _glued(before: Node, node: Node) -> bool:
+    """Whether two neighbours without a blank between them are one word for a shell."""
+    ends = {"command_name", "$", "variable_assignment", "file_redirect", "herestring_redirect"}
+    begins = {"command_name", "$", "variable_assignment", "command"}
+    return (before.type in WORDS or before.type in ends) and (
+        node.type in WORDS or node.type in begins
+    )
+
+
+def _blank(data: bytes) -> bool:
+    return _BLANK.fullmatch(data) is not None
+
+
+def _escapes(substitution: str) -> bool:
+    """Whether backquotes hold what a shell reads a second time, such as backquotes in them."""
+    return substitution.startswith("`") and "\\" in substitution
+
+
+def _is_literal(start: str) -> bool:
+    return any(quote in start for quote in "'\"\\")
+
+
+def _in_literal_document(node: Node) -> bool:
+    """Whether a node is text of a here-document whose quotes keep it from being expanded."""
+    body = node if node.type == "heredoc_body" else node.parent
+    if body is None or body.type != "heredoc_body" or body.parent is None:
+        return False
+    return any(
+        child.type == "heredoc_start" and _is_literal(source(child))
+        for child in body.parent.children
+    )
