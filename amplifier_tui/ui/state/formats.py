@@ -93,12 +93,7 @@ def short_model(model: str) -> str:
 
 
 def short_path(path: str, home: str) -> str:
-    """Return a path with the home directory as `~`.
-
-    Args:
-        path: An absolute path; anything else is returned as it is.
-        home: The user's home directory, empty when unknown.
-    """
+    """Return an absolute path with the home directory, where it is known, as `~`."""
     if home and path and PurePath(path).is_relative_to(home):
         rest = PurePath(path).relative_to(home)
         return "~" if str(rest) == "." else f"~/{rest.as_posix()}"

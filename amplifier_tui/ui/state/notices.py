@@ -27,11 +27,7 @@ class ShownNotice:
 
 
 class Notices(Section):
-    """Notices, newest last.
-
-    Args:
-        clock: The screen's clock, in seconds.
-    """
+    """Notices, newest last, on the screen's clock in seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__()

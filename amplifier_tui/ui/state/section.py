@@ -14,13 +14,7 @@ _MARK = "_takes"
 def on(
     *kinds: type[HostEvent], live: bool = False, main: bool = False
 ) -> Callable[[HandlerT], HandlerT]:
-    """Mark a method of a `Handlers` as the one that takes events of some kinds.
-
-    Args:
-        kinds: The events.
-        live: Leave out replayed ones.
-        main: Leave out those of sub-agents.
-    """
+    """Mark a method as a handler of events; `live`: not replayed ones, `main`: not sub-agents'."""
 
     def mark(method: HandlerT) -> HandlerT:
         marks = getattr(method, _MARK, [])

@@ -89,11 +89,7 @@ def status_segments(
 ) -> list[StatusSegment]:
     """Return all that could be said, in order.
 
-    Args:
-        state: The session.
-        now: Unix seconds.
-        spinner: The spinner's glyph at this moment.
-        home: The user's home directory, for `~`.
+    `now` is in Unix seconds, `spinner` its glyph at this moment, `home` the directory written `~`.
     """
     facts, activity = state.facts, state.activity
     segments: list[StatusSegment] = []
@@ -162,14 +158,7 @@ def place(
     help_segment: StatusSegment,
     width: int,
 ) -> list[Placed]:
-    """Return what fits into `width` cells, and where.
-
-    Args:
-        segments: From `status_segments`.
-        notice: From `notice_segment`.
-        help_segment: The one at the right end.
-        width: Cells, margins not included.
-    """
+    """Return what fits into `width` cells, and where; `help_segment` is at the right end."""
     wanted = notice.width if notice is not None else 0
     steps = list(_steps([*segments, help_segment]))
     kept = steps[-1]

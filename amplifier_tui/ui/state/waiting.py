@@ -17,12 +17,7 @@ _REMEMBERED = 200
 
 
 class Approvals(FieldSection):
-    """Pending approval requests in the order they came.
-
-    Attributes:
-        pending: Unanswered requests, oldest first.
-        recent: The latest answers, newest last.
-    """
+    """Pending approval requests, oldest first, and the latest (`recent`) answers, newest last."""
 
     def reset(self) -> None:
         """Forget every request."""

@@ -94,11 +94,6 @@ class Arrivals:
 
     Drawing text that took long is followed by a rest of twice its time, so that even a hostile
     stream leaves the screen two thirds of every second.
-
-    Args:
-        document: What is drawn.
-        pulse: Lines whose time runs.
-        clock: The time in seconds.
     """
 
     def __init__(self, document: Document, pulse: Pulse, clock: Callable[[], float]) -> None:

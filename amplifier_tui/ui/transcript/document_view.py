@@ -31,11 +31,7 @@ _MOST_COUNTED = 999
 
 
 class DocumentView(LineView[StyledLine]):
-    """Draws what is visible of a document, whatever its length.
-
-    Args:
-        id: The widget's id.
-    """
+    """Draws what is visible of a document, whatever its length."""
 
     ALLOW_SELECT = True
     COMPONENT_CLASSES: ClassVar[set[str]] = set(colours.COMPONENT_CLASSES)

@@ -17,13 +17,7 @@ from amplifier_tui.ui.widgets.styled import PAD
 
 
 class Span(NamedTuple):
-    """A run of text in one style.
-
-    Attributes:
-        text: Clean text without newlines or tabs.
-        style: A style name.
-        link: The address it opens, or empty.
-    """
+    """A run of clean text without newlines or tabs in one style; `link` is the address it opens."""
 
     text: str
     style: str = "text"
@@ -33,12 +27,8 @@ class Span(NamedTuple):
 class StyledLine(NamedTuple):
     """One row of the transcript.
 
-    Attributes:
-        spans: Its text from the first cell on.
-        lead: How many characters at the start are indentation and are not copied.
-        tail: How many characters at the end are filling and are not copied.
-        join: None when the text ends here; when it goes on in the next line, what stood
-            between the two before it was wrapped (a space or nothing).
+    The first `lead` and the last `tail` characters are not copied. `join` is None when the text
+    ends here; when it goes on in the next line, what stood between the two before it was wrapped.
     """
 
     spans: tuple[Span, ...] = ()

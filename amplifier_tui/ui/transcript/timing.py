@@ -58,13 +58,7 @@ class Pulse:
 
 
 class Ticker:
-    """Calls a job at intervals until the job says that it is done.
-
-    Args:
-        widget: The widget whose timer it is.
-        period: Seconds between two calls.
-        job: Returns whether it wants to be called again.
-    """
+    """Calls a job every `period` seconds until the job says (False) that it is done."""
 
     def __init__(self, widget: Widget, period: float, job: Callable[[], bool]) -> None:
         self._widget = widget

@@ -41,11 +41,7 @@ class TranscriptView(DocumentView, can_focus=True):
     """Draws the entries of a conversation and streams text into the last of them.
 
     Call `apply` with what changed. Text is data: nothing in it is parsed as markup, and control
-    sequences are gone before it is drawn.
-
-    Args:
-        clock: The time in seconds, on the clock of the entries' `started`.
-        id: The widget's id.
+    sequences are gone before it is drawn. `clock` is that of the entries' `started`, in seconds.
     """
 
     ALLOW_MAXIMIZE = True
@@ -134,11 +130,7 @@ class TranscriptView(DocumentView, can_focus=True):
             self._place(self._pager.show(item))
 
     def toggle(self, key: str | None = None) -> None:
-        """Show or hide an entry's details.
-
-        Args:
-            key: The entry; None means the one under the cursor, or the last one with details.
-        """
+        """Show or hide details: of an entry, of that under the cursor, or of the last that has any."""
         item = self._document.items.get(key) if key is not None else self._cursor.item
         if key is None and item is None:
             items = reversed(list(self._document.items.values()))

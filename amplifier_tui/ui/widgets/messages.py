@@ -16,11 +16,7 @@ class InspectRequested(Message):
 
 @dataclass
 class CompactRequested(Message):
-    """Show what compacting the conversation would do.
-
-    Attributes:
-        instruct: The user wants to write instructions for a summary.
-    """
+    """Show what compacting would do; `instruct`: with instructions for a summary."""
 
     instruct: bool = False
 
@@ -39,12 +35,7 @@ class EntryActivated(Message):
 
 @dataclass
 class RetryRequested(Message):
-    """The user wants to try again what failed.
-
-    Attributes:
-        entry: The failure.
-        without: The context source to leave out; empty for none.
-    """
+    """The user wants to try again what failed, `without` a context source if that is not empty."""
 
     entry: ErrorEntry
     without: str = ""
@@ -73,12 +64,7 @@ class LinkClicked(Message):
 
 @dataclass
 class CopyRequested(Message):
-    """Text is to be copied.
-
-    Attributes:
-        text: What to copy.
-        what: What it is, in words for the notice: `answer`, `tool call`, `selection`.
-    """
+    """Text is to be copied; `what` names it in a notice: `answer`, `payload`, `path`."""
 
     text: str
     what: str

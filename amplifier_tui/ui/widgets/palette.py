@@ -43,12 +43,7 @@ _FLAGS = {
 
 
 class Palette:
-    """The Rich styles of a widget's component classes, looked up once per theme.
-
-    Args:
-        widget: The widget that is drawn.
-        prefix: What stands before a style's name in the component classes.
-    """
+    """The Rich styles of a widget's component classes, whose names begin with `prefix`."""
 
     def __init__(self, widget: Widget, prefix: str = "pane--") -> None:
         self._widget = widget
@@ -62,9 +57,7 @@ class Palette:
     def style(self, name: str, link: str = "") -> Style:
         """Return the style of a name such as `muted`, or `link+b` for bold; `pad` is plain text.
 
-        Args:
-            name: The name, with flags; empty for the widget's own colours.
-            link: An address, which travels in the style's meta.
+        An empty name stands for the widget's own colours. The link travels in the style's meta.
         """
         style = self._styles.get((name, link))
         if style is None:
@@ -82,12 +75,9 @@ class Palette:
         return style
 
     def strip(self, pieces: Sequence[Piece], width: int, *, cursor: bool = False) -> Strip:
-        """Return pieces, behind the margin, as a strip of exactly `width` cells.
+        """Return pieces, behind the margin, as a strip of exactly `width` cells, margin included.
 
-        Args:
-            pieces: The row; cut or filled up at the right.
-            width: In cells, the margin included.
-            cursor: Draw it on the cursor's surface.
+        The row is cut or filled up at the right; `cursor` draws it on the cursor's surface.
         """
         base = self.style("")
         segments = [Segment(" " * MARGIN, base)]

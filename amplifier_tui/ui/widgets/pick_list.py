@@ -16,12 +16,9 @@ from amplifier_tui.ui.widgets.line_view import LineView
 
 @dataclass(frozen=True, slots=True)
 class PickRow:
-    """One row: its words at the left, data about it at the right.
+    """One row: its words at the left, data about it at the right, muted by default.
 
-    Attributes:
-        id: What choosing it means; empty for a heading, which the cursor skips.
-        left: Words; cut with an ellipsis when they do not fit.
-        right: Data, right aligned, muted by default; dropped before `left` gets too narrow.
+    An empty id makes a heading, which the cursor skips. Long words end in an ellipsis.
     """
 
     id: str

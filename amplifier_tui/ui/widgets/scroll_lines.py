@@ -47,12 +47,7 @@ class _Part:
 
 
 class ScrollLines(LineView[TextLine]):
-    """Draws folded lines; folding happens for the rows on screen only.
-
-    Args:
-        lines: What to show.
-        lead: Width of the column before the text, in cells.
-    """
+    """Draws folded lines behind a column of `lead` cells; only rows on screen are folded."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "scroll_by(1)", show=False),

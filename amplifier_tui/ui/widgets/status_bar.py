@@ -32,11 +32,7 @@ _HELP = StatusSegment("help", (("F1 ", "muted"), ("keys", "muted")), (("F1", "mu
 
 
 class StatusBar(Widget):
-    """Draws `status_line` and keeps its clock and spinner going while something runs.
-
-    Args:
-        clock: Unix seconds; the same clock the state has.
-    """
+    """Draws `status_line` and keeps its clock (Unix seconds) and spinner going."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = ROLE_CLASSES

@@ -23,9 +23,6 @@ class ContextPane(LineView[Row]):
     """Head, bar, legend and threshold; when wide or `full`, everything the report knows.
 
     `c` shows what compacting would do, `i` with instructions for a summary.
-
-    Args:
-        clock: Unix seconds, for the age of the number.
     """
 
     DEFAULT_CSS = "ContextPane { height: auto; max-height: 100%; }"

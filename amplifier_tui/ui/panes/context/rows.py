@@ -37,13 +37,7 @@ _PRESSURE: dict[Pressure, Role] = {
 
 
 def context_rows(budget: BudgetState, width: int, *, groups: int) -> list[Row]:
-    """Return the compact form.
-
-    Args:
-        budget: The section.
-        width: Cells per row.
-        groups: Legend lines at most.
-    """
+    """Return the compact form, with so many legend lines (`groups`) at most."""
     report = budget.report
     if report is None:
         return [
@@ -62,14 +56,7 @@ def context_rows(budget: BudgetState, width: int, *, groups: int) -> list[Row]:
 def full_context_rows(
     budget: BudgetState, width: int, *, model: str, clock: Callable[[], float]
 ) -> list[Row]:
-    """Return the full form, for the maximised pane.
-
-    Args:
-        budget: The section.
-        width: Cells per row.
-        model: The model's name.
-        clock: Unix seconds, for the age of the number.
-    """
+    """Return the full form, for the maximised pane; `clock` gives Unix seconds."""
     report = budget.report
     if report is None:
         return context_rows(budget, width, groups=len(SLOTS))

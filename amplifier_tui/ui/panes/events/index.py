@@ -28,11 +28,7 @@ def child_of(line: int) -> int:
 class EventIndex:
     """The visible lines as integers in ascending order, so that a place is found by bisection.
 
-    Args:
-        log: The ring.
-        wanted: The filter.
-        children: Give handlers that spoke a line of their own.
-        start: First row to look at.
+    With `children`, handlers that spoke have a line of their own. `start` is the first row.
     """
 
     def __init__(

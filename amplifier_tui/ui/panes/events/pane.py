@@ -82,12 +82,9 @@ class FilterInput(Input):
 
 
 class EventLogPane(Vertical):
-    """Head, filter line and rows.
+    """Head, filter line and rows; `clock` gives monotonic seconds, for the repaint limit.
 
     `f` follows, `p` pauses, `/` filters, `j` `k` move, Enter inspects, `y` copies.
-
-    Args:
-        clock: Monotonic seconds, for the repaint limit.
     """
 
     DEFAULT_CSS = """
@@ -133,11 +130,7 @@ class EventLogPane(Vertical):
         self._input.focus()
 
     def close_filter(self, *, clear: bool) -> None:
-        """Close the filter line and go back to the rows.
-
-        Args:
-            clear: Show all events again.
-        """
+        """Close the filter line, on `clear` showing all events, and go back to the rows."""
         if clear:
             self._input.value = ""
             self.view.set_filter("")

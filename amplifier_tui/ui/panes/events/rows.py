@@ -28,12 +28,7 @@ _SOURCE_WIDTH = 16
 
 @dataclass(frozen=True, slots=True)
 class EventLayout:
-    """What fits.
-
-    Attributes:
-        width: Cells per line.
-        lanes: Show the lane column (in the wide form).
-    """
+    """What fits into `width` cells; `lanes` shows the lane column in the wide form."""
 
     width: int
     lanes: bool = False
@@ -50,14 +45,7 @@ def spoke(handler: HandlerTrace) -> bool:
 
 
 def event_row(row: HookTraced, count: int, layout: EventLayout, previous: float | None) -> Row:
-    """Return the line of an event.
-
-    Args:
-        row: The event.
-        count: How many events the row stands for.
-        layout: The columns.
-        previous: Time of the row above, for the difference; None when there is none.
-    """
+    """Return the line of `count` events; `previous` is the time of the row above, if any."""
     if layout.wide:
         return _wide(row, count, layout, previous)
     width = layout.width
@@ -167,12 +155,7 @@ def _handlers(row: HookTraced) -> Row:
 
 
 def empty_words(width: int, *, filtered: bool) -> list[str]:
-    """Return why no event is shown, in lines of `width` cells.
-
-    Args:
-        width: Cells per line.
-        filtered: There are events, but none passes the filter.
-    """
+    """Return why no event is shown, or (`filtered`) none passes, in lines of `width` cells."""
     if filtered:
         return [fit("No event passes the filter", width)]
     words = "No events yet — they appear when a turn starts"

@@ -34,9 +34,6 @@ class EventLogView(LineView[int]):
     """Line-API list over the ring; see `EventLogPane` for the keys.
 
     Its rows are the codes of lines (see `EventIndex`).
-
-    Args:
-        clock: Monotonic seconds, for the repaint limit.
     """
 
     DEFAULT_CSS = "EventLogView { height: 1fr; }"

@@ -20,15 +20,9 @@ _LONG = 120
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One value of the tree.
+    """One value of the tree, under a name or index of its parent; the root has neither.
 
-    Attributes:
-        key: Its name or index in the parent; None for the root.
-        value: The JSON value.
-        depth: Steps from the root.
-        parent: None for the root.
-        expanded: Its children (or the whole of a long text) are shown.
-        shown: How many children are shown when it is open.
+    `expanded` shows the first `shown` children, or the whole of a long text.
     """
 
     key: str | int | None
@@ -98,23 +92,14 @@ class TreeLine:
 
 
 class JsonTree:
-    """A value with what is open in it.
-
-    Args:
-        value: A parsed JSON value.
-    """
+    """A parsed JSON value with what is open in it."""
 
     def __init__(self, value: Any) -> None:
         self.root = Node(None, value, 0, expanded=True)
         self._open_small(self.root)
 
     def lines(self, width: int) -> list[TreeLine]:
-        """Return the visible lines, the root's own left out when it has children.
-
-        Args:
-            width: Cells of a line; the parts of an opened text are cut to what their indent
-                leaves of it.
-        """
+        """Return the visible lines for a width in cells, without the own line of a root with children."""
         if not self.root.is_container:
             return self._of_node(self.root, width)
         # A stack of iterators: hostile JSON may nest deeper than Python recurses.

@@ -73,12 +73,7 @@ class EventInspector(LineView[_InspectorLine]):
         return self._event.seq if self._event is not None else None
 
     def show(self, event: HookTraced, count: int = 1) -> None:
-        """Show an event.
-
-        Args:
-            event: As it is in the ring; its payload may be cut off or have left memory.
-            count: How many events the row stands for.
-        """
+        """Show an event of the ring, and how many events its row stands for."""
         self._event = event
         self._count = count
         self.view = "payload"

@@ -109,15 +109,7 @@ class BlockEntries(Handlers):
             self._entries.update(entry)
 
     def settle(self, agent: str | None = None, interrupted: bool = True) -> bool:
-        """Close the blocks of a turn that will not end any more.
-
-        Args:
-            agent: The lane that ended; None for all of them.
-            interrupted: Mark them so.
-
-        Returns:
-            True when the text of an interrupted answer was kept.
-        """
+        """Close the blocks of a lane (None: all) that will not end; True if an answer is kept."""
         kept = False
         others = []
         for block in self._turn_blocks:

@@ -37,12 +37,8 @@ from amplifier_tui.ui.state.section import Handlers, on
 class Failures:
     """The error entries of a session.
 
-    Args:
-        entries: Where they go.
-
-    Attributes:
-        newest: The failure that left a prompt unanswered, while no later turn has begun.
-        in_turn: Whether the running or last turn has said why it failed.
+    `newest` left a prompt unanswered and no later turn has begun; `in_turn`: the last turn has said
+    why it failed.
     """
 
     def __init__(self, entries: EntryList) -> None:

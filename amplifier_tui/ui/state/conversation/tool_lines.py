@@ -184,11 +184,7 @@ class ToolLines(Handlers):
     # --- the end of a turn or of a replay --------------------------------------------------
 
     def settle(self, agent: str | None = None) -> None:
-        """Mark every call that will not end any more as interrupted.
-
-        Args:
-            agent: The lane that ended; None for all of them.
-        """
+        """Mark every call of a lane (None: of all) that will not end any more as interrupted."""
         for _, entry in self._preparing:
             if agent is None or entry.agent == agent:
                 entry.preparing = False

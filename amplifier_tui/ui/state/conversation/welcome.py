@@ -19,11 +19,7 @@ from amplifier_tui.ui.state.section import Handlers, on
 
 
 class Welcome(Handlers):
-    """Keeps the one `WelcomeEntry` of a session, until something is said in it.
-
-    Args:
-        entries: Where the entry goes.
-    """
+    """Keeps the one `WelcomeEntry` of a session, until something is said in it."""
 
     def __init__(self, entries: EntryList) -> None:
         self._list = entries

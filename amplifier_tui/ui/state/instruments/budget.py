@@ -19,12 +19,7 @@ _CONVERSATION = frozenset({"user", "assistant", "history", "conversation"})
 
 
 class BudgetState(FieldSection):
-    """The latest report of the main lane.
-
-    Attributes:
-        report: The event as it came, None before the first.
-        turn_began_with: Total at the start of the turn, None when it was not known.
-    """
+    """The latest report of the main lane, and its total when the turn began (None: not known)."""
 
     def reset(self) -> None:
         """Forget the report."""
@@ -94,10 +89,6 @@ def source_groups(sources: tuple[SourceUsage, ...], limit: int) -> list[SourceGr
 
     Schemas of all tools are one group, and so is what user and assistant said. When there are
     too many, the smallest are put together as the last group.
-
-    Args:
-        sources: As the budget report has them.
-        limit: At least 1.
     """
     merged: dict[str, SourceGroup] = {}
     for source in sources:
@@ -152,15 +143,10 @@ def _rank(label: str) -> int:
 
 
 def share_cells(amounts: list[int], whole: int, cells: int) -> list[int]:
-    """Divide a bar: how many of its cells each amount gets.
+    """Divide a bar of `cells` that stands for `whole`: how many of them each amount gets.
 
     Every amount above zero gets a cell as long as there are enough; the sum never exceeds
     `cells`, and is as near to the true share as whole cells allow.
-
-    Args:
-        amounts: The parts, none negative.
-        whole: What the full bar stands for; at least 1 is assumed.
-        cells: Width of the bar.
     """
     whole = max(whole, sum(amounts), 1)
     exact = [amount * cells / whole for amount in amounts]

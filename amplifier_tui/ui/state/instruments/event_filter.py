@@ -39,13 +39,7 @@ _MEMO_LIMIT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """A parsed filter.
-
-    Attributes:
-        text: What was typed, without spaces at the ends.
-        matches: Whether a row passes. Words that make no sense are left out.
-        problems: What is wrong with those words, one sentence each.
-    """
+    """A parsed filter. Words that make no sense are left out, and a sentence in `problems` each."""
 
     text: str
     matches: Test

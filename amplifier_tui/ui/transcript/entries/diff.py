@@ -17,14 +17,9 @@ _EMPHASIS_LIMIT = 500
 
 
 class Row(NamedTuple):
-    """A line of a hunk.
+    """A line of a hunk: its numbers before and after (or 0), and its clean text without the mark.
 
-    Attributes:
-        kind: What the diff does with it.
-        old: Its number before, or 0.
-        new: Its number after, or 0.
-        text: The line, clean, without its mark.
-        emphasis: Start and end of the part that differs from its counterpart, when there is one.
+    `emphasis` is the part that differs from its counterpart, when there is one.
     """
 
     kind: RowKind

@@ -26,15 +26,9 @@ _MOST_ESTIMATED = 200
 
 
 class Renderer:
-    """Turns pieces into lines for one width and one moment.
+    """Turns pieces into lines for one column, one moment (`now`, in seconds) and one cursor.
 
-    Attributes:
-        column: Where things stand.
-        now: The time in seconds.
-        spinner: The glyph of the spinning cell.
-        spinning: The item that has it.
-        selected: The item the cursor is on.
-        keys: The names of keys that entries tell of.
+    `spinning` is the entry whose line has the `spinner`.
     """
 
     def __init__(self, column: Column) -> None:

@@ -26,13 +26,9 @@ _TIGHT = 30
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The text column of a transcript, in cells.
+    """The text column, in cells: the edge beside the user's words, where text begins, its width.
 
-    Attributes:
-        edge: Where the edge beside the user's words is drawn.
-        text: Where text begins: two cells right of the edge.
-        measure: The width of the text.
-        body: How far what belongs to a tool line is indented from `text`.
+    What belongs to a tool line is indented by `body`.
     """
 
     edge: int
@@ -85,17 +81,10 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What an entry is rendered for.
+    """What an entry is rendered for; times are in seconds on the clock of the entries' `started`.
 
-    Attributes:
-        column: Where things stand.
-        now: The time in seconds, on the clock of the entries' `started`.
-        spinner: The glyph of the one spinning cell, for the entry that has it; else empty.
-        expanded: Whether the entry shows what belongs to it.
-        selected: Whether the cursor is on it.
-        since: When the entry began to stream before our eyes, or 0.
-        took: How many seconds it streamed, once it is done, or 0.
-        keys: The keys that an entry may tell of, in words.
+    `spinner` is empty for all entries but one, `since` when it began to stream before our eyes and
+    `took` how long it did; both are 0 otherwise.
     """
 
     column: Column
@@ -154,12 +143,8 @@ def data_row(
 ) -> StyledLine:
     """Return a row of words with data at the right, which ends where all data ends.
 
-    Args:
-        left: The words; cut when there is no room.
-        data: What is right-aligned; it stays whole unless it alone is too wide.
-        scene: What the row is for.
-        expandable: Whether the row opens; ▾ when it is open, ▸ when it is selected.
-        path: The index of a span in `left` that is cut at its start, not at its end.
+    The words are cut when there is no room, the span at `path` at its start. An expandable row has
+    ▾ when it is open, ▸ when it is selected.
     """
     column = scene.column
     end = max(1, column.measure - _MARKER_ROOM)

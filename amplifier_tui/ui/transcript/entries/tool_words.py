@@ -17,13 +17,7 @@ _PARTIAL = re.compile(r'"(\w{1,40})"\s*:\s*"((?:[^"\\]|\\.)*)')
 
 
 class ToolWords(NamedTuple):
-    """What a tool line says.
-
-    Attributes:
-        verb: One word.
-        parts: The object: clean spans in `text` and `muted`.
-        is_path: Whether the object starts with a path, whose end matters more than its start.
-    """
+    """What a tool line says: a verb and an object, which may begin with a path."""
 
     verb: str
     parts: tuple[Span, ...]

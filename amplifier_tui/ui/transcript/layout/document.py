@@ -24,17 +24,10 @@ NEAR = 60
 
 
 class Document:
-    """The pieces, their heights (real or estimated) and the entries they belong to.
+    """The pieces, their heights (real or estimated) and the entries they belong to, by key.
 
     Rows are rendered when they are looked at and kept for the last few hundred pieces; heights
-    are kept for all.
-
-    Attributes:
-        renderer: Renders pieces.
-        pieces: The pieces in order.
-        heights: Their heights in rows.
-        items: The entries by key.
-        version: Moves when pieces come or go, or the width changes.
+    are kept for all. `version` moves when pieces come or go, or the width changes.
     """
 
     def __init__(self) -> None:
@@ -120,15 +113,7 @@ class Document:
             self.heights.set(self.index(piece), len(self.lines(piece)))
 
     def measure_slice(self, seconds: float, around: int) -> bool:
-        """Measure what nobody has looked at, from the visible pieces outwards.
-
-        Args:
-            seconds: The time to spend.
-            around: The index of a visible piece.
-
-        Returns:
-            Whether anything is left.
-        """
+        """Measure for some seconds, outwards from the piece `around`; say whether any is left."""
         if self._slice_version != self.version:
             self._around, self._before, self._after = around, around - 1, around
         deadline = time.perf_counter() + seconds

@@ -18,13 +18,9 @@ class RowAnchor(NamedTuple):
 
 
 class Pager:
-    """The window on a document.
+    """The window on a document: `height` rows from `row` on; `follow` sticks to the end.
 
-    Attributes:
-        height: How many rows are visible.
-        row: The document's row at the top.
-        follow: Whether the window sticks to the end.
-        moved: By how many rows the last settling moved the text in the document.
+    `moved` says by how many rows the last settling moved the text in the document.
     """
 
     def __init__(self, document: Document) -> None:
@@ -82,12 +78,7 @@ class Pager:
         return max(0, min(row, self.height - 1))
 
     def hold(self, item: DrawnEntry, at: int) -> int:
-        """Keep an item's own first row where it was while its details come or go.
-
-        Args:
-            item: The item.
-            at: Its place before (see `place_of`).
-        """
+        """Keep an item's first row where it was (see `place_of`) while its details come or go."""
         for piece in item.pieces[: self.height]:
             self._document.measure(piece)
         anchor = RowAnchor(item.pieces[0], item.head)
@@ -95,11 +86,7 @@ class Pager:
         return self._settle(anchor, at)
 
     def refit(self, before: int) -> int:
-        """Settle after the width changed.
-
-        Args:
-            before: The height of the anchor's piece before.
-        """
+        """Settle after the width changed, given the height of the anchor's piece before."""
         anchor = self._top
         if anchor is not None and self._document.index(anchor.piece) >= 0:
             self._document.measure(anchor.piece)
@@ -179,11 +166,7 @@ class Pager:
 
 
 class EntryCursor:
-    """Points at an entry, and says which row to scroll to when it moves.
-
-    Attributes:
-        item: The entry, or None.
-    """
+    """Points at an entry (`item`), and says which row to scroll to when it moves."""
 
     def __init__(self, document: Document, pager: Pager) -> None:
         self._document = document

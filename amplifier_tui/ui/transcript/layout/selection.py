@@ -17,13 +17,10 @@ _WORD = re.compile(r"[\w./~:@%+=#-]+|\S")
 
 
 def selected_text(rows: Iterable[tuple[int, StyledLine]], selection: Selection) -> str:
-    """Return the text of a selection as it was before it was wrapped.
+    """Return the text of a selection of numbered rows as it was before it was wrapped.
 
-    Indentation and filling are left out, lines of one paragraph are joined again.
-
-    Args:
-        rows: The selected rows with their numbers.
-        selection: The selection; its columns are indexes into a row's characters.
+    Indentation and filling are left out, lines of one paragraph are joined again. A selection's
+    columns are indexes into a row's characters.
     """
     text = ""
     join: str | None = ""

@@ -77,15 +77,10 @@ class ItemList:
 
 @dataclass(slots=True)
 class Table:
-    """A table.
+    """A table; every row is as long as the header.
 
-    Attributes:
-        header: The cells of its head.
-        rows: The cells of its body; every row is as long as the header.
-        aligns: One alignment a column.
-        naturals: The natural width of each column in cells, from the head and the first rows;
-            later rows do not change it, so that a row on screen never moves.
-        continued: Its head has been shown already.
+    `naturals`, the width in cells of each column, comes from the head and the first rows: later
+    ones do not change it, so that a row on screen never moves.
     """
 
     header: list[Cell]
@@ -100,13 +95,10 @@ Block = Paragraph | Heading | Code | ThematicBreak | Quote | ItemList | Table
 
 
 class OpenBlock(NamedTuple):
-    """One open construct, from the outside in.
+    """One open block, from the outside in.
 
-    Attributes:
-        kind: `item` goes on inside a list item; `sibling` begins a list's next item; `quote`,
-            `fence`, `code`, `table` and `text` (a paragraph) go on inside theirs.
-        number: The number of the stand-in item, for `item` and `sibling`.
-        naturals: The column widths of a `table`.
+    `item` goes on inside a list item, `sibling` begins a list's next item (`number` is that of the
+    stand-in), the others go on inside theirs. `naturals` are a table's column widths.
     """
 
     kind: Literal["quote", "item", "sibling", "fence", "code", "table", "text"]
@@ -115,12 +107,9 @@ class OpenBlock(NamedTuple):
 
 
 class Context(NamedTuple):
-    """The constructs open at the start of a piece.
+    """The blocks open at the start of a piece, and the source (`prefix`) that opens them again.
 
-    Attributes:
-        prefix: The source that opens them again. Each list item and quote in it holds a
-            paragraph `x` as its first child.
-        steps: The constructs.
+    Each list item and quote in the prefix holds a paragraph `x` as its first child.
     """
 
     prefix: str = ""
@@ -132,12 +121,9 @@ STAND_IN = "x"
 
 
 def conceal(blocks: list[Block], context: Context, *, plain: bool = False) -> None:
-    """Take what `context.prefix` added out of `blocks`, and mark what goes on as continued.
+    """Take what `context.prefix` added out of a piece's blocks, and mark what goes on as continued.
 
-    Args:
-        blocks: The blocks of a piece, parsed with the prefix before it.
-        context: Its context.
-        plain: Leave the column widths of a table that goes on (see `markdown_parse.parse`).
+    `plain` leaves the column widths of a table that goes on (see `parse`).
     """
     nodes = blocks
     for step in context.steps:

@@ -45,13 +45,7 @@ class _Lexer(Protocol):
 
 
 def code_lines(code: str, language: str, measure: int) -> list[StyledLine]:
-    """Return code as lines of `measure` cells on the fence's surface; long ones are folded.
-
-    Args:
-        code: Clean source text without a final newline.
-        language: The fence's info word; unknown or empty means plain.
-        measure: The width to fill, in cells.
-    """
+    """Return clean code as lines of `measure` cells on the fence's surface, folded."""
     inner = max(1, measure - 2 * _MARGIN)
     lines: list[StyledLine] = []
     for spans in highlighted(code, language):
@@ -85,10 +79,6 @@ def last_boundary(code: str, language: str) -> int:
     """Return the last line that can be highlighted on its own, or 0.
 
     A line that begins inside a string or a comment cannot: its lexer would not know.
-
-    Args:
-        code: The lines so far, without a final newline.
-        language: The fence's info word.
     """
     boundary = line = 0
     for path, text in _tokens(code, language):

@@ -51,13 +51,8 @@ def inline_spans(
     """Return the spans of a paragraph's content, newlines being hard breaks.
 
     A line of 60 cells or more that ends in a plain newline was wrapped by its writer and flows
-    into the next one; after a shorter line the break was meant, and stays.
-
-    Args:
-        parser: The Markdown parser.
-        content: The inline source.
-        references: The link references known so far.
-        base: The style of plain text, flags included.
+    into the next one; after a shorter line the break was meant, and stays. `base` is the style of
+    plain text, flags included.
     """
     base, _, base_flags = base.partition("+")
     if content.count("[") > _MOST_BRACKETS:

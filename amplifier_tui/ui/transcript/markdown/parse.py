@@ -65,14 +65,10 @@ def parse(
     *,
     plain: bool = False,
 ) -> list[Block]:
-    """Return the blocks of clean Markdown.
+    """Return the blocks of a piece of clean Markdown, given the blocks open where it begins.
 
-    Args:
-        source: The source of a whole text or of a piece of it.
-        context: The constructs open where `source` begins.
-        references: The link references of the whole text; found ones are added.
-        base: The style of plain text.
-        plain: Leave inline source and code as they are; for comparing structure cheaply.
+    Link references found are added to those of the text. `base` is the style of plain text; `plain`
+    leaves inline source and code as they are, for comparing structure cheaply.
     """
     references = {} if references is None else references
     builder = _Builder(context, references, base, plain)

@@ -31,12 +31,7 @@ _LOOK_BACK = 2000
 
 
 def presentable(source: str, context: Context) -> str:
-    """Return the source of a text's last piece with what is open at its end closed.
-
-    Args:
-        source: The piece, while more of it is to come.
-        context: The constructs open where it begins.
-    """
+    """Return the source of a growing text's last piece with what is open at its end closed."""
     resumed = bool(context.steps) and context.steps[-1].kind == "fence"
     in_fence = (len(_FENCE.findall(source)) + resumed) % 2
     if in_fence or _FENCE.match(source, source.rfind("\n") + 1):
@@ -79,15 +74,9 @@ def markdown_lines(
     references: References | None = None,
     base: str = "text",
 ) -> list[StyledLine]:
-    """Return clean Markdown as lines of at most `measure` cells.
+    """Return a piece of clean Markdown as lines of at most `measure` cells.
 
-    Args:
-        source: The source of a whole text or of a piece of it.
-        measure: The width in cells.
-        context: The constructs open where a piece begins.
-        first: Whether nothing of the text precedes it; otherwise a blank row comes first.
-        references: The link references of the whole text.
-        base: The style of plain text.
+    Unless it is the first of its text, a blank row comes first. See `parse` for the rest.
     """
     return block_lines(parse(source, context, references, base), measure, base, gap_first=not first)
 
@@ -95,14 +84,9 @@ def markdown_lines(
 def block_lines(
     blocks: Sequence[Block], measure: int, base: str, *, gap_first: bool = False, depth: int = 0
 ) -> list[StyledLine]:
-    """Return blocks as lines, one blank row between them.
+    """Return blocks as lines, one blank row between them, and with `gap_first` before them.
 
-    Args:
-        blocks: The blocks.
-        measure: The width in cells.
-        base: The style of plain text.
-        gap_first: Whether a blank row separates the first block from what precedes it.
-        depth: How many lists enclose them; inside a list a nested list has no blank row.
+    `depth` counts the lists around them: inside a list a nested list has no blank row.
     """
     lines: list[StyledLine] = []
     for block in blocks:

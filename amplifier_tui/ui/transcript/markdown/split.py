@@ -44,13 +44,9 @@ class Cut(NamedTuple):
 
 
 def find_cut(source: str, context: Context, references: References, *, first: bool) -> Cut | None:
-    """Return the best place to cut the piece `source`, or None when there is none yet.
+    """Return the best place to cut a piece whose last line may be incomplete, or None.
 
-    Args:
-        source: The clean source of the piece; its last line may be incomplete.
-        context: The constructs open where it begins.
-        references: The link references of the whole text.
-        first: Whether the piece is the text's first.
+    `first` says that the piece is the first of its text.
     """
     complete = source[: source.rfind("\n") + 1]
     search = _Search(context, complete, source, references)
@@ -124,11 +120,8 @@ class _Search:
     ) -> Iterator[Cut]:
         """List the cuts inside a block.
 
-        Args:
-            group: The block's tokens.
-            base: What precedes its lines in the source: indentation and quote marks.
-            outer: The context of the containers around it.
-            trail: The steps of the piece's own context that lead to and below this block.
+        Its lines have `base` (indentation, quote marks) before them; `outer` is the context around
+        it, `trail` what of the piece's own context leads to it.
         """
         match group[0].type:
             case "bullet_list_open" | "ordered_list_open":
