@@ -130,7 +130,7 @@ class TranscriptView(DocumentView, can_focus=True):
             self._place(self._pager.show(item))
 
     def toggle(self, key: str | None = None) -> None:
-        """Show or hide details: of an entry, of that under the cursor, or of the last that has any."""
+        """Show or hide the details of an entry; by default of the one under the cursor."""
         item = self._document.items.get(key) if key is not None else self._cursor.item
         if key is None and item is None:
             items = reversed(list(self._document.items.values()))

@@ -99,7 +99,7 @@ class JsonTree:
         self._open_small(self.root)
 
     def lines(self, width: int) -> list[TreeLine]:
-        """Return the visible lines for a width in cells, without the own line of a root with children."""
+        """Return the visible lines; the root's own only when it is all there is."""
         if not self.root.is_container:
             return self._of_node(self.root, width)
         # A stack of iterators: hostile JSON may nest deeper than Python recurses.

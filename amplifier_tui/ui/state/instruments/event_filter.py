@@ -12,15 +12,17 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import translate
-from functools import reduce
+from functools import lru_cache, reduce
+from typing import TypeVar
 
-from amplifier_tui.host.events import HandlerTrace, HookTraced
+from amplifier_tui.host.events import HookTraced
 
 VERDICTS = ("continue", "deny", "modify", "inject_context", "ask_user", "error")
 
 Test = Callable[[HookTraced], bool]
-_NameTest = Callable[[str, str, str, str], bool]
-"""On event, source, lane and verdict, all lower case: the same for very many rows."""
+Names = tuple[str, ...]
+"""Event, source, lane and verdict of a row, lower case: the same for very many rows."""
+NameTest = Callable[[Names], bool]
 
 _WORD = re.compile(r'(?:[^\s"]|"[^"]*"?)+')
 _KEYED = re.compile(r"(mod|module|verdict|lane|agent|source|src|event|data|text):(.*)", re.S)
@@ -34,7 +36,10 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     "=": operator.eq,
 }
+_COLUMNS = {"event": (0,), "source": (1,), "src": (1,), "lane": (2,), "agent": (2,)}
 _MEMO_LIMIT = 10_000
+
+SubjectT = TypeVar("SubjectT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,50 +58,35 @@ class EventFilter:
 
 def parse_filter(text: str) -> EventFilter:
     """Parse the filter language; never raises, see `EventFilter.problems`."""
-    names: list[_NameTest] = []
+    names: list[NameTest] = []
     rows: list[Test] = []
     problems: list[str] = []
     text = text.strip()
     for match in _WORD.finditer(text.lower()):
         word = match[0].replace('"', "")
         negated = word[:1] in "-!" and len(word) > 1
-        if negated:
-            word = word[1:]
-        if not word:
-            continue
+        word = word[1:] if negated else word
         try:
-            _parse_word(word, negated, names, rows)
+            test = _row_test(word)
+            if test is not None:
+                rows.append(_negated(test) if negated else test)
+            elif word:
+                by_name = _name_test(word)
+                names.append(_negated(by_name) if negated else by_name)
         except ValueError as error:
             problems.append(str(error))
     return EventFilter(text, _combine(names, rows), tuple(problems))
 
 
-def _parse_word(word: str, negated: bool, names: list[_NameTest], rows: list[Test]) -> None:
-    compare = _COMPARE.fullmatch(word)
-    if compare is not None:
-        rows.append(_negate(_duration_test(compare[1], compare[2]), negated))
-        return
-    keyed = _KEYED.fullmatch(word)
-    if keyed is None:
-        names.append(_negate_name(_any_name([_bare(part) for part in _parts(word)]), negated))
-        return
-    key, value = keyed[1], keyed[2]
-    parts = _parts(value)
-    if not parts:
+def _negated(test: Callable[[SubjectT], bool]) -> Callable[[SubjectT], bool]:
+    return lambda subject: not test(subject)
+
+
+def _parts(key: str, value: str) -> list[str]:
+    parts = [part for part in value.split(",") if part]
+    if key and not parts:
         raise ValueError(f"{key}: needs a word after the colon")
-    if key in ("data", "text"):
-        rows.append(_negate(_data_test(value), negated))
-    elif key in ("mod", "module"):
-        rows.append(_negate(_module_test(parts), negated))
-    else:
-        names.append(_negate_name(_any_name([_column(key, part) for part in parts]), negated))
-
-
-def _parts(value: str) -> list[str]:
-    return [part for part in value.split(",") if part]
-
-
-# --- tests on names ------------------------------------------------------------------------
+    return parts
 
 
 def _pattern(text: str) -> Callable[[str], bool]:
@@ -107,39 +97,37 @@ def _pattern(text: str) -> Callable[[str], bool]:
     return lambda value: text in value
 
 
-def _bare(text: str) -> _NameTest:
-    found = _pattern(text)
-    if "*" in text or "?" in text:
-        return lambda event, source, lane, verdict: found(event)
-    return lambda event, source, lane, verdict: found(event) or found(source) or found(lane)
-
-
-def _column(key: str, text: str) -> _NameTest:
-    found = _pattern(text)
-    if key == "event":
-        return lambda event, source, lane, verdict: found(event)
-    if key in ("source", "src"):
-        return lambda event, source, lane, verdict: found(source)
-    if key in ("lane", "agent"):
-        return lambda event, source, lane, verdict: found(lane)
-    if not any(verdict.startswith(text) for verdict in VERDICTS):
-        raise ValueError(f"No verdict begins with {text}: {', '.join(VERDICTS)}")
-    return lambda event, source, lane, verdict: verdict.startswith(text)
-
-
-def _any_name(tests: list[_NameTest]) -> _NameTest:
+def _name_test(word: str) -> NameTest:
+    """Return the test of a word about a row's names: bare, or for one column."""
+    keyed = _KEYED.fullmatch(word)
+    key, value = keyed.groups() if keyed is not None else ("", word)
+    parts = _parts(key, value)
+    if key == "verdict":
+        for part in parts:
+            if not any(verdict.startswith(part) for verdict in VERDICTS):
+                raise ValueError(f"No verdict begins with {part}: {', '.join(VERDICTS)}")
+        return lambda names: names[3].startswith(tuple(parts))
+    tests = [
+        (_pattern(part), _COLUMNS.get(key) or ((0,) if "*" in part or "?" in part else (0, 1, 2)))
+        for part in parts
+    ]
     if not tests:
-        return lambda event, source, lane, verdict: True
-    if len(tests) == 1:
-        return tests[0]
-    return lambda *names: any(test(*names) for test in tests)
+        return lambda names: True
+    return lambda names: any(found(names[at]) for found, columns in tests for at in columns)
 
 
-def _negate_name(test: _NameTest, negated: bool) -> _NameTest:
-    return (lambda *names: not test(*names)) if negated else test
-
-
-# --- tests on rows -------------------------------------------------------------------------
+def _row_test(word: str) -> Test | None:
+    """Return the test of a word about anything else of a row, or None."""
+    compare = _COMPARE.fullmatch(word)
+    if compare is not None:
+        return _duration_test(compare[1], compare[2])
+    keyed = _KEYED.fullmatch(word)
+    if keyed is None or keyed[1] not in ("data", "text", "mod", "module"):
+        return None
+    parts, text = _parts(keyed[1], keyed[2]), keyed[2]
+    if keyed[1] in ("mod", "module"):
+        return _module_test(parts)
+    return lambda row: text in row.data.lower() or text in row.changed.lower()
 
 
 def _duration_test(sign: str, amount: str) -> Test:
@@ -151,49 +139,27 @@ def _duration_test(sign: str, amount: str) -> Test:
     return lambda row: holds(row.duration_ms, limit)
 
 
-def _data_test(text: str) -> Test:
-    return lambda row: text in row.data.lower() or text in row.changed.lower()
-
-
 def _module_test(parts: list[str]) -> Test:
     patterns = [_pattern(part) for part in parts]
-    known: dict[str, bool] = {}
 
+    @lru_cache(maxsize=_MEMO_LIMIT)
     def about(name: str) -> bool:
-        answer = known.get(name)
-        if answer is None:
-            if len(known) >= _MEMO_LIMIT:
-                known.clear()
-            lowered = name.lower()
-            answer = known[name] = any(found(lowered) for found in patterns)
-        return answer
+        lowered = name.lower()
+        return any(found(lowered) for found in patterns)
 
-    def about_handler(handler: HandlerTrace) -> bool:
-        return about(handler.name)
-
-    def test(row: HookTraced) -> bool:
-        return about(row.source) or any(map(about_handler, row.handlers))
-
-    return test
+    return lambda row: about(row.source) or any([about(each.name) for each in row.handlers])
 
 
-def _negate(test: Test, negated: bool) -> Test:
-    return (lambda row: not test(row)) if negated else test
-
-
-def _combine(names: list[_NameTest], rows: list[Test]) -> Test:
+def _combine(names: list[NameTest], rows: list[Test]) -> Test:
     """Join all tests; those on names are answered once per distinct set of names."""
-    known: dict[tuple[str, str, str, str], bool] = {}
+
+    @lru_cache(maxsize=_MEMO_LIMIT)
+    def passes(*key: str) -> bool:
+        lowered = tuple([part.lower() for part in key])
+        return all(test(lowered) for test in names)
 
     def by_name(row: HookTraced) -> bool:
-        key = (row.event, row.source, row.agent, row.verdict)
-        answer = known.get(key)
-        if answer is None:
-            if len(known) >= _MEMO_LIMIT:
-                known.clear()
-            lowered = [part.lower() for part in key]
-            answer = known[key] = all(test(*lowered) for test in names)
-        return answer
+        return passes(row.event, row.source, row.agent, row.verdict)
 
     tests = ([by_name] if names else []) + rows
     return reduce(_both, tests) if tests else lambda row: True
