@@ -139,12 +139,6 @@ class DocumentView(LineView[StyledLine]):
 
     # --- painting --------------------------------------------------------------------------
 
-    def retheme(self) -> None:
-        """Paint everything anew, in the theme's colours."""
-        self.palette.clear()
-        self._document.repaint()
-        self.refresh()
-
     def notify_style_update(self) -> None:
         """Look the colours up again when the CSS or the theme changed."""
         super().notify_style_update()

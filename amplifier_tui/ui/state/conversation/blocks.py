@@ -35,11 +35,6 @@ class BlockEntries(Handlers):
         self._blocks: dict[tuple[str, str], _Block] = {}
         self._turn_blocks: list[_Block] = []
 
-    def clear(self) -> None:
-        """Forget every block."""
-        self._blocks.clear()
-        self._turn_blocks.clear()
-
     @on(BlockStarted)
     def started(self, event: BlockStarted) -> None:
         """A block begins to stream."""

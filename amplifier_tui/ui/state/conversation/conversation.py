@@ -48,12 +48,6 @@ class Failures:
         self._offered: list[ErrorEntry] = []
         self._running = False
 
-    def clear(self) -> None:
-        """Forget everything, for another session."""
-        self.newest = None
-        self.in_turn = self._running = False
-        self._offered.clear()
-
     def add(self, event: Failed) -> ErrorEntry:
         """Put an error into the conversation."""
         self.in_turn = True
@@ -107,15 +101,19 @@ class ConversationState(Handlers):
 
     def __init__(self) -> None:
         self.list = EntryList()
+        self._bundle = ""
+        self._mode = ""
+        self._begin()
+
+    def _begin(self) -> None:
         self._tools = ToolLines(self.list)
         self._blocks = BlockEntries(self.list, self._tools)
         self.failures = Failures(self.list)
-        self._turns: set[tuple[str, int, str, float]] = set()
-        self._welcome = Welcome(self.list)
+        self._welcome = Welcome(self.list, self._mode)
         self._parts = (self._welcome, self._blocks, self._tools)
         self._routes: dict[type[HostEvent], list[Callable[[HostEvent], None]]] = {}
+        self._turns: set[tuple[str, int, str, float]] = set()
         self._unready: ErrorEntry | None = None
-        self._bundle = ""
         self._opened_as = ""
         self._divider = ""
         self._told: deque[HostEvent] = deque(maxlen=_TOLD)
@@ -129,19 +127,11 @@ class ConversationState(Handlers):
     def clear(self) -> None:
         """Empty the conversation, for another session."""
         self.list.clear()
-        self._tools.clear()
-        self._blocks.clear()
-        self.failures.clear()
-        self._turns.clear()
-        self._welcome.clear()
-        self._unready = None
-        self._opened_as = ""
-        self._divider = ""
-        self._told.clear()
-        self._replaying = False
+        self._begin()
 
     def set_mode(self, mode: str) -> None:
         """Show another permission mode in the welcome."""
+        self._mode = mode
         self._welcome.set_mode(mode)
 
     def prepend(self, earlier: "ConversationState") -> None:

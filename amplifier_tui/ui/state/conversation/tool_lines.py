@@ -52,13 +52,6 @@ class ToolLines(Handlers):
         self._requests: dict[str, CallKey] = {}
         self._preparing: list[tuple[str, ToolEntry]] = []
 
-    def clear(self) -> None:
-        """Forget every call."""
-        self._calls.clear()
-        self._open_calls.clear()
-        self._requests.clear()
-        self._preparing.clear()
-
     # --- while the model writes the call ---------------------------------------------------
 
     def prepare(self, agent: str, block_id: str, tool: str, at: float) -> ToolEntry:

@@ -21,10 +21,10 @@ from amplifier_tui.ui.state.section import Handlers, on
 class Welcome(Handlers):
     """Keeps the one `WelcomeEntry` of a session, until something is said in it."""
 
-    def __init__(self, entries: EntryList) -> None:
+    def __init__(self, entries: EntryList, mode: str) -> None:
         self._list = entries
         self._entry: WelcomeEntry | None = None
-        self._mode = ""
+        self._mode = mode
         self._missing: tuple[str, ...] = ()
         self._providers: dict[str, ProviderLine] = {}
         self._problem: Failed | None = None
@@ -33,13 +33,6 @@ class Welcome(Handlers):
     def is_shown(self) -> bool:
         """Whether the card is in the conversation."""
         return self._entry is not None
-
-    def clear(self) -> None:
-        """Forget everything, for another session; the list was emptied."""
-        self._entry = None
-        self._missing = ()
-        self._providers.clear()
-        self._problem = None
 
     @on(BlockStarted, BlockDelta, BlockEnded, ToolStarted, ToolEnded)
     def drop(self, event: HostEvent | None = None) -> None:

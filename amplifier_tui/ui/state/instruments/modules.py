@@ -80,9 +80,9 @@ def module_key(module_id: str, instance: str = "") -> str:
     return f"{module_id}#{instance}" if instance else module_id
 
 
+_TOLD_BY_MOUNT = ("provides", "origin", "source", "version", "detail", "events")
 _mount_facts = attrgetter(
-    *("state", "mount_ms", "provides", "origin", "source", "version", "detail", "events"),
-    *("error", "remedy", "missing", "fatal"),
+    *("state", "mount_ms", "error", "remedy", "missing", "fatal"), *_TOLD_BY_MOUNT
 )
 """Everything that mounting decides, for comparison; not what work adds."""
 
@@ -147,12 +147,8 @@ class Modules(Section):
         before = _mount_facts(info)
         info.state = "ready"
         info.mount_ms = event.ms
-        info.provides = event.provides
-        info.origin = event.origin
-        info.source = event.source
-        info.version = event.version
-        info.detail = event.detail
-        info.events = event.events
+        for name in _TOLD_BY_MOUNT:
+            setattr(info, name, getattr(event, name))
         info.error = info.remedy = ""
         info.missing = ()
         info.fatal = False

@@ -60,12 +60,18 @@ def _number(arguments: Arguments, name: str) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _on_path(verb: str) -> Callable[[Arguments], ToolWords | None]:
+def _says(verb: str, *names: str, is_path: bool = False) -> Callable[[Arguments], ToolWords | None]:
+    """Return what makes the words of a tool whose object is the first of these arguments."""
+
     def words(arguments: Arguments) -> ToolWords | None:
-        path = _first(arguments, *_PATHS)
-        return ToolWords(verb, (Span(path),), is_path=True) if path else None
+        text = _first(arguments, *names)
+        return ToolWords(verb, (Span(text),), is_path) if text else None
 
     return words
+
+
+def _on_path(verb: str) -> Callable[[Arguments], ToolWords | None]:
+    return _says(verb, *_PATHS, is_path=True)
 
 
 def _read(arguments: Arguments) -> ToolWords | None:
@@ -82,11 +88,6 @@ def _read(arguments: Arguments) -> ToolWords | None:
     return ToolWords("read", (Span(path), Span(span, "muted")), is_path=True)
 
 
-def _run(arguments: Arguments) -> ToolWords | None:
-    command = _first(arguments, "command", "cmd", "script", "code")
-    return ToolWords("bash", (Span(command),)) if command else None
-
-
 def _search(verb: str) -> Callable[[Arguments], ToolWords | None]:
     def words(arguments: Arguments) -> ToolWords | None:
         pattern = _first(arguments, "pattern", "query", "regex", "glob")
@@ -96,14 +97,6 @@ def _search(verb: str) -> Callable[[Arguments], ToolWords | None]:
         if where := _first(arguments, *_PATHS):
             parts += [Span(" in ", "muted"), Span(where)]
         return ToolWords(verb, tuple(parts))
-
-    return words
-
-
-def _text(verb: str, *names: str) -> Callable[[Arguments], ToolWords | None]:
-    def words(arguments: Arguments) -> ToolWords | None:
-        text = _first(arguments, *names)
-        return ToolWords(verb, (Span(text),)) if text else None
 
     return words
 
@@ -147,6 +140,7 @@ def _delegate(arguments: Arguments) -> ToolWords | None:
     return ToolWords("task", tuple(parts))
 
 
+_RUN = _says("bash", "command", "cmd", "script", "code")
 _KNOWN: dict[str, Callable[[Arguments], ToolWords | None]] = {
     "read_file": _read,
     "read": _read,
@@ -158,14 +152,14 @@ _KNOWN: dict[str, Callable[[Arguments], ToolWords | None]] = {
     "list_directory": _on_path("list"),
     "list_dir": _on_path("list"),
     "ls": _on_path("list"),
-    "bash": _run,
-    "shell": _run,
+    "bash": _RUN,
+    "shell": _RUN,
     "grep": _search("search"),
     "search": _search("search"),
     "glob": _search("find"),
     "find": _search("find"),
-    "web_fetch": _text("fetch", "url"),
-    "web_search": _text("browse", "query"),
+    "web_fetch": _says("fetch", "url"),
+    "web_search": _says("browse", "query"),
     "todo": _plan,
     "task": _delegate,
     "delegate": _delegate,
