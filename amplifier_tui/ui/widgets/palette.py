@@ -7,7 +7,7 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from amplifier_tui.ui.widgets.styled import PAD, Piece, fit_pieces
+from amplifier_tui.ui.widgets.styled import PAD, Piece, Row, fit_pieces
 
 MARGIN = 1
 """Cells left free at the left of a pane's row. The one at the right is the scrollbar's."""
@@ -94,3 +94,37 @@ class Palette:
                 strip.cell_length,
             )
         return strip
+
+
+class RowWidget(Widget):
+    """A widget of one row, drawn from pieces."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES = ROLE_CLASSES
+    DEFAULT_CSS = f"""
+    RowWidget {{
+        height: 1;
+        color: $foreground;
+        {ROLE_CSS}
+    }}
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._palette = Palette(self)
+        self._row: Row = []
+
+    def say(self, row: Row) -> None:
+        """Show another row; nothing is drawn if it reads the same."""
+        if row != self._row:
+            self._row = row
+            self.refresh()
+
+    def notify_style_update(self) -> None:
+        """Take the colours of a new theme."""
+        super().notify_style_update()
+        self._palette.clear()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the row."""
+        return self._palette.strip(self._row, self.size.width)

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from textual import events
 from textual.message import Message
-from textual.strip import Strip
 from textual.timer import Timer
-from textual.widget import Widget
 
 from amplifier_tui.ui.state.notices import LIFETIME, ShownNotice
 from amplifier_tui.ui.state.session import SessionState
@@ -21,7 +19,7 @@ from amplifier_tui.ui.state.status_line import (
     place,
     status_segments,
 )
-from amplifier_tui.ui.widgets.palette import MARGIN, ROLE_CLASSES, ROLE_CSS, Palette
+from amplifier_tui.ui.widgets.palette import MARGIN, RowWidget
 from amplifier_tui.ui.widgets.styled import Row
 
 SPINNER = "◐◓◑◒"
@@ -31,19 +29,14 @@ FRAME = 0.25
 _HELP = StatusSegment("help", (("F1 ", "muted"), ("keys", "muted")), (("F1", "muted"),))
 
 
-class StatusBar(Widget):
+class StatusBar(RowWidget):
     """Draws `status_line` and keeps its clock (Unix seconds) and spinner going."""
 
-    ALLOW_SELECT = False
-    COMPONENT_CLASSES = ROLE_CLASSES
-    DEFAULT_CSS = f"""
-    StatusBar {{
-        height: 1;
+    DEFAULT_CSS = """
+    StatusBar {
         background: $panel;
-        color: $foreground;
-        {ROLE_CSS}
-        & > .pane--success {{ text-style: bold; }}
-    }}
+        & > .pane--success { text-style: bold; }
+    }
     """
 
     @dataclass
@@ -61,7 +54,6 @@ class StatusBar(Widget):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._clock = clock
-        self._palette = Palette(self)
         self._home = os.path.expanduser("~")
         self._state: SessionState | None = None
         self._versions: tuple[int, ...] = ()
@@ -102,21 +94,6 @@ class StatusBar(Widget):
     def on_resize(self) -> None:
         """Choose the segments for the new width."""
         self._repaint()
-
-    def notify_style_update(self) -> None:
-        """Take the colours of a new theme."""
-        super().notify_style_update()
-        self._palette.clear()
-
-    def render_line(self, y: int) -> Strip:
-        """Draw the row."""
-        pieces: Row = []
-        at = 0
-        for placed in self._placed:
-            pieces.append((" " * (placed.at - at), "text"))
-            pieces += placed.segment.pieces
-            at = placed.at + placed.segment.width
-        return self._palette.strip(pieces, self.size.width)
 
     def on_click(self, event: events.Click) -> None:
         """Say which segment was clicked."""
@@ -174,6 +151,10 @@ class StatusBar(Widget):
             _HELP,
             width,
         )
-        if placed != self._placed:
-            self._placed = placed
-            self.refresh()
+        self._placed = placed
+        row: Row = []
+        at = 0
+        for each in placed:
+            row += [(" " * (each.at - at), "text"), *each.segment.pieces]
+            at = each.at + each.segment.width
+        self.say(row)

@@ -8,53 +8,24 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.strip import Strip
-from textual.widget import Widget
 from textual.widgets import Input
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.panes.events.view import EventLogView
 from amplifier_tui.ui.state.session import SessionState
-from amplifier_tui.ui.widgets.palette import MARGIN, ROLE_CLASSES, ROLE_CSS, Palette
+from amplifier_tui.ui.widgets.palette import MARGIN, RowWidget
 from amplifier_tui.ui.widgets.styled import Row, spread
 
 
-class EventLogHead(Widget):
+class EventLogHead(RowWidget):
     """Head line: how many events, and whether the newest are shown."""
 
-    ALLOW_SELECT = False
-    COMPONENT_CLASSES = ROLE_CLASSES
-    DEFAULT_CSS = f"""
-    EventLogHead {{
-        height: 1;
+    DEFAULT_CSS = """
+    EventLogHead {
         background: $surface;
-        color: $foreground;
-        {ROLE_CSS}
-        &.-focused > .pane--head {{ color: $primary; }}
-    }}
+        &.-focused > .pane--head { color: $primary; }
+    }
     """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._palette = Palette(self)
-        self._right: Row = []
-
-    def say(self, right: Row) -> None:
-        """Set the words at the right."""
-        if right != self._right:
-            self._right = right
-            self.refresh()
-
-    def notify_style_update(self) -> None:
-        """Take the colours of a new theme."""
-        super().notify_style_update()
-        self._palette.clear()
-
-    def render_line(self, y: int) -> Strip:
-        """Draw the line."""
-        width = self.size.width
-        row = spread([("Events", "head")], self._right, max(0, width - 2 * MARGIN))
-        return self._palette.strip(row, width)
 
 
 class FilterInput(Input):
@@ -148,13 +119,17 @@ class EventLogPane(Vertical):
         self.close_filter(clear=False)
 
     @on(EventLogView.Changed)
-    def _say(self, event: EventLogView.Changed) -> None:
+    def _view_changed(self, event: EventLogView.Changed) -> None:
         event.stop()
-        self._head.say(self._words())
+        self._say_how_many()
+
+    def _say_how_many(self) -> None:
+        width = max(0, self._head.size.width - 2 * MARGIN)
+        self._head.say(spread([("Events", "head")], self._words(), width))
 
     def on_mount(self) -> None:
         """Say that there is nothing yet."""
-        self._head.say(self._words())
+        self._say_how_many()
 
     def on_descendant_focus(self) -> None:
         """Show that the keys go here."""
