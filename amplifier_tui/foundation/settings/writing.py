@@ -76,7 +76,7 @@ def _scalar(value: Any) -> str:
     return dump_yaml({"v": value}).removeprefix("v:").strip()
 
 
-class SettingsError(BundleError):
+class SettingsFileError(BundleError):
     """A settings file cannot be changed."""
 
 
@@ -90,12 +90,12 @@ def write_setting(files: SettingsFiles, scope: Scope, path: str, value: Any) -> 
         value: Plain data; None removes the setting.
 
     Raises:
-        SettingsError: The scope is not available, or its file is broken and must be repaired first.
+        SettingsFileError: The scope is not available, or its file is broken and must be repaired first.
         OSError: The file cannot be written.
     """
     file = files.path(scope)
     if file is None:
-        raise SettingsError(
+        raise SettingsFileError(
             f"There are no {scope} settings here", remedy="Start in a project's folder."
         )
     text, data = _read(file)
@@ -118,7 +118,7 @@ def write_provider(files: SettingsFiles, scope: Scope, entry: dict[str, Any]) ->
     Secrets go to `keys.env`; the settings refer to them as `${VAR}`.
 
     Raises:
-        SettingsError: See `write_setting`.
+        SettingsFileError: See `write_setting`.
         OSError: A file cannot be written.
     """
     public, secrets = without_secrets(entry)
@@ -139,12 +139,14 @@ def _read(file: Path) -> tuple[str, dict[str, Any]]:
     except FileNotFoundError:
         return "", {}
     except UnicodeDecodeError as error:
-        raise SettingsError("Not UTF-8 text", path=file, remedy="Mend the file first.") from error
+        raise SettingsFileError(
+            "Not UTF-8 text", path=file, remedy="Mend the file first."
+        ) from error
     try:
         data = load_yaml(text)
     except yaml.YAMLError as error:
         sentence, line = yaml_problem(error, text)
-        raise SettingsError(
+        raise SettingsFileError(
             f"Not valid YAML: {sentence}",
             path=file,
             line=line,
@@ -153,7 +155,7 @@ def _read(file: Path) -> tuple[str, dict[str, Any]]:
     if data is None:
         return text, {}
     if not isinstance(data, dict):
-        raise SettingsError("Expected a mapping", path=file, remedy="Mend the file first.")
+        raise SettingsFileError("Expected a mapping", path=file, remedy="Mend the file first.")
     return text, data
 
 
