@@ -99,7 +99,7 @@ class YamlDocument:
 
     def __init__(self, text: str, first_line: int = 1) -> None:
         self.data, self._root = _load(text)
-        self._text, self._first_line = text, first_line
+        self.text, self._first_line = text, first_line
 
     def line_of(self, keys: Keys) -> int | None:
         """Return the line of the value at a path of keys, as far as it exists; None if empty."""
@@ -125,7 +125,7 @@ class YamlDocument:
 
     def repeated_keys(self) -> list[tuple[str, int]]:
         """Return every key that a mapping has twice, with the line; the last one counts."""
-        loader, node = _compose(self._text)  # anew: parsing changed the nodes of merged mappings
+        loader, node = _compose(self.text)  # anew: parsing changed the nodes of merged mappings
         loader.dispose()
         found: list[tuple[str, int]] = []
         pending, seen = [node], set[int]()

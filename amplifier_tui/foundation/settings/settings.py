@@ -10,10 +10,17 @@ import yaml
 
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.dicts import get_nested, module_key
+from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.io import YamlDocument, yaml_problem
 from amplifier_tui.foundation.paths import get_amplifier_home, without_fragment
 from amplifier_tui.foundation.registry.includes import namespace_of
 from amplifier_tui.foundation.settings.schema import without_wrong
+
+_REMEDY = "Mend the file first; nothing was written."
+
+
+class SettingsFileError(BundleError):
+    """A settings file is broken, or cannot be changed."""
 
 
 class Scope(StrEnum):
@@ -255,28 +262,41 @@ def read_settings_file(
         problems.append(SettingsProblem(path, message, line, scope))
 
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        document = YamlDocument(text)
+        document = load_settings_file(path)
     except FileNotFoundError:
-        return None
-    except UnicodeDecodeError:
-        problem("Not UTF-8 text; the file is ignored")
         return None
     except OSError as error:
         problem(f"Cannot be read: {error.strerror or error}")
         return None
-    except yaml.YAMLError as error:
-        sentence, line = yaml_problem(error, text)
-        problem(f"Not valid YAML, the file is ignored: {sentence}", line)
+    except SettingsFileError as error:
+        problem(f"{error.message}; the file is ignored", error.line)
         return None
-    data = {} if document.data is None else document.data
-    if not isinstance(data, dict):
-        problem(f"Expected a mapping, got {type(data).__name__}; the file is ignored", 1)
-        return None
-    kept, wrong = without_wrong(data)
+    kept, wrong = without_wrong(document.data or {})
     for entry in wrong:
         problem(f"{entry.message}; it is ignored", document.line_of(entry.keys))
     return kept
+
+
+def load_settings_file(path: Path) -> YamlDocument:
+    """Read and parse a settings file.
+
+    Raises:
+        SettingsFileError: It is broken.
+        OSError: It cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        document = YamlDocument(text)
+    except UnicodeDecodeError as error:
+        raise SettingsFileError("Not UTF-8 text", path=path, remedy=_REMEDY) from error
+    except yaml.YAMLError as error:
+        sentence, line = yaml_problem(error, text)
+        message = f"Not valid YAML: {sentence}"
+        raise SettingsFileError(message, path=path, line=line, remedy=_REMEDY) from error
+    if not isinstance(document.data, dict | None):
+        message = f"Expected a mapping, got {type(document.data).__name__}"
+        raise SettingsFileError(message, path=path, line=1, remedy=_REMEDY)
+    return document
 
 
 def _texts(value: Any) -> dict[str, str]:

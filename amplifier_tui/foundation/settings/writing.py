@@ -8,14 +8,18 @@ import yaml
 from amplifier_tui.base.files import write_atomic
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.dicts import set_nested
-from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.io import (
     dump_yaml,
     load_yaml,
-    yaml_problem,
 )
 from amplifier_tui.foundation.settings.keys import set_key, without_secrets
-from amplifier_tui.foundation.settings.settings import Scope, SettingsFiles, merge_entries
+from amplifier_tui.foundation.settings.settings import (
+    Scope,
+    SettingsFileError,
+    SettingsFiles,
+    load_settings_file,
+    merge_entries,
+)
 
 
 def edited(text: str, keys: list[str], value: Any, wanted: dict[str, Any]) -> str | None:
@@ -76,10 +80,6 @@ def _scalar(value: Any) -> str:
     return dump_yaml({"v": value}).removeprefix("v:").strip()
 
 
-class SettingsFileError(BundleError):
-    """A settings file cannot be changed."""
-
-
 def write_setting(files: SettingsFiles, scope: Scope, path: str, value: Any) -> Path:
     """Set or remove one setting, atomically; comments survive where only a value changes.
 
@@ -90,7 +90,7 @@ def write_setting(files: SettingsFiles, scope: Scope, path: str, value: Any) -> 
         value: Plain data; None removes the setting.
 
     Raises:
-        SettingsFileError: The scope is not available, or its file is broken and must be repaired first.
+        SettingsFileError: The scope is not available, or its file is broken.
         OSError: The file cannot be written.
     """
     file = files.path(scope)
@@ -135,28 +135,10 @@ def write_provider(files: SettingsFiles, scope: Scope, entry: dict[str, Any]) ->
 
 def _read(file: Path) -> tuple[str, dict[str, Any]]:
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        document = load_settings_file(file)
     except FileNotFoundError:
         return "", {}
-    except UnicodeDecodeError as error:
-        raise SettingsFileError(
-            "Not UTF-8 text", path=file, remedy="Mend the file first."
-        ) from error
-    try:
-        data = load_yaml(text)
-    except yaml.YAMLError as error:
-        sentence, line = yaml_problem(error, text)
-        raise SettingsFileError(
-            f"Not valid YAML: {sentence}",
-            path=file,
-            line=line,
-            remedy="Mend the file first; nothing was written.",
-        ) from error
-    if data is None:
-        return text, {}
-    if not isinstance(data, dict):
-        raise SettingsFileError("Expected a mapping", path=file, remedy="Mend the file first.")
-    return text, data
+    return document.text, document.data or {}
 
 
 def _remove(data: dict[str, Any], keys: list[str]) -> None:
