@@ -90,15 +90,7 @@ def turn_failure(
     prompt: str = "",
     missing: Iterable[str] = (),
 ) -> Failed:
-    """Return the event for an exception that ended a turn.
-
-    Args:
-        error: The exception.
-        stamp: Fields of an event that happens now.
-        redactor: Keeps secrets out of the words.
-        prompt: The prompt that was not answered.
-        missing: Environment variables the providers lack.
-    """
+    """Return the event for an exception that ended a turn."""
     source = failed_source(error)
     if source is not None:
         return Failed(
@@ -157,10 +149,7 @@ def internal_failure(error: BaseException, what: str, stamp: Stamp, redactor: Re
     """Return the event for an exception nobody expected.
 
     Args:
-        error: The exception.
         what: What was being done, such as `open a session`.
-        stamp: Fields of an event that happens now.
-        redactor: Keeps secrets out of the words.
     """
     return Failed(
         **stamp,

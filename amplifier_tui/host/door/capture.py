@@ -81,11 +81,7 @@ class _Router(io.TextIOBase):
 
 
 class PrintCapture:
-    """Catches what the thread that calls `start` prints from then on.
-
-    Args:
-        on_line: Gets each line.
-    """
+    """Catches what the thread that calls `start` prints from then on."""
 
     def __init__(self, on_line: OnLine) -> None:
         self._on_line = on_line

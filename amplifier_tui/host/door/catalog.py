@@ -10,23 +10,12 @@ from amplifier_tui.paths import shipped_bundles_dir
 
 
 async def list_bundles(cwd: Path, active: str) -> tuple[BundleCard, ...]:
-    """Return every bundle of a project, broken ones included.
-
-    Args:
-        cwd: The project's folder.
-        active: Name of the bundle that runs.
-    """
+    """Return every bundle of a project, broken ones included."""
     return tuple(_card(found, active) for found in await _workspace(cwd).previews())
 
 
 async def preview_bundle(cwd: Path, name: str, active: str) -> BundlePreview:
-    """Return what a bundle would mount.
-
-    Args:
-        cwd: The project's folder.
-        name: Name, path or URI.
-        active: Name of the bundle that runs.
-    """
+    """Return what a bundle would mount."""
     found = await _workspace(cwd).preview(name)
     return BundlePreview(
         card=_card(found, active),

@@ -31,7 +31,6 @@ class Engine:
     Args:
         on_failure: Told of every exception that leaves a piece of work. Called on the engine
             thread.
-        name: Name of the thread.
     """
 
     def __init__(self, on_failure: OnFailure, name: str = "amplifier-engine") -> None:
@@ -77,9 +76,6 @@ class Engine:
 
     def stop(self, timeout: float) -> bool:
         """Cancel what still runs and end the thread; called from another thread.
-
-        Args:
-            timeout: Seconds to wait for it.
 
         Returns:
             False when the thread is still busy; it is a daemon and ends with the program.

@@ -39,7 +39,6 @@ def _command(
     """Make a client's method that has the service's method of that name run on the engine.
 
     Args:
-        method: The method of `SessionClient`.
         what: What it does, for the report of a failure, such as `open a session`.
     """
 

@@ -70,12 +70,7 @@ class _Cell:
 
 
 class Outbox:
-    """Events on their way up. `put` may be called from any thread, `drain` by one.
-
-    Args:
-        soft_limit: See `SOFT_LIMIT`.
-        hard_limit: See `HARD_LIMIT`.
-    """
+    """Events on their way up. `put` may be called from any thread, `drain` by one."""
 
     def __init__(self, *, soft_limit: int = SOFT_LIMIT, hard_limit: int = HARD_LIMIT) -> None:
         self._soft = soft_limit

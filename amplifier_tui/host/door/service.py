@@ -44,7 +44,6 @@ class Service:
     """Runs sessions on the engine's loop; created there.
 
     Args:
-        put: Takes events from any thread.
         trust: Asked before a stranger's code is touched; None asks the user.
     """
 
@@ -116,12 +115,7 @@ class Service:
         )
 
     async def open(self, request: OpenRequest, carried: Carried | None = None) -> None:
-        """Open a session; the one that runs ends once the new one is there.
-
-        Args:
-            request: Which one.
-            carried: A conversation to go along.
-        """
+        """Open a session; the one that runs ends once the new one is there."""
         if self._live is not None and self._live.turns.running:
             self._live.sender.notice(
                 "warning", "A turn is running: stop it before you open another session"

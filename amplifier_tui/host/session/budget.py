@@ -56,7 +56,6 @@ def limits_of(config: Mapping[str, Any], provider: ProviderFacts) -> Limits:
     """Return the limits of a context manager, from its configuration in the usual words.
 
     Args:
-        config: Of the context module.
         provider: Whose window is filled.
     """
     most = config.get("max_tokens")
@@ -93,13 +92,9 @@ class BudgetMeter:
     """Computes the budget of one session.
 
     Args:
-        coordinator: Has context and tools.
-        facts: Names the modules of the tools.
         provider: Tells whose window is filled.
         parts: Gives the system prompt's parts; None when there is none.
-        config: Of the context module.
         window: The provider whose window is to be filled; None for that of the last request.
-        sender: Takes the measurements.
     """
 
     def __init__(

@@ -80,7 +80,6 @@ async def moved(store: SessionStore, state: Mapping[str, Any] | None) -> Carried
     """Return a session's conversation, to go on with in another bundle.
 
     Args:
-        store: Its folder.
         state: What its context and sources remember, without secrets; None where they don't.
     """
     rows = await asyncio.to_thread(lambda: tuple(row for _, row in store.stored().read()))
@@ -96,7 +95,6 @@ async def forked(
     """Return a copy of a session's conversation.
 
     Args:
-        store: Its folder.
         state: What its context and sources remember, without secrets; None where they don't.
         begun: How many rows there were when a turn began, of the turns since it was opened.
         before_turn: The first turn that is left out; None for a copy of all.

@@ -37,11 +37,7 @@ class Compactor:
     """Compacts one session's view of its conversation.
 
     Args:
-        coordinator: The session's.
-        sources: Has its pipeline.
-        facts: The provider it talks to.
         window: The provider whose window is to be filled; None for that of the last request.
-        sender: Shows lines to the user.
         done: Called when the view is another one.
     """
 

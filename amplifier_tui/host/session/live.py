@@ -82,10 +82,6 @@ class SessionParts:
 class LiveSession:
     """Runs one open session.
 
-    Args:
-        parts: What it is made of.
-        session: The kernel's session, initialized.
-
     Attributes:
         turns: Runs its prompts.
         budget: Measures how full its context window is.
@@ -158,11 +154,7 @@ class LiveSession:
     # --- beginning -------------------------------------------------------------------------
 
     async def begin(self, messages: list[dict[str, Any]]) -> None:
-        """Take the conversation up and listen.
-
-        Args:
-            messages: The stored conversation; empty for a new session.
-        """
+        """Take the conversation up and listen."""
         coordinator = self.session.coordinator
         context = coordinator.get("context")
         if messages:
@@ -365,9 +357,6 @@ class LiveSession:
 
     async def close(self, reason: str = "") -> SessionClosed:
         """Stop the turn, clean up, write everything; takes at most some 2.5 seconds.
-
-        Args:
-            reason: Why it ends.
 
         Returns:
             The event that says so; it has been sent.

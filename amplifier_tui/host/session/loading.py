@@ -36,11 +36,7 @@ class ObservingLoader(ModuleLoader):
     """A `ModuleLoader` that tells what it does.
 
     Args:
-        coordinator: The session's.
         facts: What the plan says; filled with what is found out.
-        send: Takes the events.
-        stamp: Gives the fields of an event that happens now.
-        redactor: Keeps secrets out of error texts.
     """
 
     def __init__(

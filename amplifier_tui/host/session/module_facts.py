@@ -79,10 +79,8 @@ def read_plan(
     """Return the modules of a mount plan, in mount order.
 
     Args:
-        plan: The plan.
         origins: Bundle names by `kind:module`, `session:orchestrator` and `session:context`.
         failures: Why a module's own source could not be had, by id.
-        environ: Where providers look for their keys.
     """
     origins, failures = origins or {}, failures or {}
     found: list[Planned] = []
@@ -155,7 +153,6 @@ def default_provider(providers: Mapping[str, Any], plan: Mapping[str, Any]) -> P
 
     Args:
         providers: Mounted ones by name.
-        plan: The session's mount plan.
     """
     if not providers:
         return ProviderFacts()

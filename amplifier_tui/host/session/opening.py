@@ -67,10 +67,6 @@ class Opening:
     """Opens one session.
 
     Args:
-        request: What to open.
-        put: Takes events from any thread.
-        trust: Makes the callback that is asked before a stranger's code is touched.
-        carried: A conversation to go along.
         asks_as: Session id under which questions are put before the session is on screen; empty
             for its own.
     """

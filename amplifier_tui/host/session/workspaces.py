@@ -24,10 +24,6 @@ class WorkspaceError(ValueError):
 def template_of(plan: dict[str, Any], base: Path | None) -> Path | None:
     """Return the folder a plan's `session.workspace.template` names, None when it names none.
 
-    Args:
-        plan: The mount plan.
-        base: The bundle's folder.
-
     Raises:
         WorkspaceError: It is not a folder below the bundle's.
     """
@@ -69,12 +65,7 @@ def make_workspace(template: Path, session_id: str) -> Path:
 
 
 def prune_workspaces(keep: str, now: float | None = None) -> int:
-    """Remove old copies; returns how many.
-
-    Args:
-        keep: The session that is being opened.
-        now: Unix time; None for the present.
-    """
+    """Remove old copies; returns how many."""
     limit = (time.time() if now is None else now) - KEPT_DAYS * 86_400
     try:
         folders = [path for path in scratch_root().iterdir() if path.is_dir()]

@@ -26,13 +26,7 @@ _DEEPEST: Final = 10
 
 
 class ChildStore:
-    """Keeps the records of a session's sub-agents, and of theirs; a `RecordStore`.
-
-    Args:
-        folder: The session's own folder.
-        bundle: Name of its bundle.
-        redactor: Keeps secrets out of what is written.
-    """
+    """Keeps the records of a session's sub-agents, and of theirs; a `RecordStore`."""
 
     def __init__(self, folder: Path, bundle: str, redactor: Redactor) -> None:
         self._folder = folder

@@ -23,10 +23,6 @@ class EventLogFile:
 
     The layout is that of the Amplifier CLI's log (`ts`, `lvl`, `event`, `session_id`, `data`),
     with the row's number, lane and handlers added.
-
-    Args:
-        path: The file.
-        on_trouble: See `SessionFile`.
     """
 
     def __init__(self, path: Path, on_trouble: OnTrouble | None = None) -> None:

@@ -26,12 +26,7 @@ _PROMPT, _DELTA, _WHOLE, _VOID, _RESULT = "prompt", "delta", "whole", "void", "r
 
 
 class Journal:
-    """Notes what is shown before it is a row.
-
-    Args:
-        path: The file.
-        on_trouble: See `SessionFile`.
-    """
+    """Notes what is shown before it is a row."""
 
     def __init__(self, path: Path, on_trouble: OnTrouble | None = None) -> None:
         self._file = SessionFile(path, on_trouble)
@@ -69,12 +64,7 @@ class Journal:
         self._note({"k": _RESULT, "id": call_id, "name": tool, "output": output, "ok": ok})
 
     def row_added(self, count: int, row: Row) -> None:
-        """A row is on disk.
-
-        Args:
-            count: How many rows there are now.
-            row: The row.
-        """
+        """A row is on disk."""
         self._rows = count
         match row.get("role"):
             case "user":
@@ -134,10 +124,6 @@ class _Left:
 
 def recovered_rows(path: Path, stored: StoredRows) -> list[Row]:
     """Return the rows a crash kept from being written.
-
-    Args:
-        path: The journal.
-        stored: The rows that were written.
 
     Returns:
         Rows to append, in order; empty when nothing was lost.

@@ -53,12 +53,7 @@ KEPT: Final = (ToolEnded, TurnEnded, Failed, Compacted)
 
 
 class OutcomeFile:
-    """Appends outcomes.
-
-    Args:
-        path: The file.
-        on_trouble: See `SessionFile`.
-    """
+    """Appends outcomes."""
 
     def __init__(self, path: Path, on_trouble: OnTrouble | None = None) -> None:
         self._file = SessionFile(path, on_trouble)
@@ -122,11 +117,7 @@ _NO_RESULT: Final = (
 
 
 def messages_of(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Return rows as messages; a tool call without a result gets one that says so.
-
-    Args:
-        rows: As stored, in order.
-    """
+    """Return rows as messages; a tool call without a result gets one that says so."""
     stored = [row for row in rows if row.get("role")]
     answered = {row.get("tool_call_id") for row in stored if row.get("role") == "tool"}
     messages: list[dict[str, Any]] = []
@@ -158,13 +149,7 @@ def _is_prompt(line: bytes) -> bool:
 
 
 class Replay:
-    """Turns rows of one session into events.
-
-    Args:
-        session_id: Whose rows they are.
-        stored: The rows.
-        outcomes: What is known beside them.
-    """
+    """Turns rows of one session into events."""
 
     def __init__(self, session_id: str, stored: StoredRows, outcomes: Outcomes) -> None:
         self._session_id = session_id
@@ -203,10 +188,6 @@ class Replay:
 
         They follow the calls. Ids may be used again by later answers, so the search ends with the
         next words of anybody.
-
-        Args:
-            index: The row with the calls.
-            rows: Those that were parsed already.
         """
         wanted = {call.call_id for call in calls_of(rows[index]) if call.call_id}
         found: dict[str, Row] = {}

@@ -42,9 +42,6 @@ class SessionFile:
     def append(self, line: bytes) -> int | None:
         """Write a line.
 
-        Args:
-            line: With its line end.
-
         Returns:
             Where in the file it begins. None when the disk did not take it and it is kept, and
             when the file is closed and it is lost.

@@ -44,7 +44,6 @@ class SessionStore:
 
     Args:
         folder: The session's folder; its name is the session's id.
-        redactor: Keeps secrets out of what is written.
         on_trouble: Told once when the disk stops taking what is written, and when it takes it
             again.
 
@@ -126,7 +125,6 @@ class SessionStore:
         """Write a message as the next row.
 
         Args:
-            message: As contexts get it.
             extra: Metadata for the stored row only.
         """
         row: Row = self._redactor.values(plain(message))

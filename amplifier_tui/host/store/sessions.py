@@ -43,12 +43,7 @@ class Found:
 
 
 def list_sessions(cwd: Path, limit: int = 500) -> tuple[SessionCard, ...]:
-    """Return the sessions of a project, newest first.
-
-    Args:
-        cwd: The project's folder.
-        limit: How many at most.
-    """
+    """Return the sessions of a project, newest first."""
     return tuple(_card(found) for found in _newest(cwd)[:limit])
 
 
@@ -56,7 +51,6 @@ def find_session(cwd: Path, wanted: str) -> Path:
     """Return the folder of a stored session.
 
     Args:
-        cwd: The project's folder.
         wanted: Its id, an unambiguous beginning of it, or `last` for the newest.
 
     Raises:

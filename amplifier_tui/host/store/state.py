@@ -17,13 +17,7 @@ FILE_NAME: Final = "state.json"
 
 
 class StateKeeper:
-    """Saves and restores the state of a session's pipeline; nothing it does stops the session.
-
-    Args:
-        folder: The session's folder.
-        redactor: Keeps secrets out of the file.
-        sender: Shows lines to the user.
-    """
+    """Saves and restores the state of a session's pipeline; nothing it does stops the session."""
 
     def __init__(self, folder: Path, redactor: Redactor, sender: Sender) -> None:
         self._path = folder / FILE_NAME

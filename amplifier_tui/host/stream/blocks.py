@@ -54,12 +54,7 @@ class _Lane:
 
 
 class Blocks:
-    """Follows the blocks of every lane.
-
-    Args:
-        sender: Takes the events.
-        redactor: Keeps secrets out of them.
-    """
+    """Follows the blocks of every lane."""
 
     def __init__(self, sender: Sender, redactor: Redactor) -> None:
         self._sender = sender

@@ -65,13 +65,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def changes(name: str, before: Snapshot, after: Snapshot) -> str:
-    """Return the diff between two snapshots, empty when nothing changed.
-
-    Args:
-        name: The path as the diff's headers show it.
-        before: The earlier one.
-        after: The later one.
-    """
+    """Return the diff between two snapshots, empty when nothing changed."""
     if before == after:
         return ""
     if before.note or after.note:
@@ -85,7 +79,6 @@ def unified(name: str, before: str | None, after: str | None, limit: int = DIFF_
     r"""Return a unified diff, empty when the texts are equal.
 
     Args:
-        name: The path as the headers show it.
         before: The old text; None for a file that does not exist.
         after: The new text; None for a file that is gone.
         limit: Characters at most; what is cut is counted in a last line starting with `\`.

@@ -15,8 +15,6 @@ class Lanes:
     """Follows the sub-agents of a session.
 
     Args:
-        sender: Takes the events.
-        redactor: Keeps secrets out of them.
         on_close: Told of a lane before it closes, with its status.
     """
 

@@ -54,15 +54,7 @@ Declined = Callable[[str, str, str], None]
 
 
 class Normalizer:
-    """Follows the hooks of a session and of its sub-agents.
-
-    Args:
-        sender: Takes the events.
-        store: Has the event log.
-        redactor: Keeps secrets out of everything.
-        workspace: The session's working directory, absolute.
-        facts: What is known of its modules.
-    """
+    """Follows the hooks of a session and of its sub-agents."""
 
     def __init__(
         self,

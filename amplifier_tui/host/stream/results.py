@@ -109,7 +109,6 @@ def read_plan(arguments: Any, result: Any) -> tuple[TodoItem, ...] | None:
     """Return the plan after a call of a todo tool, None when the call does not show it.
 
     Args:
-        arguments: Of the call.
         result: What the tool answered; it has the last word.
     """
     output = result.get("output", result) if isinstance(result, Mapping) else result

@@ -37,12 +37,6 @@ class Sender:
     Streamed text goes up as soon as the loop turns, except for an end that may be the beginning of
     a secret: that waits for the next piece or the end of its block. The outbox joins what a slow
     front end has not taken yet.
-
-    Args:
-        session_id: The session.
-        put: The outbox's.
-        store: Where rows, outcomes and unfinished text go.
-        redactor: Keeps secrets out of streamed text.
     """
 
     def __init__(

@@ -44,9 +44,6 @@ class Tools:
     """Follows the tool calls of every lane.
 
     Args:
-        sender: Takes the events.
-        redactor: Keeps secrets out of them.
-        workspace: The session's working directory, absolute.
         module_of: Returns the module that provides a tool; empty when unknown.
     """
 

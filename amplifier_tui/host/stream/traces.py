@@ -42,13 +42,7 @@ class _Run:
 
 
 class Traces:
-    """Writes the event log and sends its rows.
-
-    Args:
-        sender: Takes the rows.
-        log: The file.
-        redactor: Keeps secrets out of both.
-    """
+    """Writes the event log and sends its rows."""
 
     def __init__(self, sender: Sender, log: EventLogFile, redactor: Redactor) -> None:
         self._sender = sender

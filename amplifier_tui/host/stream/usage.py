@@ -59,7 +59,6 @@ def read_count(usage: Any, cost: Any = None) -> Count | None:
     """Return a usage of any vendor's wording; None when it says nothing.
 
     Args:
-        usage: A mapping of counts.
         cost: What the request cost, when that is told beside the usage.
     """
     if not isinstance(usage, Mapping):

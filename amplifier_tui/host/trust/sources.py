@@ -71,8 +71,6 @@ def asking(approvals: ApprovalQueue, book: TrustBook, project: Path) -> TrustCal
     """Return a trust callback that asks the user.
 
     Args:
-        approvals: Where the question goes.
-        book: What was trusted before.
         project: The user's folder; what is in it is told as being there.
     """
     shipped = shipped_only((shipped_bundles_dir(),))

@@ -25,10 +25,6 @@ BROKE_OFF: Final = "Your last answer broke off because of an error. Go on from t
 async def keep_partial_answer(context: Any, text: str) -> bool:
     """Add what the model said so far as its answer, marked as interrupted.
 
-    Args:
-        context: The session's context manager.
-        text: The words.
-
     Returns:
         Whether there was anything to keep.
     """

@@ -123,7 +123,6 @@ class TurnControl:
     """The turns of one session.
 
     Args:
-        parts: The session.
         first: How many turns it has had.
     """
 

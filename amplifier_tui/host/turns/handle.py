@@ -14,14 +14,7 @@ PATIENCE: Final = 1.0
 
 
 class TurnHandle:
-    """Stops one turn from any thread.
-
-    Args:
-        number: Of the turn.
-        token: The session's.
-        put: Takes events from any thread.
-        stamp: Gives the fields of an event that happens now.
-    """
+    """Stops one turn from any thread."""
 
     def __init__(
         self,
@@ -68,9 +61,6 @@ class TurnHandle:
 
     def report_blocked(self, where: Callable[[], list[Place]]) -> bool:
         """Tell the user that a module blocks the engine, unless the stop was taken up.
-
-        Args:
-            where: Tells what the engine's thread executes.
 
         Returns:
             Whether that was so.

@@ -54,7 +54,6 @@ async def expand(prompt: Prompt, resolver: Any, deduplicator: Any, workspace: Pa
     """Put the files a prompt mentions, and those attached to it, before its text.
 
     Args:
-        prompt: What the user sends.
         resolver: Capability `mention_resolver` of the session; None leaves mentions alone.
         deduplicator: Capability `mention_deduplicator`: what the model has seen already.
         workspace: Where relative attachments are.
@@ -97,10 +96,7 @@ class PromptPath:
     """Takes the prompts of a session to its orchestrator.
 
     Args:
-        coordinator: The session's.
-        recorder: Knows what the conversation has of a prompt.
         workspace: Where relative attachments are.
-        sender: Shows lines to the user.
     """
 
     def __init__(

@@ -36,9 +36,6 @@ _STEPS: Final = (
 class ContextRecorder:
     """Keeps the stored rows in step with a session's context.
 
-    Args:
-        store: Where the rows go.
-
     Attributes:
         sent: What the orchestrator got in the latest turn.
         taken: Whether that is in the conversation.
@@ -57,13 +54,7 @@ class ContextRecorder:
         self._detach: list[Callable[[], None]] = []
 
     def expect(self, sent: str, typed: str, attachments: tuple[str, ...] = ()) -> None:
-        """Announce the prompt of a turn.
-
-        Args:
-            sent: What the orchestrator gets.
-            typed: What the user typed.
-            attachments: What the user attached.
-        """
+        """Announce the prompt of a turn."""
         self.sent, self.taken, self._repeated = sent, False, None
         self._typed.clear()
         extra: dict[str, Any] = {PROMPT_KEY: typed} if typed != sent else {}
