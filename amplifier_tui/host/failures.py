@@ -3,7 +3,6 @@
 import asyncio
 import traceback
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from amplifier_tui.foundation.exceptions import BundleError
@@ -12,73 +11,69 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.sessions import SessionBusyError, SessionNotFoundError
 from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.host.turns.sources import failed_source
-from amplifier_tui.kernel import llm_errors
+from amplifier_tui.kernel import llm_errors as llm
 
 MESSAGE_LIMIT: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    kind: str
-    remedy: str
-    message: str = ""
-    """Before the error's own words."""
-
-
-# The first class that fits counts: subclasses come before their bases.
-_LLM: Final[tuple[tuple[type[llm_errors.LLMError], _Case], ...]] = (
+# Kind and remedy; the first class that fits counts, so subclasses come before their bases.
+_LLM: Final[tuple[tuple[type[llm.LLMError], str, str], ...]] = (
     (
-        llm_errors.QuotaExceededError,
-        _Case("quota", "Check the account's plan and billing, or use another provider."),
+        llm.QuotaExceededError,
+        "quota",
+        "Check the account's plan and billing, or use another provider.",
     ),
-    (llm_errors.RateLimitError, _Case("rate_limit", "Wait a moment, then send it again.")),
+    (llm.RateLimitError, "rate_limit", "Wait a moment, then send it again."),
     (
-        llm_errors.AccessDeniedError,
-        _Case("access_denied", "Check what the key may use, or choose another model."),
+        llm.AccessDeniedError,
+        "access_denied",
+        "Check what the key may use, or choose another model.",
     ),
     (
-        llm_errors.AuthenticationError,
-        _Case("authentication", "Check the provider's API key in the environment or keys.env."),
+        llm.AuthenticationError,
+        "authentication",
+        "Check the provider's API key in the environment or keys.env.",
     ),
     (
-        llm_errors.ContextLengthError,
-        _Case(
-            "context_length",
-            "Compact the conversation, or fork it before this prompt and send less.",
-        ),
+        llm.ContextLengthError,
+        "context_length",
+        "Compact the conversation, or fork it before this prompt and send less.",
     ),
     (
-        llm_errors.ContentFilterError,
-        _Case("content_filter", "Say it in other words; the provider refused this."),
+        llm.ContentFilterError,
+        "content_filter",
+        "Say it in other words; the provider refused this.",
+    ),
+    (llm.NotFoundError, "not_found", "Check the model's name and the provider's base_url."),
+    (
+        llm.NetworkError,
+        "network",
+        "Check the connection and the provider's base_url, then try again.",
     ),
     (
-        llm_errors.NotFoundError,
-        _Case("not_found", "Check the model's name and the provider's base_url."),
+        llm.ProviderUnavailableError,
+        "overloaded",
+        "The provider has trouble: wait a moment, then try again.",
+    ),
+    (llm.LLMTimeoutError, "timeout", "Try again; the provider took too long."),
+    (llm.StreamError, "stream", "Try again; the answer broke off."),
+    (llm.AbortError, "aborted", "Try again."),
+    (
+        llm.ConfigurationError,
+        "configuration",
+        "Correct the provider's configuration in the bundle or settings.",
     ),
     (
-        llm_errors.NetworkError,
-        _Case("network", "Check the connection and the provider's base_url, then try again."),
+        llm.InvalidToolCallError,
+        "tool_call",
+        "Try again; the model called a tool in a way nobody understands.",
     ),
     (
-        llm_errors.ProviderUnavailableError,
-        _Case("overloaded", "The provider has trouble: wait a moment, then try again."),
+        llm.InvalidRequestError,
+        "invalid_request",
+        "The details say what the provider refused; see the event log.",
     ),
-    (llm_errors.LLMTimeoutError, _Case("timeout", "Try again; the provider took too long.")),
-    (llm_errors.StreamError, _Case("stream", "Try again; the answer broke off.")),
-    (llm_errors.AbortError, _Case("aborted", "Try again.")),
-    (
-        llm_errors.ConfigurationError,
-        _Case("configuration", "Correct the provider's configuration in the bundle or settings."),
-    ),
-    (
-        llm_errors.InvalidToolCallError,
-        _Case("tool_call", "Try again; the model called a tool in a way nobody understands."),
-    ),
-    (
-        llm_errors.InvalidRequestError,
-        _Case("invalid_request", "The details say what the provider refused; see the event log."),
-    ),
-    (llm_errors.LLMError, _Case("provider", "Try again, or use another provider.")),
+    (llm.LLMError, "provider", "Try again, or use another provider."),
 )
 
 
@@ -169,10 +164,9 @@ def no_provider_remedy(missing: tuple[str, ...]) -> str:
 
 
 def _judged(error: BaseException) -> tuple[str, str, bool]:
-    for cls, case in _LLM:
+    for cls, kind, remedy in _LLM:
         if isinstance(error, cls):
-            retryable = bool(error.retryable) or case.kind in ("network", "stream", "aborted")
-            return case.kind, case.remedy, retryable
+            return kind, remedy, bool(error.retryable) or kind in ("network", "stream", "aborted")
     text = str(error)
     if isinstance(error, RuntimeError) and "No providers mounted" in text:
         return "no_provider", "", False

@@ -55,10 +55,15 @@ class Engine:
             work: Makes the coroutine, on the engine thread.
             what: Names it for `on_failure`, such as `open a session`.
         """
-        try:
-            self._call(self._begin, work, what)
-        except EngineStoppedError:
-            logger.info("Ignored after the end: %s", what)
+
+        def report(done: "concurrent.futures.Future[None]") -> None:
+            error = done.exception()
+            if isinstance(error, EngineStoppedError):
+                logger.info("Ignored after the end: %s", what)
+            elif error is not None:
+                self._failed(error, what)
+
+        self.ask(work).add_done_callback(report)
 
     def ask(self, work: Callable[[], Coroutine[Any, Any, T]]) -> concurrent.futures.Future[T]:
         """Run `work` on the engine and return its result or exception as a future."""
@@ -143,17 +148,6 @@ class Engine:
         finally:
             loop.set_exception_handler(lambda *_: None)
             loop.close()
-
-    def _begin(self, work: Callable[[], Coroutine[Any, Any, None]], what: str) -> None:
-        self._hold(asyncio.ensure_future(self._guarded(work, what)))
-
-    async def _guarded(self, work: Callable[[], Coroutine[Any, Any, None]], what: str) -> None:
-        try:
-            await work()
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:
-            self._failed(error, what)
 
     def _answer(
         self, work: Callable[[], Coroutine[Any, Any, T]], future: concurrent.futures.Future[T]

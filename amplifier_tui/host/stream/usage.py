@@ -6,9 +6,11 @@ answer may take several requests; else what the orchestrator said last.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final
+from functools import reduce
+from operator import add
+from typing import Any, Final, NamedTuple
 
 from amplifier_tui.host.events import Usage
 
@@ -21,8 +23,7 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(NamedTuple):
     """Tokens and cost of one or more requests; an unknown cost is None."""
 
     input_tokens: int = 0
@@ -32,27 +33,16 @@ class Count:
     reasoning_tokens: int = 0
     cost: Decimal | None = None
 
-    def __add__(self, other: "Count") -> "Count":
+    def plus(self, other: "Count") -> "Count":
+        """Return the sum of both."""
         costs = [cost for cost in (self.cost, other.cost) if cost is not None]
-        return Count(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cache_read_tokens + other.cache_read_tokens,
-            self.cache_write_tokens + other.cache_write_tokens,
-            self.reasoning_tokens + other.reasoning_tokens,
-            sum(costs, Decimal(0)) if costs else None,
-        )
+        cost = sum(costs, Decimal(0)) if costs else None
+        return Count._make((*map(add, self[:5], other[:5]), cost))
 
     def as_usage(self) -> Usage:
         """Return it as events carry it."""
-        return Usage(
-            input_tokens=self.input_tokens,
-            output_tokens=self.output_tokens,
-            cache_read_tokens=self.cache_read_tokens,
-            cache_write_tokens=self.cache_write_tokens,
-            reasoning_tokens=self.reasoning_tokens,
-            cost=None if self.cost is None else format(self.cost, "f"),
-        )
+        cost = None if self.cost is None else format(self.cost, "f")
+        return Usage(**{**self._asdict(), "cost": cost})
 
 
 def read_count(usage: Any, cost: Any = None) -> Count | None:
@@ -120,24 +110,17 @@ class UsageMeter:
     @property
     def turn(self) -> Count:
         """What the running (or latest) turn used."""
-        return sum((step.count for step in self._steps.values()), self._turn)
+        return reduce(Count.plus, (step.count for step in self._steps.values()), self._turn)
 
     @property
     def session(self) -> Count:
         """What the session used since it was opened."""
-        return self._before + self.turn
+        return self._before.plus(self.turn)
 
     def restore(self, used: Usage) -> None:
         """Count what an earlier part of the session used."""
-        cost = _money(used.cost)
-        self._before = self._before + Count(
-            used.input_tokens,
-            used.output_tokens,
-            used.cache_read_tokens,
-            used.cache_write_tokens,
-            used.reasoning_tokens,
-            cost,
-        )
+        counts = asdict(used)
+        self._before = self._before.plus(Count(**{**counts, "cost": _money(used.cost)}))
 
     def turn_begins(self) -> None:
         """Another prompt."""
@@ -149,7 +132,7 @@ class UsageMeter:
         """`provider:request`: the orchestrator asks for the next answer."""
         step = self._steps.pop(lane, None)
         if step is not None:
-            self._turn = self._turn + step.count
+            self._turn = self._turn.plus(step.count)
 
     def request_answered(self, lane: str, data: Mapping[str, Any]) -> bool:
         """`llm:response`; whether it counted."""
@@ -157,7 +140,7 @@ class UsageMeter:
         if count is None:
             return False
         step = self._steps.setdefault(lane, _Step())
-        step.requests = step.requests + count
+        step.requests = step.requests.plus(count)
         step.answered = True
         self._note(lane, data, count)
         return True
@@ -180,7 +163,7 @@ class UsageMeter:
         count = read_count(data.get("usage"), data.get("cost_usd"))
         if count is None:
             return False
-        self._turn = self._turn + count
+        self._turn = self._turn.plus(count)
         return True
 
     def _note(self, lane: str, data: Mapping[str, Any], count: Count) -> None:
