@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
+from amplifier_tui.kernel.models.hook_result import HookResult
+
 
 class ApprovalTimeoutError(Exception):
     """Nobody answered in time; the kernel then applies the request's default.
@@ -63,6 +65,24 @@ class ApprovalSystem(Protocol):
             ApprovalTimeoutError: Nobody answered within ``timeout``.
         """
         ...
+
+
+class HookApprovalSystem:
+    """An approval system that is given the hook result itself; an extension of ours.
+
+    The kernel calls `request_for_hook` of such a system in place of `request_approval`, so that it
+    can tell which emit asks.
+    """
+
+    async def request_for_hook(self, result: HookResult, prompt: str, options: list[str]) -> str:
+        """Ask and return the option chosen; see `ApprovalSystem.request_approval`.
+
+        Args:
+            result: What the emit returned: the very object, where the orchestrator passes it on.
+            prompt: The question.
+            options: The answers offered.
+        """
+        raise NotImplementedError
 
 
 class DisplaySystem(Protocol):

@@ -1,24 +1,22 @@
 """The two ways modules ask: the kernel's `ask_user`, and the provider of `hooks-approval`.
 
-Both end at the queue. The kernel passes on a prompt and nothing else, so what is asked about is
-taken from the emit that led to the question: the observer of the hooks leaves it in a context
-variable of the asking task.
+Both end at the queue. What is asked about is taken from the emit that led to the question.
 """
 
 import math
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from amplifier_tui.host.events import MAIN_LANE, Risk
 from amplifier_tui.host.gate.queue import STOPPED, ApprovalAnswer, ApprovalQuestion, ApprovalQueue
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import current_tool_call_id
-from amplifier_tui.kernel.frontend import ApprovalDecision, ApprovalTimeoutError
+from amplifier_tui.kernel.frontend import ApprovalDecision, ApprovalTimeoutError, HookApprovalSystem
 from amplifier_tui.kernel.hooks import HookRegistry, HookTrace
 from amplifier_tui.kernel.interfaces import ApprovalRequest, ApprovalResponse
+from amplifier_tui.kernel.models.hook_result import HookResult
 
+_MOST_ASKING: Final = 100
 TIMED_OUT: Final = "Approval request timed out"
 _ARGUMENT_KEYS: Final = ("tool_input", "arguments", "input", "args", "parameters")
 _RISKS: Final[dict[str, Risk]] = {
@@ -30,63 +28,71 @@ _RISKS: Final[dict[str, Risk]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """The emit that led to a question.
-
-    Attributes:
-        trace: The emit.
-        lane: Which agent's it is.
-        hooks: The registry of that session.
-    """
-
-    trace: HookTrace
-    lane: str
-    hooks: HookRegistry
-
-
-ASKING: ContextVar[Asking | None] = ContextVar("amplifier_tui_asking", default=None)
-"""Set by the observer when an emit ends in `ask_user`, in the task that emitted."""
-
-
-def lane_of_task() -> str:
-    """Return the lane of the code that runs, as far as its emits have told."""
-    asking = ASKING.get()
-    return asking.lane if asking is not None else MAIN_LANE
-
-
-class KernelApprovals:
-    """The kernel's `ApprovalSystem` (spec 002, hook result processing).
+class KernelApprovals(HookApprovalSystem):
+    """The kernel's approval system of one session (spec 002, hook result processing).
 
     Args:
         approvals: Where the questions go.
         module_of: Names the module behind a hook handler.
+        lane: The agent whose session it is.
     """
 
-    def __init__(self, approvals: ApprovalQueue, module_of: Callable[[str], str] = str) -> None:
+    def __init__(
+        self,
+        approvals: ApprovalQueue,
+        module_of: Callable[[str], str] = str,
+        lane: str = MAIN_LANE,
+    ) -> None:
         self._approvals = approvals
         self._module_of = module_of
+        self._lane = lane
+        self._hooks: HookRegistry | None = None
+        self._asking: dict[int, HookTrace] = {}
+        """The emits that ended in a question, by the identity of their result."""
 
-    async def request_approval(
-        self, prompt: str, options: list[str], timeout: float, default: Literal["allow", "deny"]
-    ) -> str:
-        """Ask; see `kernel.approval.ApprovalSystem`.
+    def observe(self, hooks: HookRegistry) -> None:
+        """Note which emits of the session end in a question."""
+        self._hooks = hooks
+        hooks.observe(self._note)
+
+    def _note(self, trace: HookTrace) -> None:
+        if trace.result.action == "ask_user":
+            self._asking[id(trace.result)] = trace
+            if len(self._asking) > _MOST_ASKING:
+                # Nobody came to ask: the oldest is given up.
+                del self._asking[next(iter(self._asking))]
+
+    async def request_for_hook(self, result: HookResult, prompt: str, options: list[str]) -> str:
+        """Ask what a hook wants to know; see `kernel.frontend.HookApprovalSystem`.
 
         Raises:
             ApprovalTimeoutError: Nobody answered. It carries what to do: never allow what is
                 risky.
         """
-        asking = ASKING.get()
-        if asking is not None and not _belongs(asking.trace, prompt):
-            asking = None
-        question = self._question(asking, prompt, options, timeout, default)
-        hooks = asking.hooks if asking is not None else None
-        await _tell(hooks, events.APPROVAL_REQUIRED, question)
+        trace = self._asking.pop(id(result), None)
+        timeout, default = result.approval_timeout, result.approval_default
+        return await self._ask(self._question(trace, prompt, options, timeout, default))
+
+    async def request_approval(
+        self, prompt: str, options: list[str], timeout: float, default: Literal["allow", "deny"]
+    ) -> str:
+        """Ask for an orchestrator that does so itself; see `kernel.frontend.ApprovalSystem`.
+
+        Raises:
+            ApprovalTimeoutError: As `request_for_hook`.
+        """
+        # It says nothing of the emit: take the latest with these words.
+        found = [key for key, trace in self._asking.items() if _prompt_of(trace) == prompt]
+        trace = self._asking.pop(found[-1]) if found else None
+        return await self._ask(self._question(trace, prompt, options, timeout, default))
+
+    async def _ask(self, question: ApprovalQuestion) -> str:
+        await _tell(self._hooks, events.APPROVAL_REQUIRED, question)
         answer = await self._approvals.ask(question)
         if answer.outcome == "allowed":
-            await _tell(hooks, events.APPROVAL_GRANTED, question, answer)
+            await _tell(self._hooks, events.APPROVAL_GRANTED, question, answer)
             return ApprovalDecision("Allow")
-        await _tell(hooks, events.APPROVAL_DENIED, question, answer)
+        await _tell(self._hooks, events.APPROVAL_DENIED, question, answer)
         if answer.outcome == "timed_out":
             raise ApprovalTimeoutError(answer.reason, default=answer.default)
         reason = STOPPED if answer.outcome == "cancelled" else answer.reason
@@ -94,24 +100,15 @@ class KernelApprovals:
 
     def _question(
         self,
-        asking: Asking | None,
+        trace: HookTrace | None,
         prompt: str,
         options: list[str],
         timeout: float,
         default: Literal["allow", "deny"],
     ) -> ApprovalQuestion:
-        if asking is None:
-            return ApprovalQuestion(
-                asker="a hook",
-                prompt=prompt,
-                options=tuple(options),
-                timeout=_seconds(timeout),
-                default=default,
-                call_id=current_tool_call_id() or "",
-            )
-        trace = asking.trace
-        data = trace.data
-        handler = next((h for h in trace.handlers if h.verdict == "ask_user"), None)
+        data = trace.data if trace is not None else {}
+        handlers = trace.handlers if trace is not None else ()
+        handler = next((h for h in handlers if h.verdict == "ask_user"), None)
         arguments = data.get("tool_input")
         return ApprovalQuestion(
             asker=self._module_of(handler.name) if handler is not None else "a hook",
@@ -123,7 +120,7 @@ class KernelApprovals:
             options=tuple(options),
             timeout=_seconds(timeout),
             default=default,
-            lane=asking.lane,
+            lane=self._lane,
         )
 
 
@@ -164,9 +161,8 @@ class ProviderApprovals:
         return ApprovalResponse(approved=False, reason=reason or None)
 
 
-def _belongs(trace: HookTrace, prompt: str) -> bool:
-    # Left from an earlier emit of the same task, it would describe another call.
-    return (trace.result.approval_prompt or "Allow this operation?") == prompt
+def _prompt_of(trace: HookTrace) -> str:
+    return trace.result.approval_prompt or "Allow this operation?"
 
 
 def _arguments(details: Mapping[str, Any]) -> Mapping[str, Any]:

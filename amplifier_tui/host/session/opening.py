@@ -315,6 +315,8 @@ class Opening:
     async def _create(self, prepared: PreparedBundle, parts: SessionParts) -> AmplifierSession:
         normalizer, sender = parts.normalizer, parts.sender
 
+        approvals = KernelApprovals(parts.approvals, parts.facts.module_of_handler)
+
         def before_initialize(session: AmplifierSession) -> None:
             coordinator = session.coordinator
             loader = ObservingLoader(
@@ -322,6 +324,7 @@ class Opening:
             )
             session.loader = coordinator.loader = loader
             normalizer.on_declined = loader.declined
+            approvals.observe(coordinator.hooks)
             normalizer.observe(coordinator.hooks)
             coordinator.register_capability("session.events_path", str(parts.store.events_path))
             records = ChildStore(parts.store.folder, parts.bundle, self.redactor)
@@ -334,7 +337,7 @@ class Opening:
 
         return await prepared.create_session(
             session_id=self.session_id,
-            approval_system=KernelApprovals(parts.approvals, parts.facts.module_of_handler),
+            approval_system=approvals,
             display_system=Display(sender),
             session_cwd=parts.workspace,
             is_resumed=bool(self._request.resume),

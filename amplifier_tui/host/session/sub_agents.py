@@ -5,8 +5,9 @@ from typing import Final
 
 from amplifier_tui.foundation.spawn.capability import ChildInfo
 from amplifier_tui.host.events import TurnStatus
-from amplifier_tui.host.gate.surfaces import ProviderApprovals
+from amplifier_tui.host.gate.surfaces import KernelApprovals, ProviderApprovals
 from amplifier_tui.host.session.live import SessionParts
+from amplifier_tui.host.stream.notices import Display
 from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.session import AmplifierSession
 
@@ -24,6 +25,10 @@ async def follow(
         parent_lane if parent_lane != parts.sender.session_id else "main",
         info.instruction,
     )
+    approvals = KernelApprovals(parts.approvals, parts.facts.module_of_handler, info.session_id)
+    approvals.observe(child.coordinator.hooks)
+    child.coordinator.approval_system = approvals
+    child.coordinator.display_system = Display(parts.sender, info.session_id)
     parts.normalizer.observe(child.coordinator.hooks, info.session_id)
     # Its events are in the log of the session on the screen.
     child.coordinator.register_capability("session.events_path", str(parts.store.events_path))

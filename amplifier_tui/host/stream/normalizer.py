@@ -20,7 +20,6 @@ from amplifier_tui.host.events import (
     TurnStatus,
     UsageChanged,
 )
-from amplifier_tui.host.gate.surfaces import ASKING, Asking
 from amplifier_tui.host.messages import metadata_of, text_of
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.module_facts import ModuleFacts
@@ -86,13 +85,11 @@ class Normalizer:
         """Follow a registry; returns what ends it."""
 
         def observer(trace: HookTrace) -> None:
-            self._take(trace, lane, hooks)
+            self._take(trace, lane)
 
         return hooks.observe(observer)
 
-    def _take(self, trace: HookTrace, lane: str, hooks: HookRegistry) -> None:
-        if trace.result.action == "ask_user":
-            ASKING.set(Asking(trace, lane, hooks))
+    def _take(self, trace: HookTrace, lane: str) -> None:
         try:
             self._traces.take(trace, lane)
             if is_abandoned():

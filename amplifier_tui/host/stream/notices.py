@@ -4,8 +4,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
-from amplifier_tui.host.events import Level
-from amplifier_tui.host.gate.surfaces import lane_of_task
+from amplifier_tui.host.events import MAIN_LANE, Level
 from amplifier_tui.host.stream.results import error_text, first_line
 from amplifier_tui.host.stream.sender import Sender
 
@@ -94,13 +93,14 @@ TEXT_LIMIT: Final = 4_000
 class Display:
     """The kernel's `DisplaySystem` (spec 002, hook result processing)."""
 
-    def __init__(self, sender: Sender) -> None:
+    def __init__(self, sender: Sender, lane: str = MAIN_LANE) -> None:
         self._sender = sender
+        self._lane = lane
 
     def show_message(self, message: str, level: str, source: str = "hook") -> None:
         """Show a message; see `kernel.display.DisplaySystem`."""
         known = _LEVELS.get(str(level), "info")
-        self._sender.notice(known, str(message)[:TEXT_LIMIT], str(source), lane_of_task())
+        self._sender.notice(known, str(message)[:TEXT_LIMIT], str(source), self._lane)
 
     def push_nesting(self, *args: Any, **kwargs: Any) -> None:
         """A sub-agent begins to speak. Nothing to do: its lane says so already."""

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from amplifier_tui.base.text import encodable
-from amplifier_tui.kernel.frontend import ApprovalTimeoutError
+from amplifier_tui.kernel.frontend import ApprovalTimeoutError, HookApprovalSystem
 from amplifier_tui.kernel.hooks.results import injections_of, projection
 from amplifier_tui.kernel.models.hook_result import ContextInjection, HookResult, changed
 
@@ -149,9 +149,12 @@ async def _ask_user(
         )
         return HookResult(action="deny", reason="No approval system available")
     try:
-        decision = asker.request_approval(
-            prompt, options, result.approval_timeout, result.approval_default
-        )
+        if isinstance(asker, HookApprovalSystem):
+            decision: Any = asker.request_for_hook(result, prompt, options)
+        else:
+            decision = asker.request_approval(
+                prompt, options, result.approval_timeout, result.approval_default
+            )
         if inspect.isawaitable(decision):
             decision = await decision
     except ApprovalTimeoutError as error:
