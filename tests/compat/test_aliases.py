@@ -98,7 +98,7 @@ assert ToolResult is Again is amplifier_tui.kernel.ToolResult
 """
 
 
-@pytest.mark.parametrize("first", ["message_models", "validation.behavioral", "pytest_plugin"])
+@pytest.mark.parametrize("first", ["message_models", "validation.kinds", "pytest_plugin"])
 @pytest.mark.parametrize("beside_the_real_one", [False, True])
 def test_whatever_is_imported_first_there_is_one_class(
     first: str, beside_the_real_one: bool, tmp_path: Path

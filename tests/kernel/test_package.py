@@ -81,7 +81,7 @@ import amplifier_tui.kernel as kernel
 [root] = map(Path, kernel.__path__)
 for file in sorted(root.rglob("*.py")):
     name = ".".join(file.relative_to(root).with_suffix("").parts).removesuffix("__init__")
-    if not any(part in name for part in ("pytest_plugin", "behavioral", "structural")):
+    if not any(part in name for part in ("pytest_plugin", "suites")):
         importlib.import_module(f"amplifier_tui.kernel.{{name}}".rstrip("."))
 print([name for name in {HEAVY} if name in sys.modules])
 """

@@ -12,7 +12,7 @@ from tests.fixtures.modules import KIND_OF, copied
 PLUGIN = "amplifier_tui.kernel.pytest_plugin"
 TESTS = """
 import pytest
-from amplifier_tui.kernel.validation.structural import ToolStructuralTests
+from amplifier_tui.kernel.validation.suites import ToolStructuralTests
 
 
 class TestStructure(ToolStructuralTests):

@@ -1,4 +1,4 @@
-"""Mounting one module.
+"""Mounting one module; providers may have several instances of one.
 
 A module the session can do without leaves nothing half mounted behind when it fails: the mount
 points and handlers are as they were. The failure is logged and announced as
@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.mounting.callbacks import contained
 from amplifier_tui.kernel.mounting.errors import (
@@ -195,3 +197,75 @@ async def announce_failure(
     if spec.get("instance_id"):
         data["instance_id"] = spec["instance_id"]
     await coordinator.hooks.emit(events.MODULE_LOAD_FAILED, data)
+
+
+BEFORE_LOAD = "provider.before_load"
+LOAD_FAILURE = "provider.load_failure"
+
+
+def check_instances(specs: list[dict[str, Any]]) -> None:
+    """Raise ``ValueError`` if several entries of one module can't be told apart."""
+    unnamed = Counter(spec["module"] for spec in specs if not spec.get("instance_id"))
+    for module_id, count in unnamed.items():
+        if count > 1:
+            raise ValueError(
+                "Multi-instance providers require explicit 'instance_id' on each additional entry. "
+                f"Found {count} entries for module '{module_id}' without instance_id "
+                "(at most 1 allowed as the default instance)."
+            )
+
+
+async def mount_provider(
+    coordinator: ModuleCoordinator, loader: Any, spec: dict[str, Any], ready: ReadyQueue
+) -> None:
+    """Load and mount a provider; if that fails, undo it, announce it and go on.
+
+    Raises:
+        Exception: Only what the capability ``provider.load_failure`` raises, to abort.
+    """
+    queued = len(ready)
+    failure: Exception | None = None
+    with MountWindow(coordinator) as window:
+        try:
+            await _call(coordinator, BEFORE_LOAD, spec)
+            await load_and_mount(coordinator, loader, "provider", spec, ready)
+            _settle_name(coordinator, spec, window.points["providers"])
+            window.warn_of_replaced(spec["module"])
+        except Exception as error:
+            window.restore()
+            failure = error
+    if failure is not None:
+        del ready[queued:]
+        await announce_failure(coordinator, "provider", spec, failure)
+        await _call(coordinator, LOAD_FAILURE, spec, failure)
+
+
+def _settle_name(
+    coordinator: ModuleCoordinator, spec: dict[str, Any], earlier: dict[str, Any]
+) -> None:
+    mounted: dict[str, Any] = coordinator.get("providers")
+    fresh = [name for name in mounted if mounted[name] is not earlier.get(name)]
+    if not fresh:
+        raise ModuleDeclinedError("Provider mount did not install a new provider instance")
+    instance_id = spec.get("instance_id")
+    if not instance_id or instance_id in fresh:
+        return
+    default = spec["module"].removeprefix("provider-")
+    own_name = default if default in fresh else fresh[0]
+    provider = mounted[own_name]
+    if own_name in earlier:
+        mounted[own_name] = earlier[own_name]
+    else:
+        del mounted[own_name]
+    mounted[instance_id] = provider
+
+
+async def _call(
+    coordinator: ModuleCoordinator, capability: str, spec: dict[str, Any], *details: Any
+) -> None:
+    function = coordinator.get_capability(capability)
+    if function is None:
+        return
+    outcome = function(coordinator, copy_plain(spec), *details)
+    if inspect.isawaitable(outcome):
+        await outcome

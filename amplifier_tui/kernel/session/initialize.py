@@ -12,10 +12,11 @@ from amplifier_tui.kernel.mounting.errors import exception_text
 from amplifier_tui.kernel.mounting.mount import (
     OptionalKind,
     ReadyQueue,
+    check_instances,
     load_and_mount,
     mount_optional,
+    mount_provider,
 )
-from amplifier_tui.kernel.mounting.providers import check_instances, mount_provider
 from amplifier_tui.kernel.utils.truncate import redact_secrets, without_cycles
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.kernel.models import HookResult
-from amplifier_tui.kernel.validation.proto_schema import (
+from amplifier_tui.kernel.validation.base import (
     VALID_APPROVAL_DEFAULTS,
     VALID_CONTEXT_INJECTION_ROLES,
     VALID_HOOK_ACTIONS,

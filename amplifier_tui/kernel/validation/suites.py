@@ -1,10 +1,12 @@
-"""Test classes for authors of modules: inherit from one, and pytest runs it on your module.
+"""Test classes for authors of modules: inherit from one, and pytest checks your module.
 
-The fixtures come from the pytest plugin. Only test suites import this.
+The structural ones run the validator of a kind; the behavioral ones try the mounted module. The
+fixtures come from the pytest plugin. Only test suites import this.
 """
 
 import inspect
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, ClassVar, Final
 
 import pytest
 
@@ -13,7 +15,52 @@ from amplifier_tui.kernel.hooks.results import INVALID_RESPONSE
 from amplifier_tui.kernel.llm_errors import LLMError
 from amplifier_tui.kernel.message_models import ChatResponse, TextBlock
 from amplifier_tui.kernel.models import ModelInfo, ProviderInfo, ToolResult
-from amplifier_tui.kernel.validation.proto_schema import VALID_HOOK_ACTIONS
+from amplifier_tui.kernel.validation.base import VALID_HOOK_ACTIONS
+from amplifier_tui.kernel.validation.base import check_on_session_ready as check_on_session_ready
+from amplifier_tui.kernel.validation.kinds import VALIDATORS
+
+
+class _StructuralTests:
+    kind: ClassVar[str]
+
+    @pytest.mark.asyncio
+    async def test_structural_validation(self, module_path: Path | None) -> None:
+        """The module passes the validator of its kind."""
+        if module_path is None:
+            pytest.skip("No module path detected")
+        result = await VALIDATORS[self.kind]().validate(module_path)
+        problems = [f"{c.name}: {c.message}. {c.remedy}".strip() for c in result.errors]
+        assert result.passed, "\n".join([result.summary(), *problems])
+
+
+class ProviderStructuralTests(_StructuralTests):
+    """Validates a provider module."""
+
+    kind = "provider"
+
+
+class ToolStructuralTests(_StructuralTests):
+    """Validates a tool module."""
+
+    kind = "tool"
+
+
+class HookStructuralTests(_StructuralTests):
+    """Validates a hook module."""
+
+    kind = "hook"
+
+
+class OrchestratorStructuralTests(_StructuralTests):
+    """Validates an orchestrator module."""
+
+    kind = "orchestrator"
+
+
+class ContextStructuralTests(_StructuralTests):
+    """Validates a context module."""
+
+    kind = "context"
 
 
 class ProviderBehaviorTests:
