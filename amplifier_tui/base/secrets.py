@@ -212,7 +212,8 @@ _NAMES: Final = (
 )
 _FIELD_NAME: Final = re.compile(rf"(?:^|_)(?:{'|'.join(_NAMES)})$")
 _VARIABLE: Final = re.compile(
-    r"(?i)(?:_|^)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$|API_?KEY"
+    r"(?i)(?:_|^)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH|COOKIE)"
+    r"(?:_?[0-9]+)?$|API_?KEY"
 )
 _HARMLESS: Final = frozenset({"none", "null", "true", "false", "unused", "not-needed"})
 

@@ -24,7 +24,7 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.modules.tool_bash.settings import read_settings
+from amplifier_tui.modules.tool_bash.settings import BashSettings
 from amplifier_tui.modules.tool_bash.tool import PROGRESS, BashTool
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ async def mount(
     Raises:
         ValueError: A value makes no sense, or there is no shell.
     """
-    settings = read_settings(config or {})
+    settings = BashSettings.read(config)
     if os.name != "posix":
         logger.warning("tool-bash needs a POSIX system; it is not mounted")
         return None

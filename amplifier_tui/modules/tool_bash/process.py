@@ -15,6 +15,7 @@ TERM_GRACE: Final = 0.5
 
 _READ: Final = 64 * 1024
 _POLL: Final = 0.02
+_LOOK_EVERY: Final = 1.0
 
 
 class CommandProcess:
@@ -94,14 +95,20 @@ class CommandProcess:
             return True
         return True
 
+    async def gone(self, every: float) -> None:
+        """Wait for the end of the whole group, looking every few seconds: no event tells it."""
+        while True:
+            if not self.group_alive:
+                return
+            await asyncio.sleep(every)
+
     async def end(self) -> None:
         """End the group: ask first, then kill. Takes at most about :data:`TERM_GRACE` seconds."""
         self._signal(signal.SIGTERM)
         try:
             async with asyncio.timeout(TERM_GRACE):
                 await self._process.wait()
-                while self.group_alive:  # noqa: ASYNC110 (the system tells nobody)
-                    await asyncio.sleep(_POLL)
+                await self.gone(_POLL)
         except TimeoutError:
             pass
         finally:
@@ -120,3 +127,38 @@ class CommandProcess:
     def _signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
+
+
+class Leftovers:
+    """Keeps background processes alive until the session ends.
+
+    What they print is read on: with a closed or full pipe they would die or hang.
+    """
+
+    def __init__(self) -> None:
+        self._readers: dict[CommandProcess, asyncio.Task[None]] = {}
+
+    def hold(self, process: CommandProcess) -> None:
+        """Take over a process group whose shell has ended."""
+        task = asyncio.create_task(_read(process), name=f"bash-background:{process.pid}")
+        self._readers[process] = task
+        task.add_done_callback(lambda _: self._forget(process))
+
+    async def end(self) -> None:
+        """End everything that is left."""
+        left = dict(self._readers)
+        for task in left.values():
+            task.cancel()
+        await asyncio.gather(*(process.end() for process in left), return_exceptions=True)
+        for process in left:
+            self._forget(process)
+
+    def _forget(self, process: CommandProcess) -> None:
+        if self._readers.pop(process, None) is not None:
+            process.close()
+
+
+async def _read(process: CommandProcess) -> None:
+    while await process.read():
+        pass
+    await process.gone(_LOOK_EVERY)

@@ -1,13 +1,14 @@
-"""Following a command from its start to its end."""
+"""Following a command from its start to its end, and keeping what it prints."""
 
 from __future__ import annotations
 
 import asyncio
+import codecs
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from amplifier_tui.modules.tool_bash.output import Output
+from amplifier_tui.base.text import printed
 from amplifier_tui.modules.tool_bash.process import CommandProcess
 
 logger = logging.getLogger(__name__)
@@ -19,7 +20,66 @@ _LAST_WORDS: Final = 0.2
 """Seconds after the shell's end in which output is still waited for."""
 
 
-class Run:
+class Output:
+    """Collects output in bounded space.
+
+    Args:
+        limit: Characters that are kept, half of them from the end.
+        piece: Characters of one piece that is passed on.
+    """
+
+    def __init__(self, limit: int, piece: int) -> None:
+        self._half = limit // 2
+        self._piece = piece
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._head = ""
+        self._tail = ""
+        self._pending = ""
+        self._skipped = 0
+        self._total = 0
+        self.size = 0
+
+    def feed(self, data: bytes) -> None:
+        """Take what was read; empty data means the end."""
+        self.size += len(data)
+        text = self._decoder.decode(data, final=not data)
+        self._total += len(text)
+        room = self._half - len(self._head)
+        if room > 0:
+            self._head += text[:room]
+            kept = text[room:]
+        else:
+            kept = text
+        self._tail = (self._tail + kept)[-self._half :]
+        self._pending += text
+        if len(self._pending) > self._piece:
+            self._skipped += len(self._pending) - self._piece
+            self._pending = self._pending[-self._piece :]
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is something to pass on."""
+        return bool(self._pending)
+
+    def take_piece(self) -> str:
+        """Return what came since the last piece; of very much, the end."""
+        piece, self._pending = self._pending, ""
+        skipped, self._skipped = self._skipped, 0
+        return f"[… {skipped} characters …]\n{piece}" if skipped else piece
+
+    def text(self) -> str:
+        """Return the output for the model: plain text, the middle of very much left out."""
+        left_out = self._total - len(self._head) - len(self._tail)
+        if left_out <= 0:
+            return printed(self._head + self._tail)
+        return (
+            f"{printed(self._head)}\n"
+            f"[… {left_out} of {self._total} characters left out ({self.size} bytes in all) …]\n"
+            f"{printed(self._tail)}"
+        )
+
+
+class CommandRun:
     """One command, until its shell ends.
 
     Args:

@@ -1,103 +1,118 @@
-"""What a bundle may say about the shell."""
+"""What a bundle may say about the shell, and the variables a command sees."""
 
 from __future__ import annotations
 
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, ClassVar, Final
 
+from pydantic import BeforeValidator, Field, field_validator
+
+from amplifier_tui.base.config import ModuleSettings, PathText, Seconds, Texts
+from amplifier_tui.base.secrets import is_secret_variable
 from amplifier_tui.modules.tool_bash.denials import CATASTROPHIC, Denial
 
+_QUIET: Final[dict[str, str]] = {
+    "TERM": "dumb",
+    "NO_COLOR": "1",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "MANPAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": "true",
+    "PIP_NO_INPUT": "1",
+    "PYTHONUNBUFFERED": "1",
+}
+"""A command has no terminal: it must not colour, page, or wait for an answer."""
 
-@dataclass(frozen=True)
-class Settings:
+_DROPPED: Final = ("FORCE_COLOR", "CLICOLOR_FORCE", "BASH_ENV", "ENV")
+
+
+def _texts_by_name(value: Any) -> Any:
+    """Numbers and the like are written without quotes in YAML."""
+    if not isinstance(value, Mapping):
+        return value
+    return {str(name): str(item) for name, item in value.items()}
+
+
+class BashSettings(ModuleSettings):
     """The module's configuration; see the package's docstring."""
 
-    timeout: float = 120.0
-    max_timeout: float = 600.0
-    max_output_chars: int = 30_000
-    shell: str = "bash"
-    denials: tuple[Denial, ...] = CATASTROPHIC
-    keep_env: tuple[str, ...] = ()
+    module: ClassVar[str] = "tool-bash"
+
+    timeout: Seconds = Field(120.0, ge=0.1)
+    max_timeout: Seconds = Field(600.0, ge=0.1)
+    max_output_chars: int = Field(30_000, ge=1_000, description="a number")
+    shell: str | None = None
+    denied_commands: Texts = ()
+    builtin_denials: bool = True
+    keep_env: Texts = ()
     pass_secrets: bool = False
-    env: Mapping[str, str] = field(default_factory=dict)
-    working_dir: str | None = None
+    env: Annotated[dict[str, str], BeforeValidator(_texts_by_name)] = Field(
+        {}, description="a mapping of names to values"
+    )
+    working_dir: PathText | None = None
+
+    @field_validator("denied_commands")
+    @classmethod
+    def _readable(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        for text in texts:
+            try:
+                re.compile(text)
+            except re.error as error:
+                raise ValueError(
+                    f"has {text!r}, which is no regular expression: {error}"
+                ) from error
+        return texts
+
+    @property
+    def longest(self) -> float:
+        """The most seconds a call may ask for."""
+        return max(self.timeout, self.max_timeout)
+
+    def denials(self) -> tuple[Denial, ...]:
+        """What is refused whoever allows it."""
+        return (
+            *(CATASTROPHIC if self.builtin_denials else ()),
+            *(
+                Denial(re.compile(text), f"it matches the denied pattern {text}")
+                for text in self.denied_commands
+            ),
+        )
+
+    def find_shell(self) -> str:
+        """Return the path of the shell.
+
+        Raises:
+            ValueError: There is none.
+        """
+        names = [self.shell] if self.shell else ["bash", "sh"]
+        for name in names:
+            found = shutil.which(name)
+            if found is not None:
+                return found
+        raise ValueError(
+            f"tool-bash finds no shell ({' or '.join(names)}): install it, or set `shell`"
+        )
 
 
-def read_settings(config: Mapping[str, Any]) -> Settings:
-    """Check a module's config.
+def command_environment(own: Mapping[str, str], settings: BashSettings) -> dict[str, str]:
+    """Return the variables of a command.
 
     Args:
-        config: The ``config`` of the mount plan's entry. Unknown keys are left alone.
-
-    Raises:
-        ValueError: A value makes no sense, or there is no shell.
+        own: This program's variables.
+        settings: What to keep and what to set.
     """
-    defaults = Settings()
-    timeout = _number(config, "timeout", defaults.timeout, 0.1)
-    env = config.get("env") or {}
-    if not isinstance(env, Mapping):
-        raise ValueError(f"`env` of tool-bash must map names to values, not {env!r}")
-    folder = config.get("working_dir")
-    builtin = CATASTROPHIC if _flag(config, "builtin_denials", True) else ()
-    return Settings(
-        timeout=timeout,
-        max_timeout=max(timeout, _number(config, "max_timeout", defaults.max_timeout, 0.1)),
-        max_output_chars=int(_number(config, "max_output_chars", defaults.max_output_chars, 1_000)),
-        shell=_shell(config.get("shell")),
-        denials=(*builtin, *_denials(config)),
-        keep_env=tuple(_texts(config, "keep_env")),
-        pass_secrets=_flag(config, "pass_secrets", False),
-        env={str(name): str(value) for name, value in env.items()},
-        working_dir=None if folder is None else str(folder),
-    )
-
-
-def _shell(wanted: Any) -> str:
-    names = [str(wanted)] if wanted else ["bash", "sh"]
-    for name in names:
-        found = shutil.which(name)
-        if found is not None:
-            return found
-    raise ValueError(f"tool-bash finds no shell ({' or '.join(names)}): install it, or set `shell`")
-
-
-def _denials(config: Mapping[str, Any]) -> list[Denial]:
-    denials = []
-    for text in _texts(config, "denied_commands"):
-        try:
-            denials.append(Denial(re.compile(text), f"it matches the denied pattern {text}"))
-        except re.error as error:
-            raise ValueError(f"`denied_commands` of tool-bash: {text!r}: {error}") from error
-    return denials
-
-
-def _texts(config: Mapping[str, Any], name: str) -> list[str]:
-    value = config.get(name)
-    if value is None:
-        return []
-    if isinstance(value, str):
-        value = [value]
-    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-        raise ValueError(f"`{name}` of tool-bash must be a list of texts, not {value!r}")
-    return list(value)
-
-
-def _number(config: Mapping[str, Any], name: str, default: float, least: float) -> float:
-    value = config.get(name)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
-        raise ValueError(f"`{name}` of tool-bash must be a number from {least:g} up, not {value!r}")
-    return value
-
-
-def _flag(config: Mapping[str, Any], name: str, default: bool) -> bool:
-    value = config.get(name)
-    if value is None:
-        return default
-    if not isinstance(value, bool):
-        raise ValueError(f"`{name}` of tool-bash must be true or false, not {value!r}")
-    return value
+    environment = {
+        name: value
+        for name, value in own.items()
+        if name not in _DROPPED
+        and (
+            settings.pass_secrets
+            or not is_secret_variable(name)
+            or any(fnmatchcase(name, pattern) for pattern in settings.keep_env)
+        )
+    }
+    return {**environment, **_QUIET, **settings.env}

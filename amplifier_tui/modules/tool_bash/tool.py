@@ -10,12 +10,9 @@ from typing import Any, Final
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules.tool_bash.denials import refusal
-from amplifier_tui.modules.tool_bash.environment import command_environment
-from amplifier_tui.modules.tool_bash.leftovers import Leftovers
-from amplifier_tui.modules.tool_bash.output import Output
-from amplifier_tui.modules.tool_bash.process import CommandProcess
-from amplifier_tui.modules.tool_bash.run import Run
-from amplifier_tui.modules.tool_bash.settings import Settings
+from amplifier_tui.modules.tool_bash.process import CommandProcess, Leftovers
+from amplifier_tui.modules.tool_bash.run import CommandRun, Output
+from amplifier_tui.modules.tool_bash.settings import BashSettings, command_environment
 
 PROGRESS: Final = "tool:progress"
 WORKING_DIR_CAPABILITY: Final = "session.working_dir"
@@ -30,12 +27,17 @@ class BashTool:
     Args:
         settings: How.
         coordinator: Says where the workspace is, and takes the progress; None for neither.
+
+    Raises:
+        ValueError: There is no shell.
     """
 
     name = "bash"
 
-    def __init__(self, settings: Settings, coordinator: Any | None = None) -> None:
+    def __init__(self, settings: BashSettings, coordinator: Any | None = None) -> None:
         self._settings = settings
+        self._shell = settings.find_shell()
+        self._denials = settings.denials()
         self._coordinator = coordinator
         self._leftovers = Leftovers()
 
@@ -60,7 +62,7 @@ class BashTool:
                     "type": "number",
                     "description": (
                         f"Seconds it may take. Default {self._settings.timeout:g}, at most "
-                        f"{self._settings.max_timeout:g}."
+                        f"{self._settings.longest:g}."
                     ),
                 },
             },
@@ -85,7 +87,7 @@ class BashTool:
                 f"`timeout` must be a number of seconds, not {input['timeout']!r}.",
                 "invalid_arguments",
             )
-        reason = refusal(command, self._settings.denials)
+        reason = refusal(command, self._denials)
         if reason is not None:
             return _failed(
                 f"Refused: {reason}. The command was not run; tool-bash never runs such commands.",
@@ -96,11 +98,11 @@ class BashTool:
             return _failed(f"The workspace {folder} does not exist.", "no_workspace")
         environment = command_environment(os.environ, self._settings)
         try:
-            process = await CommandProcess.start(self._settings.shell, command, folder, environment)
+            process = await CommandProcess.start(self._shell, command, folder, environment)
         except (OSError, ValueError) as error:
             return _failed(f"The command can't be started: {error}.", type(error).__name__)
         output = Output(self._settings.max_output_chars, _PIECE)
-        run = Run(process, output, timeout, self._show)
+        run = CommandRun(process, output, timeout, self._show)
         started = time.monotonic()
         await run.finish()
         if run.left_running:
@@ -118,7 +120,7 @@ class BashTool:
             seconds = float(wanted)
         except (TypeError, ValueError):
             return None
-        return min(seconds, self._settings.max_timeout) if seconds > 0 else None
+        return min(seconds, self._settings.longest) if seconds > 0 else None
 
     def _folder(self) -> Path:
         folder = None
@@ -143,7 +145,7 @@ def _failed(message: str, kind: str) -> ToolResult:
     return ToolResult(success=False, output=message, error={"type": kind, "message": message})
 
 
-def _result(run: Run, output: Output, seconds: float) -> ToolResult:
+def _result(run: CommandRun, output: Output, seconds: float) -> ToolResult:
     code = run.exit_code
     if run.timed_out:
         state = f"timed out after {run.timeout:g} s and was ended"

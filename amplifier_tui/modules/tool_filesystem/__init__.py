@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.modules.tool_filesystem.edit_tool import EditFileTool
 from amplifier_tui.modules.tool_filesystem.read_tool import ReadFileTool
-from amplifier_tui.modules.tool_filesystem.settings import read_settings
-from amplifier_tui.modules.tool_filesystem.workspace import Workspace
+from amplifier_tui.modules.tool_filesystem.workspace import FilesystemSettings, ToolWorkspace
 from amplifier_tui.modules.tool_filesystem.write_tool import WriteFileTool
 
 if TYPE_CHECKING:
@@ -45,8 +44,8 @@ async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = 
     Raises:
         ValueError: A value makes no sense.
     """
-    settings = read_settings(config or {})
-    workspace = Workspace(settings, coordinator)
+    settings = FilesystemSettings.read(config)
+    workspace = ToolWorkspace(settings, coordinator)
     for tool in (
         ReadFileTool(workspace, settings),
         WriteFileTool(workspace),

@@ -8,13 +8,12 @@ from typing import Any
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules.tool_filesystem import arguments
-from amplifier_tui.modules.tool_filesystem.changes import Change, compare
-from amplifier_tui.modules.tool_filesystem.listings import missing
-from amplifier_tui.modules.tool_filesystem.problems import FileProblem, failed, from_os_error
-from amplifier_tui.modules.tool_filesystem.replacing import replace_passage
+from amplifier_tui.modules.tool_filesystem import calls
+from amplifier_tui.modules.tool_filesystem.calls import FileProblem, failed, from_os_error
+from amplifier_tui.modules.tool_filesystem.editing import Change, compare, replace_passage
+from amplifier_tui.modules.tool_filesystem.reading import missing
 from amplifier_tui.modules.tool_filesystem.text_file import load, save
-from amplifier_tui.modules.tool_filesystem.workspace import Workspace
+from amplifier_tui.modules.tool_filesystem.workspace import ToolWorkspace
 
 
 class EditFileTool:
@@ -26,7 +25,7 @@ class EditFileTool:
 
     name = "edit_file"
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: ToolWorkspace) -> None:
         self._workspace = workspace
 
     @property
@@ -44,7 +43,7 @@ class EditFileTool:
         return {
             "type": "object",
             "properties": {
-                "file_path": arguments.FILE_PATH,
+                "file_path": calls.FILE_PATH,
                 "old_string": {"type": "string", "description": "The passage to replace."},
                 "new_string": {"type": "string", "description": "What to put in its place."},
                 "replace_all": {
@@ -62,12 +61,10 @@ class EditFileTool:
             input: See :attr:`input_schema`.
         """
         try:
-            old = arguments.text(input, "old_string")
-            new = arguments.text(input, "new_string")
-            everywhere = arguments.flag(input, "replace_all", False)
-            path = await asyncio.to_thread(
-                self._workspace.resolve, arguments.file_path(input), "write"
-            )
+            old = calls.text(input, "old_string")
+            new = calls.text(input, "new_string")
+            everywhere = calls.flag(input, "replace_all", False)
+            path = await asyncio.to_thread(self._workspace.resolve, calls.file_path(input), "write")
             async with self._workspace.lock(path):
                 facts, change, lines = await asyncio.to_thread(
                     self._edit, path, old, new, everywhere
@@ -75,7 +72,7 @@ class EditFileTool:
         except FileProblem as problem:
             return failed(problem)
         except OSError as error:
-            return failed(from_os_error(error, "change", Path(str(arguments.file_path(input)))))
+            return failed(from_os_error(error, "change", Path(str(calls.file_path(input)))))
         await self._workspace.emit(events.ARTIFACT_WRITE, path, self.name, facts)
         count = facts["replacements"]
         where = (

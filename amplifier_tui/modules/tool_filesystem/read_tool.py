@@ -8,12 +8,17 @@ from typing import Any, Final
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules.tool_filesystem import arguments, images
-from amplifier_tui.modules.tool_filesystem.listings import list_folder, missing
-from amplifier_tui.modules.tool_filesystem.pages import Page, read_page
-from amplifier_tui.modules.tool_filesystem.problems import FileProblem, failed, from_os_error
-from amplifier_tui.modules.tool_filesystem.settings import Settings
-from amplifier_tui.modules.tool_filesystem.workspace import Workspace
+from amplifier_tui.modules.tool_filesystem import calls
+from amplifier_tui.modules.tool_filesystem.calls import FileProblem, failed, from_os_error
+from amplifier_tui.modules.tool_filesystem.reading import (
+    Page,
+    list_folder,
+    media_type,
+    missing,
+    read_image,
+    read_page,
+)
+from amplifier_tui.modules.tool_filesystem.workspace import FilesystemSettings, ToolWorkspace
 
 DEFAULT_LINES: Final = 2_000
 
@@ -28,7 +33,7 @@ class ReadFileTool:
 
     name = "read_file"
 
-    def __init__(self, workspace: Workspace, settings: Settings) -> None:
+    def __init__(self, workspace: ToolWorkspace, settings: FilesystemSettings) -> None:
         self._workspace = workspace
         self._settings = settings
 
@@ -47,7 +52,7 @@ class ReadFileTool:
         return {
             "type": "object",
             "properties": {
-                "file_path": arguments.FILE_PATH,
+                "file_path": calls.FILE_PATH,
                 "offset": {
                     "type": "integer",
                     "minimum": 1,
@@ -73,17 +78,15 @@ class ReadFileTool:
             input: See :attr:`input_schema`.
         """
         try:
-            path = await asyncio.to_thread(
-                self._workspace.resolve, arguments.file_path(input), "read"
-            )
-            offset = arguments.number(input, "offset", 1)
-            limit = arguments.number(input, "limit", DEFAULT_LINES)
-            numbers = arguments.flag(input, "line_numbers", self._settings.line_numbers)
+            path = await asyncio.to_thread(self._workspace.resolve, calls.file_path(input), "read")
+            offset = calls.number(input, "offset", 1)
+            limit = calls.number(input, "limit", DEFAULT_LINES)
+            numbers = calls.flag(input, "line_numbers", self._settings.line_numbers)
             result, facts = await asyncio.to_thread(self._read, path, offset, limit, numbers)
         except FileProblem as problem:
             return failed(problem)
         except OSError as error:
-            return failed(from_os_error(error, "read", Path(str(arguments.file_path(input)))))
+            return failed(from_os_error(error, "read", Path(str(calls.file_path(input)))))
         await self._workspace.emit(events.ARTIFACT_READ, path, self.name, facts)
         return result
 
@@ -96,11 +99,11 @@ class ReadFileTool:
             return ToolResult(output=listing), {"bytes": len(listing.encode()), "folder": True}
         if not path.exists():
             raise missing(path, shown)
-        kind = images.media_type(path)
+        kind = media_type(path)
         if kind is not None:
             if not self._settings.images:
                 raise FileProblem(f"{shown} is an image; this session shows none.", "binary")
-            return images.read_image(path, kind, shown), {
+            return read_image(path, kind, shown), {
                 "bytes": path.stat().st_size,
                 "media_type": kind,
             }

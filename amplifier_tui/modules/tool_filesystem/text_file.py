@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 import contextlib
 import os
-import stat
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
-from uuid import uuid4
+from typing import BinaryIO, Final, Literal
 
-from amplifier_tui.modules.tool_filesystem.problems import FileProblem, from_os_error
+from amplifier_tui.base.files import NotRegularFileError, open_regular, write_atomic
+from amplifier_tui.modules.tool_filesystem.calls import FileProblem, from_os_error
 
 Newline = Literal["\n", "\r\n"]
 
@@ -100,33 +100,28 @@ def decode(data: bytes, *, lossy: bool = False) -> TextFile:
     return TextFile(data.decode("utf-8", "surrogateescape"))
 
 
-def open_file(path: Path) -> int:
-    """Open a regular file for reading.
-
-    The path has no links any more; one that appeared in the meantime is refused, and so is
-    anything that could block, such as a pipe.
-
-    Returns:
-        The file descriptor.
+def open_file(path: Path) -> BinaryIO:
+    """Open a regular file for reading, but no link, which may have appeared in the meantime.
 
     Raises:
         FileProblem: It is not a regular file, or can't be opened.
     """
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    with _told("read", path):
+        return open_regular(path, follow_links=False)
+
+
+@contextlib.contextmanager
+def _told(verb: str, path: Path) -> Iterator[None]:
     try:
-        found = path.lstat()
-        if stat.S_ISDIR(found.st_mode):
-            raise FileProblem(f"{path} is a folder, not a file.", "is_folder")
-        if not stat.S_ISREG(found.st_mode):
-            raise FileProblem(f"{path} is not a regular file (a device or pipe).", "not_a_file")
-        handle = os.open(path, flags)
+        yield
+    except IsADirectoryError as error:
+        raise FileProblem(f"{path} is a folder, not a file.", "is_folder") from error
+    except NotRegularFileError as error:
+        raise FileProblem(
+            f"{path} is not a regular file (a device or pipe).", "not_a_file"
+        ) from error
     except OSError as error:
-        raise from_os_error(error, "read", path) from error
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise FileProblem(f"{path} is not a regular file (a device or pipe).", "not_a_file")
-    return handle
+        raise from_os_error(error, verb, path) from error
 
 
 def load(path: Path) -> TextFile:
@@ -135,7 +130,7 @@ def load(path: Path) -> TextFile:
     Raises:
         FileProblem: It can't be read, is too large, or is no text.
     """
-    with os.fdopen(open_file(path), "rb") as file:
+    with open_file(path) as file, _told("read", path):
         size = os.fstat(file.fileno()).st_size
         if size > MAX_TEXT_BYTES:
             raise FileProblem(
@@ -143,10 +138,7 @@ def load(path: Path) -> TextFile:
                 f"{MAX_TEXT_BYTES}). Change it with a command instead.",
                 "too_large",
             )
-        try:
-            data = file.read(MAX_TEXT_BYTES + 1)
-        except OSError as error:
-            raise from_os_error(error, "read", path) from error
+        data = file.read(MAX_TEXT_BYTES + 1)
     if is_binary(data):
         raise FileProblem(f"{path} is a binary file ({len(data)} bytes), not text.", "binary")
     return decode(data)
@@ -160,38 +152,7 @@ def save(path: Path, data: bytes) -> None:
     Raises:
         FileProblem: The path is no place for a file, or the system refuses.
     """
-    try:
-        mode = _mode(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name[:80]}.{uuid4().hex}.tmp")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        handle = os.open(temporary, flags | getattr(os, "O_CLOEXEC", 0), 0o666)
-    except OSError as error:
-        raise from_os_error(error, "write", path) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise from_os_error(error, "write", path) from error
-
-
-def _mode(path: Path) -> int | None:
-    """The mode of the file to be replaced; None if there is none."""
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return None
-    if stat.S_ISDIR(found.st_mode):
-        raise FileProblem(f"{path} is a folder, not a file.", "is_folder")
-    if not stat.S_ISREG(found.st_mode):
-        raise FileProblem(f"{path} is not a regular file (a device or pipe).", "not_a_file")
-    if not os.access(path, os.W_OK):
-        raise FileProblem(f"Can't write {path}: it is write-protected.", "os_error")
-    return stat.S_IMODE(found.st_mode)
+    with _told("write", path):
+        if path.exists() and not os.access(path, os.W_OK):
+            raise FileProblem(f"Can't write {path}: it is write-protected.", "os_error")
+        write_atomic(path, data, durable=True, links="refuse")

@@ -10,19 +10,47 @@ import asyncio
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Final, Literal
 from weakref import WeakValueDictionary
 
+from pydantic import Field, field_validator
+
+from amplifier_tui.base.config import ModuleSettings, Paths, PathText
 from amplifier_tui.kernel.correlation import current_tool_call_id
-from amplifier_tui.modules.tool_filesystem.problems import FileProblem
-from amplifier_tui.modules.tool_filesystem.settings import Settings
+from amplifier_tui.modules.tool_filesystem.calls import FileProblem
 
 WORKING_DIR_CAPABILITY = "session.working_dir"
 
 Access = Literal["read", "write"]
 
 
-class Workspace:
+TOOLS: Final = ("read_file", "write_file", "edit_file")
+
+
+class FilesystemSettings(ModuleSettings):
+    """The module's configuration; see the package's docstring."""
+
+    module: ClassVar[str] = "tool-filesystem"
+
+    tools: tuple[str, ...] = TOOLS
+    allowed_read_paths: Paths = ()
+    allowed_write_paths: Paths = ()
+    denied_read_paths: Paths = ()
+    denied_write_paths: Paths = ()
+    max_read_bytes: int = Field(256 * 1024, ge=1024, description="a number")
+    line_numbers: bool = True
+    images: bool = True
+    working_dir: PathText | None = None
+
+    @field_validator("tools", mode="before")
+    @classmethod
+    def _known(cls, tools: Any) -> tuple[str, ...]:
+        if not isinstance(tools, list | tuple) or any(name not in TOOLS for name in tools):
+            raise ValueError(f"must be a list of {', '.join(TOOLS)}, not {tools!r}")
+        return tuple(tools)
+
+
+class ToolWorkspace:
     """Turns the paths of calls into files, or refuses them.
 
     Args:
@@ -30,7 +58,7 @@ class Workspace:
         coordinator: Says where the workspace is, and takes the events; None for neither.
     """
 
-    def __init__(self, settings: Settings, coordinator: Any | None = None) -> None:
+    def __init__(self, settings: FilesystemSettings, coordinator: Any | None = None) -> None:
         self._settings = settings
         self._coordinator = coordinator
         self._locks: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()

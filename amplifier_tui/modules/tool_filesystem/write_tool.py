@@ -8,11 +8,11 @@ from typing import Any
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules.tool_filesystem import arguments
-from amplifier_tui.modules.tool_filesystem.changes import Change, compare
-from amplifier_tui.modules.tool_filesystem.problems import FileProblem, failed, from_os_error
+from amplifier_tui.modules.tool_filesystem import calls
+from amplifier_tui.modules.tool_filesystem.calls import FileProblem, failed, from_os_error
+from amplifier_tui.modules.tool_filesystem.editing import Change, compare
 from amplifier_tui.modules.tool_filesystem.text_file import TextFile, load, save
-from amplifier_tui.modules.tool_filesystem.workspace import Workspace
+from amplifier_tui.modules.tool_filesystem.workspace import ToolWorkspace
 
 
 class WriteFileTool:
@@ -24,7 +24,7 @@ class WriteFileTool:
 
     name = "write_file"
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: ToolWorkspace) -> None:
         self._workspace = workspace
 
     @property
@@ -41,7 +41,7 @@ class WriteFileTool:
         return {
             "type": "object",
             "properties": {
-                "file_path": arguments.FILE_PATH,
+                "file_path": calls.FILE_PATH,
                 "content": {"type": "string", "description": "The whole new content."},
             },
             "required": ["file_path", "content"],
@@ -54,16 +54,14 @@ class WriteFileTool:
             input: See :attr:`input_schema`.
         """
         try:
-            content = arguments.text(input, "content")
-            path = await asyncio.to_thread(
-                self._workspace.resolve, arguments.file_path(input), "write"
-            )
+            content = calls.text(input, "content")
+            path = await asyncio.to_thread(self._workspace.resolve, calls.file_path(input), "write")
             async with self._workspace.lock(path):
                 facts, change = await asyncio.to_thread(self._write, path, content)
         except FileProblem as problem:
             return failed(problem)
         except OSError as error:
-            return failed(from_os_error(error, "write", Path(str(arguments.file_path(input)))))
+            return failed(from_os_error(error, "write", Path(str(calls.file_path(input)))))
         await self._workspace.emit(events.ARTIFACT_WRITE, path, self.name, facts)
         verb = "Created" if facts["created"] else "Replaced"
         return ToolResult(

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.modules.tool_bash.output import Output, plain
+from amplifier_tui.base.text import printed
+from amplifier_tui.modules.tool_bash.run import Output
 from tests.modules.tool_bash.support import Shell
 
 
@@ -32,7 +33,8 @@ async def test_the_end_of_a_flood_without_line_ends_is_kept(shell: Shell):
         ("\x1b[1;31mred\x1b[0m", "red"),
         ("\x1b]0;title\x07text", "text"),
         ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
-        ("\x1b]52;c;aGk=", ""),
+        ("\x1b]52;c;aGk=\x07", ""),
+        ("\x1b]52;c;aGk=", "52;c;aGk="),  # Unfinished: it must not hide what follows.
         ("\x1bPq sixel \x1b\\after", "after"),
         ("10%\r50%\r100%\n", "100%\n"),
         ("one\r\ntwo\r\n", "one\ntwo\n"),
@@ -42,7 +44,7 @@ async def test_the_end_of_a_flood_without_line_ends_is_kept(shell: Shell):
     ],
 )
 def test_control_sequences_do_not_reach_the_model(raw: str, shown: str):
-    assert plain(raw) == shown
+    assert printed(raw) == shown
 
 
 @given(st.lists(st.binary(max_size=50), max_size=40), st.integers(10, 200), st.integers(1, 60))
@@ -62,11 +64,11 @@ def test_however_output_arrives_little_is_kept_and_nothing_is_miscounted(
     text = data.decode("utf-8", "replace")
     assert output.size == len(data)
     if len(text) <= 2 * (limit // 2):
-        assert output.text() == plain(text)
+        assert output.text() == printed(text)
     else:
         half = limit // 2
-        assert output.text().startswith(plain(text[:half]))
-        assert output.text().endswith(plain(text[-half:]))
+        assert output.text().startswith(printed(text[:half]))
+        assert output.text().endswith(printed(text[-half:]))
         assert f"[… {len(text) - 2 * half} of {len(text)} characters left out" in output.text()
     if not any("characters …]" in part for part in shown):
         assert "".join(shown) == text

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.modules import tool_filesystem
-from amplifier_tui.modules.tool_filesystem.problems import FileProblem
-from amplifier_tui.modules.tool_filesystem.settings import read_settings
-from amplifier_tui.modules.tool_filesystem.workspace import Workspace
+from amplifier_tui.modules.tool_filesystem.calls import FileProblem
+from amplifier_tui.modules.tool_filesystem.workspace import FilesystemSettings, ToolWorkspace
 from tests.modules.tool_filesystem.support import Files, kind
 
 
@@ -164,7 +163,7 @@ def test_no_path_leads_out_of_the_workspace(path: str, absolute: bool):
         (top / "outside").mkdir()
         (root / "out").symlink_to(top / "outside")
         (root / "sub" / "up").symlink_to("..")
-        workspace = Workspace(read_settings({"working_dir": str(root)}))
+        workspace = ToolWorkspace(FilesystemSettings.read({"working_dir": str(root)}))
         given = f"{root}/{path}" if absolute else path
         for access in ("read", "write"):
             try:

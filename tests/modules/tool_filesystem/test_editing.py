@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_tui.modules.tool_filesystem.problems import FileProblem
-from amplifier_tui.modules.tool_filesystem.replacing import replace_passage
+from amplifier_tui.modules.tool_filesystem.calls import FileProblem
+from amplifier_tui.modules.tool_filesystem.editing import replace_passage
 from amplifier_tui.modules.tool_filesystem.text_file import TextFile, decode, save
 from tests.modules.tool_filesystem.support import Files, kind
 

@@ -1,14 +1,18 @@
-"""A part of a text file, read without holding the rest in memory."""
+"""Pages of text files, images, and what is in a folder."""
 
 from __future__ import annotations
 
+import base64
+import difflib
 import io
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from amplifier_tui.modules.tool_filesystem.problems import FileProblem, from_os_error
+from amplifier_tui.kernel.message_models import ImageBlock, TextBlock
+from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules.tool_filesystem.calls import FileProblem, from_os_error
 from amplifier_tui.modules.tool_filesystem.text_file import (
     MAX_TEXT_BYTES,
     decode,
@@ -62,7 +66,7 @@ def read_page(path: Path, offset: int, limit: int, max_bytes: int) -> Page:
     Raises:
         FileProblem: It can't be read, or is no text.
     """
-    with os.fdopen(open_file(path), "rb") as raw:
+    with open_file(path) as raw:
         size = os.fstat(raw.fileno()).st_size
         try:
             return _read(_as_utf8(raw, path), offset, limit, max_bytes, size)
@@ -131,3 +135,109 @@ def _count(file: BinaryIO, seen: int) -> int | None:
         total += block.count(b"\n")
         last = block[-1:]
     return None
+
+
+MAX_IMAGE_BYTES: Final = 3_700_000
+"""Most bytes of an image: in base64 it stays below the 5 MB that APIs accept."""
+
+_SIGNATURES: Final[tuple[tuple[bytes, str], ...]] = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+
+
+def media_type(path: Path) -> str | None:
+    """Return the type of an image by its first bytes; None for any other file.
+
+    Raises:
+        FileProblem: The file can't be read.
+    """
+    with open_file(path) as file:
+        head = file.read(16)
+    for signature, kind in _SIGNATURES:
+        if head.startswith(signature):
+            return kind
+    return "image/webp" if head[:4] == b"RIFF" and head[8:12] == b"WEBP" else None
+
+
+def read_image(path: Path, kind: str, shown: str) -> ToolResult:
+    """Return an image as a tool's result.
+
+    Args:
+        path: The file.
+        kind: Its media type.
+        shown: How to name it.
+
+    Raises:
+        FileProblem: It can't be read, or is too large.
+    """
+    with open_file(path) as file:
+        data = file.read(MAX_IMAGE_BYTES + 1)
+    if len(data) > MAX_IMAGE_BYTES:
+        raise FileProblem(
+            f"{shown} is larger than {MAX_IMAGE_BYTES} bytes, too large to be looked at. "
+            "Make a smaller copy of it first.",
+            "too_large",
+        )
+    line = f"{shown}: {kind}, {len(data)} bytes."
+    source = {
+        "type": "base64",
+        "media_type": kind,
+        "data": base64.b64encode(data).decode("ascii"),
+    }
+    return ToolResult(output=line, content=[TextBlock(text=line), ImageBlock(source=source)])
+
+
+_MAX_ENTRIES: Final = 500
+
+
+def list_folder(path: Path) -> str:
+    """Return the entries of a folder, folders first, one a line.
+
+    Raises:
+        FileProblem: It can't be read.
+    """
+    try:
+        with os.scandir(path) as found:
+            entries = [(not entry.is_dir(), entry.name, _line(entry)) for entry in found]
+    except OSError as error:
+        raise from_os_error(error, "list", path) from error
+    entries.sort(key=lambda entry: (entry[0], entry[1].casefold()))
+    lines = [line for _, _, line in entries[:_MAX_ENTRIES]]
+    if len(entries) > _MAX_ENTRIES:
+        lines.append(f"[… {len(entries) - _MAX_ENTRIES} more entries]")
+    return "\n".join(lines) or "(The folder is empty.)"
+
+
+def _line(entry: os.DirEntry[str]) -> str:
+    # A name is data: it may hold line ends or characters that can't be encoded.
+    name = entry.name.encode("utf-8", "replace").decode()
+    name = "".join(character if character.isprintable() else "?" for character in name)
+    if entry.is_symlink():
+        return f"{name} (link)"
+    if entry.is_dir(follow_symlinks=False):
+        return f"{name}/"
+    try:
+        return f"{name}  {entry.stat(follow_symlinks=False).st_size} bytes"
+    except OSError:
+        return name
+
+
+def missing(path: Path, shown: str) -> FileProblem:
+    """Return the problem of a file that is not there, with names that are close.
+
+    Args:
+        path: The file.
+        shown: How to name it.
+    """
+    close: list[str] = []
+    try:
+        names = os.listdir(path.parent)[:5_000]
+    except OSError:
+        names = []
+    if names:
+        close = difflib.get_close_matches(path.name, names, n=3, cutoff=0.6)
+    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    return FileProblem(f"There is no file {shown}.{hint}", "not_found")

@@ -1,12 +1,13 @@
-"""Finding a passage of a text exactly, and replacing it."""
+"""Finding a passage of a text exactly and replacing it, and what a change changes in lines."""
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from amplifier_tui.modules.tool_filesystem.problems import FileProblem
+from amplifier_tui.modules.tool_filesystem.calls import FileProblem
 from amplifier_tui.modules.tool_filesystem.text_file import TextFile
 
 _COMPARED: Final = 2_000
@@ -17,7 +18,7 @@ _LISTED: Final = 8
 
 
 @dataclass(frozen=True)
-class Replacement:
+class PassageReplacement:
     """The outcome of an edit.
 
     Attributes:
@@ -31,7 +32,7 @@ class Replacement:
     lines: list[int]
 
 
-def replace_passage(file: TextFile, old: str, new: str, *, everywhere: bool) -> Replacement:
+def replace_passage(file: TextFile, old: str, new: str, *, everywhere: bool) -> PassageReplacement:
     """Replace a passage.
 
     Line ends need not match: a line end of ``old`` finds any, and those of ``new`` become what the
@@ -78,7 +79,7 @@ def replace_passage(file: TextFile, old: str, new: str, *, everywhere: bool) -> 
             newline = "\r\n" if "\r\n" in match.group() else "\n"
         return new.replace("\n", newline)
 
-    return Replacement(pattern.sub(replacement, file.text), len(found), lines)
+    return PassageReplacement(pattern.sub(replacement, file.text), len(found), lines)
 
 
 def _plain(text: str) -> str:
@@ -97,3 +98,58 @@ def _not_found(text: str, old: str) -> str:
             line = text.count("\n", 0, loose.start()) + 1
             return f"{said}: the passage at line {line} differs in its white space. Read it again."
     return f"{said}. Read the file again: it may have changed."
+
+
+_MAX_LINES: Final = 4_000
+"""Lines of either text up to which they are compared; beyond, comparing takes too long."""
+
+_MAX_DIFF: Final = 64 * 1024
+"""Characters of a diff that are passed on."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change.
+
+    Attributes:
+        diff: Unified diff; empty where the texts are too long to be compared.
+        added: Lines added; None where that is not known.
+        removed: Lines removed; None where that is not known.
+    """
+
+    diff: str = ""
+    added: int | None = None
+    removed: int | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Return the change as event data."""
+        return {"diff": self.diff, "lines_added": self.added, "lines_removed": self.removed}
+
+    def __str__(self) -> str:
+        return "" if self.added is None else f" (+{self.added} −{self.removed} lines)"
+
+
+def compare(before: str, after: str, name: str) -> Change:
+    """Compare two versions of a file.
+
+    Args:
+        before: The old text.
+        after: The new text.
+        name: Name of the file, for the head of the diff.
+    """
+    old, new = _lines(before), _lines(after)
+    if max(len(old), len(new)) > _MAX_LINES:
+        return Change()
+    diff = list(difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm=""))
+    added = sum(line.startswith("+") for line in diff[2:])
+    removed = sum(line.startswith("-") for line in diff[2:])
+    text = "\n".join(diff)
+    if len(text) > _MAX_DIFF:
+        text = text[:_MAX_DIFF].rpartition("\n")[0]
+    return Change(text, added, removed)
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.replace("\r\n", "\n").split("\n")
+    # A line end at the end ends the last line; it does not begin another.
+    return lines[:-1] if lines[-1] == "" else lines
