@@ -11,9 +11,14 @@ from typing import Any, Final
 
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.modules._shared.session_paths import session_folder, session_name, working_dir
-from amplifier_tui.modules.hooks_checkpoint.restoring import inside, restore, shown_path
 from amplifier_tui.modules.hooks_checkpoint.settings import CheckpointSettings
-from amplifier_tui.modules.hooks_checkpoint.store import ChangedTurn, CopyStore
+from amplifier_tui.modules.hooks_checkpoint.store import (
+    ChangedTurn,
+    CopyStore,
+    inside,
+    restore,
+    shown_path,
+)
 
 logger = logging.getLogger(__name__)
 

@@ -31,10 +31,9 @@ from amplifier_tui.kernel.utils.tool_calls import (
     response_tool_calls,
 )
 from amplifier_tui.modules._shared.session_paths import working_dir
-from amplifier_tui.modules.provider_mock.answers import ScriptedAnswer, answer
+from amplifier_tui.modules.provider_mock.answers import ScriptedAnswer, answer, look_at
 from amplifier_tui.modules.provider_mock.pace import Pace, count_usage
 from amplifier_tui.modules.provider_mock.script import AgentScript, ScriptError, read_script
-from amplifier_tui.modules.provider_mock.seen import look_at
 
 BUILT_IN: Final = Path(__file__).with_name("built_in.yaml")
 NAME: Final = "mock"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 from uuid import uuid4
 
 from amplifier_tui.kernel.llm_errors import ContentFilterError, StreamError
@@ -19,10 +19,64 @@ from amplifier_tui.kernel.message_models import (
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from amplifier_tui.kernel.utils.tool_calls import call_block, read_tool_call
 from amplifier_tui.modules.provider_openai.chat_request import REASONING_FIELDS
-from amplifier_tui.modules.provider_openai.think_tags import ThinkTags
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion, ChatCompletionChunk
+
+Kind = Literal["text", "thinking"]
+
+_OPEN: Final = "<think>"
+_CLOSE: Final = "</think>"
+
+
+class ThinkTags:
+    """Tells text from thinking in a stream of pieces, however the tags are cut."""
+
+    def __init__(self) -> None:
+        self._state: Literal["start", "thinking", "after", "text"] = "start"
+        self._held = ""
+
+    def feed(self, piece: str) -> Iterator[tuple[Kind, str]]:
+        """Yield what is certain after one more piece, in order."""
+        self._held += piece
+        if self._state == "start":
+            yield from self._at_start()
+        if self._state == "thinking":
+            yield from self._thinking()
+        if self._state == "after" and (rest := self._held.lstrip()):
+            self._state, self._held = "text", rest
+        if self._state == "text" and self._held:
+            held, self._held = self._held, ""
+            yield "text", held
+
+    def finish(self) -> Iterator[tuple[Kind, str]]:
+        """Yield what was held back, now that no more follows."""
+        if self._held and self._state != "after":
+            yield "thinking" if self._state == "thinking" else "text", self._held
+        self._held = ""
+
+    def _at_start(self) -> Iterator[tuple[Kind, str]]:
+        stripped = self._held.lstrip()
+        if stripped.startswith(_OPEN):
+            self._state, self._held = "thinking", stripped[len(_OPEN) :].lstrip("\n")
+        elif not _OPEN.startswith(stripped):
+            self._state = "text"
+        yield from ()
+
+    def _thinking(self) -> Iterator[tuple[Kind, str]]:
+        before, tag, after = self._held.partition(_CLOSE)
+        if tag:
+            self._state, self._held = "after", after
+        else:
+            # The end of what is here may be the beginning of the closing tag.
+            keep = next(
+                (size for size in range(len(_CLOSE) - 1, 0, -1) if before.endswith(_CLOSE[:size])),
+                0,
+            )
+            before, self._held = before[: len(before) - keep], before[len(before) - keep :]
+        if before:
+            yield "thinking", before
+
 
 _FINISH = {"function_call": "tool_calls"}
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.message_models import TextBlock, ThinkingBlock
 from amplifier_tui.modules.provider_openai import mount
-from amplifier_tui.modules.provider_openai.think_tags import ThinkTags
+from amplifier_tui.modules.provider_openai.chat_answer import ThinkTags
 from tests.modules.provider_openai.support import gpt
 from tests.modules.provider_support import READ_FILE, ask, mounted
 from tests.servers import Text, Thinking, reply
