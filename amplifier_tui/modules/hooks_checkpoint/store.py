@@ -1,4 +1,4 @@
-"""Copies of files, and the index of what they are copies of.
+"""Copies of files, the index of what they are copies of, and putting them back.
 
 ``index.jsonl`` has one line for each turn in which a file changed (``turn``), for each file before
 its first change in that turn (``file``) and for what a tool made of it (``after``). The contents

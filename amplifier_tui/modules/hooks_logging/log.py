@@ -30,9 +30,6 @@ logger = logging.getLogger(__name__)
 FLUSH_AFTER: Final = 0.5
 """Seconds after which a line is written."""
 
-FLUSH_AT: Final = 500
-"""Waiting lines at which they are written at once."""
-
 MOST_WAITING: Final = 20_000
 """Waiting lines beyond which new ones are dropped: the disk does not keep up."""
 
@@ -130,6 +127,7 @@ class SessionLog:
             self._timer = None
         async with self._lock:
             lines, self._waiting = self._waiting, []
+            dropped, self._dropped = self._dropped, 0
             if not lines or self._broken:
                 return
             try:
@@ -139,33 +137,25 @@ class SessionLog:
                 logger.error(
                     "The event log %s can't be written, logging ends: %s", self.path, error
                 )
-            if self._dropped:
-                logger.warning("%d events are missing from %s", self._dropped, self.path)
-                self._dropped = 0
+            if dropped:
+                logger.warning("%d events are missing from %s", dropped, self.path)
 
     async def _take(self, event: str, data: dict[str, Any]) -> HookResult:
-        # The data is this handler's own copy, so the line can be made later, in the thread.
-        self._add(partial(line_of, event, data, whole=self._settings.level == "DEBUG"))
-        if event in _ENDS:
-            await self.flush()
-        return _CONTINUE
-
-    def _add(self, line: Callable[[], str]) -> None:
-        if self._broken:
-            return
         if len(self._waiting) >= MOST_WAITING:
             self._dropped += 1
-            return
-        self._waiting.append(line)
-        if len(self._waiting) >= FLUSH_AT:
-            self._start_flush()
-        elif self._timer is None:
+        elif not self._broken:
+            # The data is this handler's own copy, so the line can be made later, in the thread.
+            line = partial(line_of, event, data, whole=self._settings.level == "DEBUG")
+            self._waiting.append(line)
+        if event in _ENDS:
+            await self.flush()
+        elif self._timer is None and not self._broken:
             self._timer = asyncio.get_running_loop().call_later(FLUSH_AFTER, self._start_flush)
+        return _CONTINUE
 
     def _start_flush(self) -> None:
         self._timer = None
-        if self._flushing is None or self._flushing.done():
-            self._flushing = asyncio.get_running_loop().create_task(self.flush())
+        self._flushing = asyncio.create_task(self.flush())
 
 
 def _write(path: Path, lines: list[Callable[[], str]]) -> None:

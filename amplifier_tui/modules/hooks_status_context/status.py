@@ -18,71 +18,6 @@ from amplifier_tui.base.text import printable
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.modules._shared.session_paths import working_dir
 
-
-@dataclass(frozen=True)
-class GitState:
-    """The state of a repository.
-
-    Attributes:
-        branch: Checked out; the commit's first digits where none is.
-        upstream: How far it is from its upstream: ``ahead 1, behind 2``; empty for not at all.
-        files: Changed files as git's two letters and the path.
-        commits: Latest commits, one line each.
-        note: Why there is no more to say.
-    """
-
-    branch: str
-    upstream: str = ""
-    files: list[str] = field(default_factory=list)
-    commits: list[str] = field(default_factory=list)
-    note: str = ""
-
-
-async def git_state(folder: Path, *, status: bool, commits: int, timeout: float) -> GitState | None:
-    """Return the state of the repository a folder is in; None where there is none, or no git.
-
-    Args:
-        folder: The folder.
-        status: Whether to look for changed files.
-        commits: How many of the latest commits to return.
-        timeout: Seconds each question to git may take.
-    """
-    ask = partial(git_output, folder, timeout=timeout)
-    branch = await ask("symbolic-ref", "--short", "-q", "HEAD")
-    if branch is None:
-        branch = await ask("rev-parse", "--short", "HEAD")
-    if branch is None:
-        return None
-    latest = []
-    if commits:
-        log = await ask("log", f"-{commits}", "--no-color", "--format=%h %s")
-        latest = (log or "").splitlines()
-    if not status:
-        return GitState(branch.strip(), commits=latest)
-    if await brings_filters(folder, timeout=timeout):
-        note = "changed files are not listed: this repository runs filters of its own"
-        return GitState(branch.strip(), commits=latest, note=note)
-    options = ("--branch", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
-    found = await ask("status", "--porcelain=v1", *options)
-    if found is None:
-        return GitState(branch.strip(), commits=latest)
-    upstream, files = _read_status(found)
-    return GitState(branch.strip(), upstream, files, latest)
-
-
-def _read_status(text: str) -> tuple[str, list[str]]:
-    upstream, files = "", []
-    entries = iter(text.split("\0")[:-1])  # what follows the last NUL was cut off
-    for entry in entries:
-        if entry.startswith("## "):
-            upstream = entry.partition(" [")[2].rstrip("]")
-        elif entry:
-            files.append(entry)
-            if entry[0] in "RC":
-                next(entries, None)  # the name it had
-    return upstream, files
-
-
 logger = logging.getLogger(__name__)
 
 _CONTINUE: Final = HookResult(action="continue")
@@ -179,3 +114,70 @@ def _git_lines(state: GitState, most: int) -> list[str]:
 def _plain(text: str) -> str:
     """A name is data: it must neither end the reminder nor begin a line of its own."""
     return printable(text.replace("<", "‹"))[:300]
+
+
+@dataclass(frozen=True)
+class GitState:
+    """The state of a repository.
+
+    Attributes:
+        branch: Checked out; the commit's first digits where none is.
+        upstream: How far it is from its upstream: ``ahead 1, behind 2``; empty for not at all.
+        files: Changed files as git's two letters and the path.
+        commits: Latest commits, one line each.
+        note: Why there is no more to say.
+    """
+
+    branch: str
+    upstream: str = ""
+    files: list[str] = field(default_factory=list)
+    commits: list[str] = field(default_factory=list)
+    note: str = ""
+
+
+async def git_state(folder: Path, *, status: bool, commits: int, timeout: float) -> GitState | None:
+    """Return the state of the repository a folder is in; None where there is none, or no git.
+
+    Where a repository brings filters of its own, which ``git status`` would run, its changed files
+    are not listed; submodules are not looked into, because their own filters would run too.
+
+    Args:
+        folder: The folder.
+        status: Whether to look for changed files.
+        commits: How many of the latest commits to return.
+        timeout: Seconds each question to git may take.
+    """
+    ask = partial(git_output, folder, timeout=timeout)
+    branch = await ask("symbolic-ref", "--short", "-q", "HEAD")
+    if branch is None:
+        branch = await ask("rev-parse", "--short", "HEAD")
+    if branch is None:
+        return None
+    latest = []
+    if commits:
+        log = await ask("log", f"-{commits}", "--no-color", "--format=%h %s")
+        latest = (log or "").splitlines()
+    if not status:
+        return GitState(branch.strip(), commits=latest)
+    if await brings_filters(folder, timeout=timeout):
+        note = "changed files are not listed: this repository runs filters of its own"
+        return GitState(branch.strip(), commits=latest, note=note)
+    options = ("--branch", "-z", "--untracked-files=normal", "--ignore-submodules=dirty")
+    found = await ask("status", "--porcelain=v1", *options)
+    if found is None:
+        return GitState(branch.strip(), commits=latest)
+    upstream, files = _read_status(found)
+    return GitState(branch.strip(), upstream, files, latest)
+
+
+def _read_status(text: str) -> tuple[str, list[str]]:
+    upstream, files = "", []
+    entries = iter(text.split("\0")[:-1])  # what follows the last NUL was cut off
+    for entry in entries:
+        if entry.startswith("## "):
+            upstream = entry.partition(" [")[2].rstrip("]")
+        elif entry:
+            files.append(entry)
+            if entry[0] in "RC":
+                next(entries, None)  # the name it had
+    return upstream, files

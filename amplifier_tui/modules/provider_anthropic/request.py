@@ -1,4 +1,7 @@
-"""A kernel request as the arguments of the SDK's `messages.create`: options, thinking, effort."""
+"""A kernel request as the arguments of the SDK's `messages.create`.
+
+Source: Anthropic API, Messages: the rules on blocks, tool results and cache breakpoints.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,135 @@ from amplifier_tui.modules._provider.request import (
 )
 from amplifier_tui.modules.provider_anthropic.models import ClaudeModel, known_model
 from amplifier_tui.modules.provider_anthropic.settings import AnthropicSettings
+
+DEFAULT_MAX_TOKENS = 32_000
+_LEAST_BUDGET = 1024
+_BUDGETS = {"minimal": 1024, "low": 4_000, "medium": 10_000, "high": 24_000}
+_EFFORTS = {"minimal": "low"}
+
+
+def prepare(
+    request: ChatRequest, settings: AnthropicSettings, max_output_tokens: int
+) -> PreparedRequest:
+    """Write a request in the API's format.
+
+    Args:
+        request: What to complete.
+        settings: The provider's configuration.
+        max_output_tokens: The output limit where the request names none.
+    """
+    model = request.model or settings.model
+    conversation = read_conversation(request.messages, clean_id=clean_name)
+    messages = wire_messages(conversation)
+    system = wire_system(conversation.system)
+    tools = wire_tools(request.tools or [])
+    if settings.prompt_caching:
+        mark_cache(messages, system, tools, "1h" if settings.prompt_caching == "1h" else "5m")
+    max_tokens = request.max_output_tokens or max_output_tokens
+    arguments: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "messages": messages}
+    choice = wire_tool_choice(request.tool_choice)
+    thinking = _thinking(request, settings, known_model(model), max_tokens)
+    if thinking and thinking.get("type") == "enabled" and not _may_think(messages, choice):
+        thinking = None
+    optional = {
+        "system": system,
+        "tools": tools,
+        "tool_choice": choice if tools else None,
+        "stop_sequences": request.stop,
+        "thinking": thinking,
+        "output_config": _output_config(request, settings, known_model(model)),
+        "extra_body": _sampling(request, settings, thinking),
+        "timeout": request.timeout,
+    }
+    arguments.update({name: value for name, value in optional.items() if value})
+    return PreparedRequest(
+        arguments,
+        tool_names=tool_names(request.tools),
+        repairs=conversation.repairs,
+        degradation=_degradation(request),
+    )
+
+
+def _effort(request: ChatRequest, settings: AnthropicSettings) -> str | None:
+    return request.reasoning_effort or settings.effort
+
+
+def _thinking(
+    request: ChatRequest, settings: AnthropicSettings, model: ClaudeModel, max_tokens: int
+) -> Wire | None:
+    effort = _effort(request, settings)
+    match settings.thinking:
+        case dict() as given:
+            return given
+        case False | "off":
+            return {"type": "disabled"}
+        case "between_tools" as kind:
+            return {"type": kind}
+        case bool() | str():
+            return _thinking_at(effort or "medium", model, max_tokens)
+        case int() as budget:
+            return _budgeted(budget, max_tokens)
+        case None:
+            return None if effort is None else _thinking_at(effort, model, max_tokens)
+
+
+def _thinking_at(effort: str, model: ClaudeModel, max_tokens: int) -> Wire | None:
+    if effort == "none":
+        return {"type": "disabled"}
+    if model.adaptive:
+        return {"type": "adaptive", "display": "summarized"}
+    return _budgeted(_BUDGETS.get(effort, max_tokens // 2), max_tokens)
+
+
+def _budgeted(budget: int, max_tokens: int) -> Wire | None:
+    """A budget the API accepts: at least 1024 and below the output limit, else none."""
+    fitting = min(max(budget, _LEAST_BUDGET), max_tokens - 1)
+    return {"type": "enabled", "budget_tokens": fitting} if fitting >= _LEAST_BUDGET else None
+
+
+def _may_think(messages: list[Wire], choice: Wire | None) -> bool:
+    """Whether the API takes a thinking budget here.
+
+    It does not while tools are forced, nor within a tool turn that began without thinking, as it
+    does after a change of model in the middle of the work.
+    """
+    if choice is not None and choice.get("type") in ("any", "tool"):
+        return False
+    if messages[-1]["content"][0]["type"] != "tool_result":
+        return True
+    first = messages[-2]["content"][0]["type"]
+    return first in ("thinking", "redacted_thinking")
+
+
+def _output_config(request: ChatRequest, settings: AnthropicSettings, model: ClaudeModel) -> Wire:
+    config: Wire = {}
+    effort = _effort(request, settings)
+    if effort is not None and effort != "none" and model.effort:
+        config["effort"] = _EFFORTS.get(effort, effort)
+    if isinstance(request.response_format, ResponseFormatJsonSchema):
+        config["format"] = {
+            "type": "json_schema",
+            "schema": request.response_format.json_schema,
+        }
+    return config
+
+
+def _sampling(request: ChatRequest, settings: AnthropicSettings, thinking: Wire | None) -> Wire:
+    """Sampling parameters, which this version of the SDK has no arguments for."""
+    temperature = settings.temperature if request.temperature is None else request.temperature
+    if thinking and thinking.get("type") in ("enabled", "adaptive"):
+        temperature = None  # a model that thinks takes none
+    return sampling(temperature, request.top_p)
+
+
+def _degradation(request: ChatRequest) -> Degradation | None:
+    if not isinstance(request.response_format, ResponseFormatJson):
+        return None
+    return Degradation(
+        requested="response_format json",
+        actual="text",
+        reason="The Messages API has JSON output only with a schema.",
+    )
 
 
 def wire_messages(conversation: Conversation) -> list[Wire]:
@@ -173,133 +305,3 @@ def _assistant_blocks(turn: AssistantTurn) -> list[Wire]:
         spoken = len(blocks)
     # A message may not end in thinking, which is all that is left of an interrupted answer.
     return blocks[:spoken]
-
-
-DEFAULT_MAX_TOKENS = 32_000
-_LEAST_BUDGET = 1024
-_BUDGETS = {"minimal": 1024, "low": 4_000, "medium": 10_000, "high": 24_000}
-_EFFORTS = {"minimal": "low"}
-
-
-def prepare(
-    request: ChatRequest, settings: AnthropicSettings, max_output_tokens: int
-) -> PreparedRequest:
-    """Write a request in the API's format.
-
-    Args:
-        request: What to complete.
-        settings: The provider's configuration.
-        max_output_tokens: The output limit where the request names none.
-    """
-    model = request.model or settings.model
-    conversation = read_conversation(request.messages, clean_id=clean_name)
-    messages = wire_messages(conversation)
-    system = wire_system(conversation.system)
-    tools = wire_tools(request.tools or [])
-    if settings.prompt_caching:
-        mark_cache(messages, system, tools, "1h" if settings.prompt_caching == "1h" else "5m")
-    max_tokens = request.max_output_tokens or max_output_tokens
-    arguments: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "messages": messages}
-    choice = wire_tool_choice(request.tool_choice)
-    thinking = _thinking(request, settings, known_model(model), max_tokens)
-    if thinking and thinking.get("type") == "enabled" and not _may_think(messages, choice):
-        thinking = None
-    optional = {
-        "system": system,
-        "tools": tools,
-        "tool_choice": choice if tools else None,
-        "stop_sequences": request.stop,
-        "thinking": thinking,
-        "output_config": _output_config(request, settings, known_model(model)),
-        "extra_body": _sampling(request, settings, thinking),
-        "timeout": request.timeout,
-    }
-    arguments.update({name: value for name, value in optional.items() if value})
-    return PreparedRequest(
-        arguments,
-        tool_names=tool_names(request.tools),
-        repairs=conversation.repairs,
-        degradation=_degradation(request),
-    )
-
-
-def _effort(request: ChatRequest, settings: AnthropicSettings) -> str | None:
-    return request.reasoning_effort or settings.effort
-
-
-def _thinking(
-    request: ChatRequest, settings: AnthropicSettings, model: ClaudeModel, max_tokens: int
-) -> Wire | None:
-    effort = _effort(request, settings)
-    match settings.thinking:
-        case dict() as given:
-            return given
-        case False | "off":
-            return {"type": "disabled"}
-        case "between_tools" as kind:
-            return {"type": kind}
-        case bool() | str():
-            return _thinking_at(effort or "medium", model, max_tokens)
-        case int() as budget:
-            return _budgeted(budget, max_tokens)
-        case None:
-            return None if effort is None else _thinking_at(effort, model, max_tokens)
-
-
-def _thinking_at(effort: str, model: ClaudeModel, max_tokens: int) -> Wire | None:
-    if effort == "none":
-        return {"type": "disabled"}
-    if model.adaptive:
-        return {"type": "adaptive", "display": "summarized"}
-    return _budgeted(_BUDGETS.get(effort, max_tokens // 2), max_tokens)
-
-
-def _budgeted(budget: int, max_tokens: int) -> Wire | None:
-    """A budget the API accepts: at least 1024 and below the output limit, else none."""
-    fitting = min(max(budget, _LEAST_BUDGET), max_tokens - 1)
-    return {"type": "enabled", "budget_tokens": fitting} if fitting >= _LEAST_BUDGET else None
-
-
-def _may_think(messages: list[Wire], choice: Wire | None) -> bool:
-    """Whether the API takes a thinking budget here.
-
-    It does not while tools are forced, nor within a tool turn that began without thinking, as it
-    does after a change of model in the middle of the work.
-    """
-    if choice is not None and choice.get("type") in ("any", "tool"):
-        return False
-    if messages[-1]["content"][0]["type"] != "tool_result":
-        return True
-    first = messages[-2]["content"][0]["type"]
-    return first in ("thinking", "redacted_thinking")
-
-
-def _output_config(request: ChatRequest, settings: AnthropicSettings, model: ClaudeModel) -> Wire:
-    config: Wire = {}
-    effort = _effort(request, settings)
-    if effort is not None and effort != "none" and model.effort:
-        config["effort"] = _EFFORTS.get(effort, effort)
-    if isinstance(request.response_format, ResponseFormatJsonSchema):
-        config["format"] = {
-            "type": "json_schema",
-            "schema": request.response_format.json_schema,
-        }
-    return config
-
-
-def _sampling(request: ChatRequest, settings: AnthropicSettings, thinking: Wire | None) -> Wire:
-    """Sampling parameters, which this version of the SDK has no arguments for."""
-    temperature = settings.temperature if request.temperature is None else request.temperature
-    if thinking and thinking.get("type") in ("enabled", "adaptive"):
-        temperature = None  # a model that thinks takes none
-    return sampling(temperature, request.top_p)
-
-
-def _degradation(request: ChatRequest) -> Degradation | None:
-    if not isinstance(request.response_format, ResponseFormatJson):
-        return None
-    return Degradation(
-        requested="response_format json",
-        actual="text",
-        reason="The Messages API has JSON output only with a schema.",
-    )

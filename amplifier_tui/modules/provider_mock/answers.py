@@ -26,6 +26,14 @@ _PREFIX: Final = re.compile(r"^\s*(?:denied by hook:\s*)?(?:user denied:\s*)?", 
 _QUESTION: Final = re.compile(r"^\w+ wants to ")
 """Without a reason of the user's, a denial repeats the question."""
 
+_GAP: Final = re.compile(r"\{\{(prompt|turn|n|output(?::\d+)?|tail|reason|file)\}\}")
+_LONGEST: Final = 2_000
+_TAIL_LINES: Final = 6
+_NOTHING: Final = (
+    "My script has no scenario for this turn. Add one without `when` to the end of it, or start a "
+    "new session."
+)
+
 
 @dataclass(frozen=True)
 class CallResult:
@@ -100,15 +108,6 @@ def _result(message: Message) -> CallResult:
     if metadata.get("denied") or _DENIED.match(text):
         return CallResult(text, "denied")
     return CallResult(text, "failed" if metadata.get("is_error") else "ok")
-
-
-_GAP: Final = re.compile(r"\{\{(prompt|turn|n|output(?::\d+)?|tail|reason|file)\}\}")
-_LONGEST: Final = 2_000
-_TAIL_LINES: Final = 6
-_NOTHING: Final = (
-    "My script has no scenario for this turn. Add one without `when` to the end of it, or start a "
-    "new session."
-)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The searching process: a request as JSON on its input, findings as lines of JSON on its output.
 
-Standard library only. It is ended from outside when it takes too long, so it says at once what it
-finds.
+It imports nothing but the standard library, and pathspec. It is ended from outside when it takes
+too long, so it says at once what it finds.
 """
 
 from __future__ import annotations
@@ -22,6 +22,13 @@ from amplifier_tui.modules.tool_search.walking import Walk
 _HEAD: Final = 8 * 1024
 _WIDTH: Final = 400
 """Characters of a line that are shown."""
+
+_SLOW_S: Final = 2.0
+"""Seconds a pattern may take on one file."""
+_MOST_SLOW: Final = 3
+"""Files it may be too slow on before the search ends."""
+_MOST_PATHS: Final = 50_000
+T = TypeVar("T")
 
 
 class TooSlowError(Exception):
@@ -137,16 +144,6 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-_SLOW_S: Final = 2.0
-"""Seconds a pattern may take on one file."""
-_MOST_SLOW: Final = 3
-"""Files it may be too slow on before the search ends."""
-_MOST_PATHS: Final = 50_000
-
-
-T = TypeVar("T")
 
 
 def main() -> None:
