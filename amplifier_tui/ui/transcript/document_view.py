@@ -5,7 +5,6 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Offset, Size
-from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
@@ -109,7 +108,7 @@ class DocumentView(LineView[StyledLine]):
             self._move_selection(self._pager.moved)
         self._placing = True
         try:
-            self._grow(Size(self._width, self._document.total))
+            self.grow(Size(self._width, self._document.total))
             if row != self.scroll_y:
                 self.scroll_target_y = self.scroll_y = row
         finally:
@@ -118,16 +117,6 @@ class DocumentView(LineView[StyledLine]):
         if self._followed != self.follow:
             self._followed = self.follow
             self.post_message(FollowChanged(self.follow))
-
-    def _grow(self, size: Size) -> None:
-        """Take another size of the content; the screen needs a layout only for a scrollbar."""
-        if size == self.virtual_size:
-            return
-        if self.show_vertical_scrollbar and size.height > self.container_size.height:
-            self.set_reactive(ScrollView.virtual_size, size)
-            self.vertical_scrollbar.window_virtual_size = size.height
-        else:
-            self.virtual_size = size
 
     def _place_pill(self) -> None:
         unseen = self._pager.unseen

@@ -159,6 +159,16 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
         row = event.y - self.PINNED + self.scroll_offset.y
         return row if event.y >= self.PINNED and 0 <= row < self.count_rows() else None
 
+    def grow(self, size: Size) -> None:
+        """Take another size of the content; the screen needs a layout only for a scrollbar."""
+        if size == self.virtual_size:
+            return
+        if self.show_vertical_scrollbar and size.height > self.container_size.height:
+            self.set_reactive(ScrollView.virtual_size, size)
+            self.vertical_scrollbar.window_virtual_size = size.height
+        else:
+            self.virtual_size = size
+
     def show_rows(self, first: int, count: int = 1) -> None:
         """Scroll as little as brings rows into view; of too many the first ones."""
         room = max(1, self.scrollable_content_region.height - self.PINNED)

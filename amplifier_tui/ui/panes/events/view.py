@@ -153,7 +153,7 @@ class EventLogView(LineView[int]):
 
     def _show_lines(self) -> None:
         dropped = self._index.trim()
-        self.virtual_size = Size(self._columns.width, max(1, len(self._index.lines)))
+        self.grow(Size(self._columns.width, max(1, len(self._index.lines))))
         if self.following:
             self.scroll_end(animate=False, immediate=True, force=True, x_axis=False)
         elif dropped:
