@@ -145,7 +145,7 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
     def render_line(self, y: int) -> Strip:
         """Draw one line of the viewport."""
         width = self.size.width
-        if self._made_for not in (0, self.content_width()):
+        if self._made_for and self._made_for != self.content_width():
             self._make()
         if y < self.PINNED:
             return self.draw_pinned(width)

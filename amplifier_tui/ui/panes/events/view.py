@@ -26,8 +26,9 @@ PERIOD = 1 / 8
 _SLICE = 1_000
 _SLICE_SECONDS = 0.003
 _STRIPS = 500
-_BATCH = 4_000
-"""New rows looked at per repaint; a backlog is worked off over several."""
+_BATCH = 1_500
+_BREATH = 0.01
+"""New rows looked at in one go, and the seconds until the next ones of a backlog."""
 
 
 class EventLogView(LineView[int]):
@@ -149,6 +150,14 @@ class EventLogView(LineView[int]):
             self._index.ingest(_BATCH)
         self._show_lines()
         if not self.paused and self._index.behind:
+            self._timer = self.set_timer(_BREATH, self._catch_up)
+
+    def _catch_up(self) -> None:
+        """Look at more of a backlog, without a repaint before its time."""
+        self._timer = None
+        if not self.paused and self._index.ingest(_BATCH) and self._index.behind:
+            self._timer = self.set_timer(_BREATH, self._catch_up)
+        else:
             self._schedule()
 
     def _show_lines(self) -> None:
