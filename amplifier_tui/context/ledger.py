@@ -21,6 +21,7 @@ class Ledger:
     Attributes:
         tool_names: Tool names by the ids of the calls in it.
         turn: How often the user spoke.
+        last_own: Row of the user's latest words; -1 before the first.
     """
 
     def __init__(self) -> None:
@@ -28,6 +29,7 @@ class Ledger:
         self._system_rows = 0
         self.tool_names: dict[str, str] = {}
         self.turn = 0
+        self.last_own = -1
 
     @classmethod
     def load(cls, path: Path) -> tuple[Self, LoadReport]:
@@ -101,6 +103,7 @@ class Ledger:
         self.tool_names.clear()
         self._system_rows = 0
         self.turn = 0
+        self.last_own = -1
 
     def messages(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
         """Return copies of the messages of rows ``start <= row < stop``."""
@@ -110,7 +113,9 @@ class Ledger:
         entries = self._entries
         seq = len(entries)
         entry = read_entry(row, str(seq), self.tool_names, seq=seq)
-        self.turn += entry.own
+        if entry.own:
+            self.turn += 1
+            self.last_own = seq
         entry.turn = self.turn
         self._system_rows += entry.role == "system"
         entries.append(entry)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.request.budget import BudgetPolicy
 from amplifier_tui.context.request.events import ContextEvents
@@ -39,7 +40,6 @@ class SessionContextManager:
         self.view = ContextView(
             self.ledger, policy or BudgetPolicy(), ContextEvents(hooks, name), tools, planner
         )
-        self._before_request: Callable[[], Awaitable[None]] | None = None
         self._on_reset: Callable[[], None] | None = None
 
     async def add_message(self, message: dict[str, Any]) -> None:
@@ -68,9 +68,8 @@ class SessionContextManager:
             ContextLengthError: What can't be compacted does not fit the model.
             ContextSourceError: A context provider failed; the model must not be asked.
         """
-        if self._before_request is not None:
-            await self._before_request()
-        return await self.view.messages(token_budget, provider)
+        rows = await self.view.messages(token_budget, provider)
+        return [copy_plain(row) for row in rows]
 
     async def get_messages(self) -> list[dict[str, Any]]:
         """Return the whole history, never compacted."""
@@ -105,7 +104,7 @@ class SessionContextManager:
         self, before_request: Callable[[], Awaitable[None]], on_reset: Callable[[], None]
     ) -> None:
         """Let a pipeline know of requests and of another history."""
-        self._before_request = before_request
+        self.view.before_request = before_request
         self._on_reset = on_reset
 
     def _reset(self) -> None:

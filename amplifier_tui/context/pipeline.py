@@ -30,15 +30,14 @@ from amplifier_tui.context.compaction.summary import summarize
 from amplifier_tui.context.errors import ContextSourceError, HistoryUnavailableError
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.request.events import ContextEvents
-from amplifier_tui.context.request.frame import LentTurn
 from amplifier_tui.context.request.report import ContextReport
 from amplifier_tui.context.turn import (
     LedgerHistory,
     ProviderTurn,
     answer_of,
-    context_entries,
     first_unanswered,
     input_messages,
+    lend,
     turn_start,
 )
 from amplifier_tui.kernel import events
@@ -250,14 +249,7 @@ class ContextPipeline:
             if runs_before(provider, service=service):
                 await self._run_before(provider, turn)
         histories = [p for p in turn.providers if isinstance(p, HistoryProvider)]
-        loading = loading_histories(histories)
-        lent = LentTurn(
-            start=start,
-            context=context_entries(context, self._history, [p.source_id for p in histories]),
-            instructions=context.attributed_instructions(),
-            history=loading[0].source_id if loading else self._history.source_id,
-            service=service,
-        )
+        lent = lend(context, self._history, histories, service=service)
         self._mount_tools(turn)
         self.manager.view.lent = lent
         self._history.forget()

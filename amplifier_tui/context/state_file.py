@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.files import move_aside, write_atomic
+from amplifier_tui.context.compaction.decisions import packed, unpacked
 from amplifier_tui.context.pipeline import STATE_KEY
 
 logger = logging.getLogger(__name__)
@@ -126,7 +127,11 @@ def _decisions(saved: Any, row: int) -> dict[str, Any]:
 
 def _rows(saved: Any, row: int) -> dict[str, list[str]]:
     kinds = saved.items() if isinstance(saved, Mapping) else ()
-    return {kind: [key for key in keys if _is_before(key, row)] for kind, keys in kinds}
+    return {
+        kind: packed([key for key in unpacked(keys) if _is_before(key, row)])
+        for kind, keys in kinds
+        if isinstance(keys, list)
+    }
 
 
 def _summaries(saved: Any, row: int) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
@@ -20,6 +20,7 @@ from amplifier_tui.context.attribution import ATTRIBUTION
 from amplifier_tui.context.compaction.shorten import shortened
 from amplifier_tui.context.entries import Entry, read_entry
 from amplifier_tui.context.ledger import Ledger
+from amplifier_tui.context.request.frame import LentTurn
 
 logger = logging.getLogger(__name__)
 
@@ -100,37 +101,50 @@ def answer_of(ledger: Ledger, turn: ProviderTurn, agent_id: str) -> AgentRespons
     return AgentResponse(messages=messages, agent_id=agent_id)
 
 
-def context_entries(
-    context: SessionContext, ledger_history: LedgerHistory | None, histories: Iterable[str]
-) -> list[Entry]:
+def lend(
+    context: SessionContext,
+    ledger_history: LedgerHistory,
+    histories: Sequence[HistoryProvider],
+    *,
+    service: bool,
+) -> LentTurn:
     """Return what providers added as rows of a request, in their order.
 
     Args:
         context: The run.
-        ledger_history: Whose messages stand for ledger rows; None where it did not take part.
-        histories: Source ids of the histories: what they bring was said in this conversation.
+        ledger_history: Whose messages stand for the ledger rows before this turn.
+        histories: Those that took part: what they bring was said in this conversation.
+        service: Whether the model's service keeps the history.
     """
-    known = frozenset(histories)
+    said_here = {history.source_id for history in histories}
     names: dict[str, str] = {}
     counts: dict[str, int] = {}
     entries: list[Entry] = []
-    for source, messages in context.context_messages.items():
-        said_here = source in known
-        from_ledger = ledger_history is not None and source == ledger_history.source_id
-        for message in messages:
-            entry = (
-                ledger_history.entry_of(message)
-                if ledger_history is not None and from_ledger
-                else None
-            )
+    past_rows = 0
+    for source in context.sources:
+        if source == ledger_history.source_id and source in context.unread:
+            if not entries:
+                past_rows = ledger_history.until
+            entries += ledger_history.rows
+            continue
+        for message in context.messages_of(source):
+            entry = ledger_history.entry_of(message) if source in said_here else None
             if entry is None:
-                row = _row(message, source, said_here=said_here)
+                row = _row(message, source, said_here=source in said_here)
                 key = _key(source, row, counts)
-                entry = read_entry(row, key, names, provided=not said_here)
-                if not said_here and entry.tokens > _CAP_TOKENS:
+                entry = read_entry(row, key, names, provided=source not in said_here)
+                if entry.provided and entry.tokens > _CAP_TOKENS:
                     entry = _capped(entry, names, context)
             entries.append(entry)
-    return entries
+    loading = next((history for history in histories if history.load_messages), ledger_history)
+    return LentTurn(
+        start=ledger_history.until,
+        context=entries,
+        past_rows=past_rows,
+        instructions=context.attributed_instructions(),
+        history=loading.source_id,
+        service=service,
+    )
 
 
 def _row(message: Message, source: str, *, said_here: bool) -> dict[str, Any]:
@@ -196,7 +210,7 @@ class LedgerHistory(HistoryProvider):
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: Any
     ) -> list[Message]:
         """Return the messages before this turn."""
-        return [self._message(entry) for entry in self._ledger.entries[: self.until]]
+        return [self._message(entry) for entry in self.rows]
 
     async def save_messages(
         self,
@@ -211,15 +225,19 @@ class LedgerHistory(HistoryProvider):
     async def before_run(
         self, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
     ) -> None:
-        """Add the messages before this turn."""
+        """Add the messages before this turn, for whoever looks at them."""
         self._given = {}
-        messages: list[Message] = []
-        for entry in self._ledger.entries[: self.until]:
-            message = self._message(entry)
-            self._given[id(message)] = (message, entry)
-            messages.append(message)
-        # They are this run's own already; copying each of a long history takes time.
-        context.context_messages.setdefault(self.source_id, []).extend(messages)
+        context.extend_when_read(self.source_id, self._load)
+
+    def _load(self) -> list[Message]:
+        given = [(self._message(entry), entry) for entry in self.rows]
+        self._given = {id(message): (message, entry) for message, entry in given}
+        return [message for message, _ in given]
+
+    @property
+    def rows(self) -> Sequence[Entry]:
+        """The ledger's rows before this turn."""
+        return self._ledger.entries[: self.until]
 
     def entry_of(self, message: Message) -> Entry | None:
         """Return the row a message of this run stands for; None if it is another one by now."""

@@ -4,7 +4,7 @@ import pytest
 
 from amplifier_tui.context.adr.strategies.strategies import SlidingWindowStrategy
 from amplifier_tui.context.compaction.as_plan import StrategyPlanner
-from amplifier_tui.context.compaction.plan import MARKER
+from amplifier_tui.context.compaction.outline import MARKER
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.request.budget import BudgetPolicy
 from amplifier_tui.kernel.interfaces import ContextManager

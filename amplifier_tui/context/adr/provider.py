@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from amplifier_tui.context.adr.message import Message
@@ -34,6 +34,7 @@ class SessionContext:
 
     Attributes:
         instruction_sources: Who wrote each of the ``instructions``.
+        unread: By source, how to load messages nobody has looked at yet.
     """
 
     def __init__(
@@ -51,7 +52,8 @@ class SessionContext:
         self.session_id = session_id
         self.service_session_id = service_session_id
         self.input_messages = input_messages
-        self.context_messages: dict[str, list[Message]] = context_messages or {}
+        self._messages: dict[str, list[Message]] = context_messages or {}
+        self.unread: dict[str, Callable[[], list[Message]]] = {}
         self.instructions: list[str] = instructions or []
         self.instruction_sources: list[str] = [""] * len(self.instructions)
         self.tools: list[Any] = tools or []
@@ -63,6 +65,41 @@ class SessionContext:
     def response(self) -> AgentResponse | None:
         """The agent's answer, once there is one. Providers only read it."""
         return self._response
+
+    @property
+    def context_messages(self) -> dict[str, list[Message]]:
+        """By source, in the order of the request, what providers add."""
+        for source_id in list(self.unread):
+            self.messages_of(source_id)
+        return self._messages
+
+    @context_messages.setter
+    def context_messages(self, messages: dict[str, list[Message]]) -> None:
+        self.unread.clear()
+        self._messages = messages
+
+    @property
+    def sources(self) -> list[str]:
+        """The sources of messages, in the order of the request."""
+        return list(self._messages)
+
+    def messages_of(self, source_id: str) -> list[Message]:
+        """Return what one source added."""
+        messages = self._messages[source_id]
+        load = self.unread.pop(source_id, None)
+        if load is not None:
+            messages[:0] = load()
+        return messages
+
+    def extend_when_read(self, source_id: str, load: Callable[[], list[Message]]) -> None:
+        """Add messages that are made when somebody looks: those of a long history take time.
+
+        Args:
+            source_id: Whose they are.
+            load: Makes them; they are taken as they are.
+        """
+        self._messages.setdefault(source_id, [])
+        self.unread[source_id] = load
 
     def extend_messages(
         self,
@@ -83,7 +120,7 @@ class SessionContext:
         if not isinstance(source, str):
             mark["source_type"] = type(source).__name__
         origins = list(origin_session_ids or ())
-        into = self.context_messages.setdefault(source_id, [])
+        into = self._messages.setdefault(source_id, [])
         for message in messages:
             copy = message.copy()
             known = copy.additional_properties.get(ATTRIBUTION)

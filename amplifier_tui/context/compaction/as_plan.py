@@ -15,7 +15,7 @@ from amplifier_tui.context.adr.strategies.annotations import (
 )
 from amplifier_tui.context.adr.strategies.strategies import CompactionStrategy
 from amplifier_tui.context.compaction.decisions import Summary
-from amplifier_tui.context.compaction.groups import group_entries
+from amplifier_tui.context.compaction.outline import group_entries
 from amplifier_tui.context.compaction.plan import Plan, PlanAction, Reason, plan
 from amplifier_tui.context.entries import Decision
 from amplifier_tui.context.request.budget import Budget

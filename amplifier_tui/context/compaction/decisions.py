@@ -7,7 +7,8 @@ window brings messages back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
@@ -36,6 +37,16 @@ class ModelDecisions:
     resume_at: int = 0
     warned: bool = False
     summaries: tuple[Summary, ...] = ()
+    _saved: tuple[Mapping[str, Decision], dict[str, list[str]]] = ({}, {})
+
+    def saved_rows(self) -> dict[str, list[str]]:
+        """Return the rows by kind, runs of them as one: "3-7"."""
+        if self._saved[0] is not self.rows:
+            kinds: dict[str, list[str]] = {}
+            for key, decision in self.rows.items():
+                kinds.setdefault(decision, []).append(key)
+            self._saved = (self.rows, {kind: packed(keys) for kind, keys in kinds.items()})
+        return dict(self._saved[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +147,8 @@ class Decisions:
         """Return JSON-native data: by model and kind, the keys."""
         models = {}
         for key, decided in self._by_model.items():
-            kinds: dict[str, list[str]] = {}
-            for row, decision in decided.rows.items():
-                kinds.setdefault(decision, []).append(row)
             models[key] = {
-                "rows": kinds,
+                "rows": decided.saved_rows(),
                 "resume_at": decided.resume_at,
                 "summaries": [summary.to_dict() for summary in decided.summaries],
             }
@@ -167,8 +175,8 @@ class Decisions:
 def _read_rows(saved: Any) -> Iterable[tuple[str, Decision]]:
     for kind, keys in saved.items() if isinstance(saved, Mapping) else ():
         if kind in _KINDS and isinstance(keys, list):
-            for key in keys:
-                yield str(key), kind
+            for key in unpacked(keys):
+                yield key, kind
 
 
 def _read_summaries(saved: Any) -> Iterable[Summary]:
@@ -192,3 +200,32 @@ def _read_summary(item: Any) -> Summary | None:
         at=str(item.get("at") or ""),
         role=str(item.get("role") or ""),
     )
+
+
+_RUN: Final = re.compile(r"(\d{1,9})-(\d{1,9})")
+_LONGEST_RUN: Final = 1_000_000
+
+
+def packed(keys: Collection[str]) -> list[str]:
+    """Return keys of rows with runs of consecutive numbers as one: "3-7"."""
+    numbers = sorted(int(key) for key in keys if key.isdecimal())
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    found = [str(first) if first == last else f"{first}-{last}" for first, last in runs]
+    return [*found, *(key for key in keys if not key.isdecimal())]
+
+
+def unpacked(saved: Iterable[Any]) -> Iterator[str]:
+    """Yield the keys that `packed` put together; single ones are themselves."""
+    for key in map(str, saved):
+        run = _RUN.fullmatch(key)
+        if run is None:
+            yield key
+            continue
+        first, last = map(int, run.groups())
+        if last - first < _LONGEST_RUN:
+            yield from map(str, range(first, last + 1))

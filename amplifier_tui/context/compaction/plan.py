@@ -21,13 +21,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from amplifier_tui.base.tokens import MESSAGE_TOKENS, message_tokens
-from amplifier_tui.context.attribution import COMPACTION
+from amplifier_tui.base.tokens import MESSAGE_TOKENS
 from amplifier_tui.context.compaction.decisions import Summary
-from amplifier_tui.context.compaction.groups import Group, group_entries
+from amplifier_tui.context.compaction.outline import MARKER, MARKER_TOKENS, Outline, Settled
 from amplifier_tui.context.entries import Decision, Entry, Row
 from amplifier_tui.context.request.budget import Budget
 
@@ -35,24 +33,6 @@ ActionKind = Literal["truncate", "stub", "squeeze", "drop", "summary"]
 Reason = Literal["fits", "trigger", "forced", "floor", "overflow"]
 """Why a plan is as it is: nothing to do; over the trigger; asked for; as far down as it goes, and
 that is above the target; even that does not fit the window."""
-
-FRESH: Final = 3
-"""Answers with tool calls at the end of the current turn whose results stay whole."""
-
-MARKER: Final[Row] = MappingProxyType(
-    {
-        "role": "user",
-        "content": (
-            "[Some earlier messages are left out here to save space. "
-            "Read files or run commands again if you need what they said.]"
-        ),
-        "metadata": {"source": COMPACTION, "ephemeral": True},
-    }
-)
-"""Stands where the first row was left out. It never changes, so that the provider's cache of what
-follows holds as long as it can."""
-
-MARKER_TOKENS: Final = message_tokens(MARKER)
 
 _OVERSIZED: Final = 4
 """A result larger than this part of the limit is cut before anything is left out."""
@@ -145,6 +125,7 @@ def plan(
     overhead: int = 0,
     force: bool = False,
     protected: Collection[str] = (),
+    settled: Settled | None = None,
 ) -> Plan:
     """Decide how to get a request down to its target.
 
@@ -155,17 +136,20 @@ def plan(
         overhead: Tokens of the request that are no rows, such as tool schemas.
         force: Go down to the target also where the trigger is not reached.
         protected: Keys of rows that stay whole.
+        settled: The finished turns under these decisions, where they are known.
 
     Returns:
         The plan. ``after`` is the target at most, or the floor where that is higher; it exceeds
         the limit only if nothing that may be cut is left.
     """
-    work = _Work(entries, decisions, overhead)
+    settled = settled or Settled(decisions, protected)
+    work = _Work(entries, settled, overhead)
     before = work.total
     if before <= budget.trigger and not force:
         return Plan(decisions=decisions, before=before, after=before)
-    parts = _Parts(entries, protected)
-    floor = _floor(entries, parts, overhead, work)
+    parts = Outline(entries, settled, work.sizes)
+    work.decisions = dict(decisions)
+    floor = _floor(entries, parts, work)
     if before > budget.limit:
         large = budget.limit // _OVERSIZED
         work.cut("squeeze", (i for i in parts.results if work.sizes[i] > large), budget.limit, 4)
@@ -189,14 +173,21 @@ def plan(
     )
 
 
-def project(entries: Iterable[Entry], decisions: Mapping[str, Decision]) -> list[Row]:
+def project(
+    entries: Sequence[Entry], decisions: Mapping[str, Decision], settled: Settled | None = None
+) -> list[Row]:
     """Return the messages as the decisions leave them; none of them is changed.
 
     One line stands where the first row was left out.
+
+    Args:
+        entries: The request's rows.
+        decisions: By key, what was decided.
+        settled: The finished turns under these decisions, where they are known.
     """
-    view: list[Row] = []
-    marked = False
-    for entry in entries:
+    view: list[Row] = list(settled.view) if settled is not None else []
+    marked = settled is not None and settled.marked
+    for entry in entries[len(settled.entries) :] if settled is not None else entries:
         decision = decisions.get(entry.key)
         if decision != "drop":
             view.append(entry.under(decision))
@@ -206,79 +197,21 @@ def project(entries: Iterable[Entry], decisions: Mapping[str, Decision]) -> list
     return view
 
 
-class _Parts:
-    """The rows of a conversation by what may be done to them."""
-
-    def __init__(self, entries: Sequence[Entry], protected: Collection[str]) -> None:
-        own = [index for index, entry in enumerate(entries) if entry.own]
-        first, turn = (own[0], own[-1]) if own else (-1, 0)
-        kept = {first, turn} if own else set()
-        kept |= {i for i, e in enumerate(entries) if e.key in protected} if protected else set()
-        current: list[Group] = []
-        self.old_results: list[int] = []
-        self.answers: list[Sequence[int]] = []
-        self.old_words: list[int] = []
-        self.provided = [index for index, entry in enumerate(entries) if entry.provided]
-        for group in group_entries(entries):
-            rows = group.rows
-            if group.kind == "system" or entries[rows[0]].provided:
-                continue
-            if rows[0] >= turn:
-                if group.kind != "user":
-                    current.append(group)
-            elif kept.isdisjoint(rows):
-                if group.kind == "user":
-                    self.old_words += rows
-                else:
-                    self.answers.append(rows)
-                    self.old_results += (i for i in rows if entries[i].answers)
-        fresh = _fresh_from(current)
-        self.settled_groups: list[Sequence[int]] = [
-            group.rows for group in current[:fresh] if kept.isdisjoint(group.rows)
-        ]
-        self.settled = _results(entries, current[:fresh], kept)
-        self.latest = _results(entries, current[fresh:], kept)
-
-    @property
-    def results(self) -> Iterable[int]:
-        """Every row that holds what a tool or a provider said."""
-        return (*self.provided, *self.old_results, *self.settled, *self.latest)
-
-
-def _fresh_from(groups: Sequence[Group]) -> int:
-    """Where the last answers with tool calls begin."""
-    calling = [place for place, group in enumerate(groups) if group.kind == "tool_call"]
-    return calling[-FRESH] if len(calling) >= FRESH else 0
-
-
-def _results(entries: Sequence[Entry], groups: Iterable[Group], kept: set[int]) -> list[int]:
-    return [
-        index
-        for group in groups
-        for index in group.rows
-        if entries[index].answers and index not in kept
-    ]
-
-
 class _Work:
     """A plan in the making."""
 
-    def __init__(
-        self, entries: Sequence[Entry], decisions: Mapping[str, Decision], overhead: int
-    ) -> None:
+    def __init__(self, entries: Sequence[Entry], settled: Settled, overhead: int) -> None:
         self.entries = entries
-        self.decisions: dict[str, Decision] = dict(decisions)
+        self.decisions: dict[str, Decision] = {}
         self.level = 0
-        if decisions:
-            get = decisions.get
-            self.sizes = [entry.tokens_under(get(entry.key)) for entry in entries]
-            self.marked = any(get(entry.key) == "drop" for entry in entries)
-        else:
-            self.sizes = [entry.tokens for entry in entries]
-            self.marked = False
+        decided = settled.decisions.get
+        tail = entries[len(settled.entries) :]
+        sizes = [entry.tokens_under(decided(entry.key)) for entry in tail]
+        self.sizes = [*settled.sizes, *sizes]
+        self.marked = settled.marked or any(decided(entry.key) == "drop" for entry in tail)
         self._before: dict[int, int] = {}
         self._groups: dict[int, tuple[int, ...]] = {}
-        self.total = overhead + sum(self.sizes) + (MARKER_TOKENS if self.marked else 0)
+        self.total = overhead + settled.total + sum(sizes) + (MARKER_TOKENS if self.marked else 0)
 
     @property
     def changed(self) -> bool:
@@ -339,17 +272,17 @@ class _Work:
             yield PlanAction(rows, decision, before, after, self.entries[index].source)
 
 
-def _compact(work: _Work, parts: _Parts, target: int) -> None:
+def _compact(work: _Work, parts: Outline, target: int) -> None:
     work.cut("truncate", parts.old_results, target, 1)
     work.cut("squeeze", parts.provided, target, 1)
     work.drop(parts.answers, target, 2)
-    work.cut("stub", parts.old_words, target, 2)
-    settled = (*parts.provided, *parts.settled)
+    work.cut("stub", parts.long_words, target, 2)
+    settled = (*parts.provided, *parts.settled_results)
     work.cut("squeeze", settled, target, 3)
     work.cut("truncate", settled, target, 3)
 
 
-def _make_it_fit(work: _Work, parts: _Parts, budget: Budget) -> None:
+def _make_it_fit(work: _Work, parts: Outline, budget: Budget) -> None:
     first = [*parts.answers, *([row] for row in parts.old_words)]
     if work.is_worth_it([*first, *parts.settled_groups]):
         work.mark()
@@ -363,25 +296,22 @@ def _make_it_fit(work: _Work, parts: _Parts, budget: Budget) -> None:
         work.drop(parts.answers, budget.target, 2)
 
 
-def _floor(entries: Sequence[Entry], parts: _Parts, overhead: int, standing: _Work) -> int:
+def _floor(entries: Sequence[Entry], parts: Outline, standing: _Work) -> int:
     """The tokens that are left when every measure but the last was taken on every row."""
-    sizes = list(standing.sizes)
-    cut: list[tuple[Decision, Iterable[int]]] = [
-        ("stub", parts.old_words),
-        ("truncate", (*parts.provided, *parts.settled)),
-    ]
-    answers = sum(map(len, parts.answers))
-    if not standing.marked and answers * MESSAGE_TOKENS <= MARKER_TOKENS:
-        # So few that, once their results are cut, leaving them out may not be worth it.
-        cut.append(("truncate", parts.old_results))
-    for decision, rows in cut:
-        for index in rows:
-            sizes[index] = min(sizes[index], entries[index].tokens_under(decision))
-    saved = _sum(sizes, parts.answers)
-    total = overhead + sum(sizes)
+
+    def saved_by_cutting(rows: Iterable[int]) -> int:
+        sizes = standing.sizes
+        return sum(max(0, sizes[i] - entries[i].tokens_under("truncate")) for i in rows)
+
+    results = (*parts.provided, *parts.settled_results)
+    total = standing.total - parts.stub_savings - saved_by_cutting(results)
     if standing.marked:
-        return total + MARKER_TOKENS - saved
-    return total - max(0, saved - MARKER_TOKENS)
+        return total - parts.answer_tokens
+    cut = 0
+    if parts.answer_rows * MESSAGE_TOKENS <= MARKER_TOKENS:
+        # So few that, once their results are cut, leaving them out may not be worth it.
+        cut = saved_by_cutting(parts.old_results)
+    return total - cut - max(0, parts.answer_tokens - cut - MARKER_TOKENS)
 
 
 def _sum(sizes: Sequence[int], groups: Iterable[Sequence[int]]) -> int:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from amplifier_tui.context.attribution import COMPACTION
 from amplifier_tui.context.compaction.decisions import Summary
-from amplifier_tui.context.compaction.plan import MARKER_TOKENS
-from amplifier_tui.context.entries import Decision, Entry, is_from_hook, read_entry
+from amplifier_tui.context.compaction.outline import MARKER_TOKENS, Settled
+from amplifier_tui.context.entries import Entry, is_from_hook, read_entry
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.request.pairs import repaired
-from amplifier_tui.context.request.report import Shares, SourceLine
+from amplifier_tui.context.request.shares import Shares, SourceLine
 from amplifier_tui.context.request.system_prompt import AttributedPrompt, Part
 
 
@@ -23,13 +23,15 @@ class LentTurn:
         start: Ledger row the turn begins with.
         context: What comes before the turn's own rows: what providers added, in their order, the
             history among it.
+        past_rows: How many of them, from the first, are the first rows of the ledger.
         instructions: What providers add to the system prompt.
         history: Source id of the history.
         service: Whether the model's service keeps the history: nothing is compacted.
     """
 
     start: int = 0
-    context: list[Entry] = field(default_factory=list)
+    context: Sequence[Entry] = ()
+    past_rows: int = 0
     instructions: list[Part] = field(default_factory=list)
     history: str = "history"
     service: bool = False
@@ -46,6 +48,7 @@ class Frame:
         start: Ledger row the turn begins with.
         history: Source id of what was before.
         service: Whether the model's service keeps the history.
+        settled: How many of the rows are of finished turns.
     """
 
     entries: Sequence[Entry]
@@ -54,31 +57,43 @@ class Frame:
     start: int = 0
     history: str = "history"
     service: bool = False
+    settled: int = 0
 
     @property
     def overhead(self) -> int:
         """Tokens that are no rows."""
         return sum(tokens for _, tokens in self.tools.values())
 
-    def shares(self, decisions: Mapping[str, Decision]) -> tuple[SourceLine, ...]:
-        """Return the estimated shares of the sources under the decisions, in order."""
-        shares, past, present = Shares(), Shares(), Shares()
-        marked = False
-        for entry in self.entries:
-            decision = decisions.get(entry.key)
-            tokens = entry.tokens_under(decision)
+    def shares(self, settled: Settled) -> tuple[SourceLine, ...]:
+        """Return the estimated shares of the sources, in order.
+
+        Args:
+            settled: The finished turns, under the decisions that hold.
+        """
+        shares, known = Shares(), settled.shares.copy()
+        past, present = (known, Shares()) if self.start else (Shares(), known)
+        for row in settled.with_parts:
+            shares.add_parts(self.entries[row].parts)
+        marked = settled.marked
+        tail = self.entries[len(settled.entries) :]
+        for entry in tail:
+            if entry.parts:
+                shares.add_parts(entry.parts)
+        if marked:
+            shares.add(COMPACTION, MARKER_TOKENS)
+        for entry in tail:
+            if entry.parts:
+                continue
+            decision = settled.decisions.get(entry.key)
             if decision == "drop" and not marked:
                 marked = True
                 shares.add(COMPACTION, MARKER_TOKENS)
-            if entry.parts:
-                for source, size in entry.parts:
-                    shares.add(source, size)
-                continue
             into = past if self._is_past(entry) else present
             count = 0 if decision == "drop" else 1
+            tokens = entry.tokens_under(decision)
             into.add(entry.source, tokens, count, compacted=decision is not None)
-        for source, (count, tokens) in self.tools.items():
-            shares.add(source, tokens, count)
+        for source, (number, tokens) in self.tools.items():
+            shares.add(source, tokens, number)
         history = past.as_one(self.history)
         return (*shares.lines(), *((history,) if history else ()), *present.lines())
 
@@ -86,43 +101,127 @@ class Frame:
         return not entry.provided and entry.seq < self.start
 
 
-def make_frame(
-    ledger: Ledger,
-    prompt: AttributedPrompt,
-    lent: LentTurn | None,
-    tools: Mapping[str, tuple[int, int]],
-    summaries: Sequence[Summary] = (),
-) -> Frame:
-    """Assemble a request.
+class FrameMaker:
+    """Assembles requests of a ledger; finished turns are put right once and then kept.
 
     Args:
         ledger: The session's rows.
-        prompt: Its system prompt; it takes the place of stored system messages, but for those of
-            hooks.
-        lent: What the providers add; None where there are none.
-        tools: The tools on offer, measured.
-        summaries: What stands for some of the rows.
     """
-    rows = ledger.entries
-    body = rows if lent is None else [*lent.context, *rows[lent.start :]]
-    if prompt.text and ledger.has_system_rows:
-        body = [e for e in body if e.role != "system" or e.provided or is_from_hook(e.message)]
-    system = prompt.extended(lent.instructions if lent is not None else ()).entry()
-    if summaries:
-        body = _summarized(body, summaries)
-    body = repaired(body, ledger.tool_names)
-    if system is not None:
-        # Without a prompt of its own, what providers add comes after the stored one.
-        place = 0 if prompt.text else _leading_system_rows(body)
-        body = [*body[:place], system, *body[place:]]
-    return Frame(
-        entries=body,
-        tools=tools,
-        protected=frozenset(summary.key for summary in summaries),
-        start=lent.start if lent is not None else 0,
-        history=lent.history if lent is not None else "history",
-        service=lent is not None and lent.service,
-    )
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._prompt = AttributedPrompt()
+        self._system: Entry | None = None
+        self._shown = _Shown()
+        self._given: list[Entry] = []
+        self._made: list[Entry] = []
+        self._told: set[str] = set()
+
+    def make(
+        self,
+        prompt: AttributedPrompt,
+        lent: LentTurn | None,
+        tools: Mapping[str, tuple[int, int]],
+        summaries: Sequence[Summary] = (),
+    ) -> Frame:
+        """Assemble a request.
+
+        Args:
+            prompt: The system prompt; it takes the place of stored system messages, but for those
+                of hooks.
+            lent: What the providers add; None where there are none.
+            tools: The tools on offer, measured.
+            summaries: What stands for some of the rows.
+        """
+        ledger = self._ledger
+        rows = ledger.entries
+        if lent is None:
+            start = max(ledger.last_own, 0)
+            past, rest = rows[:start], rows[start:]
+        else:
+            past, rest = rows[: lent.past_rows], lent.context[lent.past_rows :]
+            rest = [*rest, *rows[lent.start :]]
+        own_prompt = bool(prompt.text) and ledger.has_system_rows
+        past_made = self._past_until(past, _Shown(tuple(summaries), own_prompt))
+        names = ledger.tool_names
+        if past_made is None:
+            body = repaired(self._shown.of([*past, *rest], set()), names)
+        else:
+            body = [*past_made, *repaired(self._shown.of(rest, set(self._told)), names)]
+        settled = len(past_made or ())
+        system = self._system_entry(prompt.extended(lent.instructions if lent is not None else ()))
+        if system is not None:
+            # Without a prompt of its own, what providers add comes after the stored one.
+            place = 0 if prompt.text else _leading_system_rows(body)
+            body = [*body[:place], system, *body[place:]]
+            settled += 1 if place < settled else 0
+        return Frame(
+            entries=body,
+            tools=tools,
+            protected=frozenset(summary.key for summary in summaries),
+            start=lent.start if lent is not None else 0,
+            history=lent.history if lent is not None else "history",
+            service=lent is not None and lent.service,
+            settled=settled,
+        )
+
+    def _system_entry(self, prompt: AttributedPrompt) -> Entry | None:
+        """The system message; the very same one as long as it says the same."""
+        if prompt != self._prompt:
+            self._prompt, self._system = prompt, prompt.entry()
+        return self._system
+
+    def _past_until(self, rows: Sequence[Entry], shown: _Shown) -> list[Entry] | None:
+        """Return finished turns as they are in requests; None where calls lack their results."""
+        known = len(self._given)
+        if shown != self._shown or list(rows[:known]) != self._given:
+            self._shown, self._given, self._made, self._told = shown, [], [], set()
+            known = 0
+        if len(rows) > known:
+            told = set(self._told)
+            new = shown.of(rows[known:], told)
+            if repaired(new, {}) is not new:
+                return None
+            self._told = told
+            self._given += rows[known:]
+            self._made += new
+        return self._made
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Which rows of a conversation are shown, before they are put right.
+
+    Attributes:
+        summaries: What stands for some of them.
+        no_system: Leave stored system messages out, but for those of hooks.
+    """
+
+    summaries: tuple[Summary, ...] = ()
+    no_system: bool = False
+
+    def of(self, rows: Sequence[Entry], told: set[str]) -> Sequence[Entry]:
+        """Return the rows, each summary where the first of its rows was.
+
+        Args:
+            rows: Rows of the ledger, or a part of them.
+            told: Ids of the summaries that stand in the rows before; those of these are added.
+        """
+        if self.no_system:
+            rows = [e for e in rows if e.role != "system" or e.provided or is_from_hook(e.message)]
+        if not self.summaries:
+            return rows
+        owner = {key: summary for summary in self.summaries for key in summary.keys}
+        body: list[Entry] = []
+        for entry in rows:
+            summary = owner.get(entry.base)
+            if summary is None:
+                body.append(entry)
+            elif summary.summary_id not in told:
+                told.add(summary.summary_id)
+                row = summary.row()
+                body.append(read_entry(row, summary.key, {}, turn=entry.turn, seq=entry.seq))
+        return body
 
 
 def with_summaries(frame: Frame, summaries: Sequence[Summary]) -> Frame:
@@ -136,26 +235,11 @@ def with_summaries(frame: Frame, summaries: Sequence[Summary]) -> Frame:
         return frame
     return replace(
         frame,
-        entries=_summarized(frame.entries, summaries),
+        entries=_Shown(tuple(summaries)).of(frame.entries, set()),
+        settled=0,
         protected=frame.protected | {summary.key for summary in summaries},
     )
 
 
 def _leading_system_rows(entries: Sequence[Entry]) -> int:
     return next((i for i, e in enumerate(entries) if e.role != "system"), len(entries))
-
-
-def _summarized(entries: Sequence[Entry], summaries: Sequence[Summary]) -> list[Entry]:
-    """Put each summary where the first of its rows was."""
-    owner = {key: summary for summary in summaries for key in summary.keys}
-    told: set[str] = set()
-    body: list[Entry] = []
-    for entry in entries:
-        summary = owner.get(entry.base)
-        if summary is None:
-            body.append(entry)
-        elif summary.summary_id not in told:
-            told.add(summary.summary_id)
-            row = summary.row()
-            body.append(read_entry(row, summary.key, {}, turn=entry.turn, seq=entry.seq))
-    return body

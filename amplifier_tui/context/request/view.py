@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, Final, Protocol
 
-from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.context.compaction.decisions import Decisions, ModelDecisions
+from amplifier_tui.context.compaction.outline import Settled
 from amplifier_tui.context.compaction.plan import Plan, plan, project
-from amplifier_tui.context.entries import Decision
+from amplifier_tui.context.entries import Decision, Row
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.request.budget import Budget, BudgetPolicy
 from amplifier_tui.context.request.events import ContextEvents
-from amplifier_tui.context.request.frame import Frame, LentTurn, make_frame, with_summaries
+from amplifier_tui.context.request.frame import Frame, FrameMaker, LentTurn, with_summaries
 from amplifier_tui.context.request.meter import Meter
-from amplifier_tui.context.request.report import ContextReport, SourceLine, fitted
+from amplifier_tui.context.request.report import ContextReport
+from amplifier_tui.context.request.shares import SourceLine, fitted
 from amplifier_tui.context.request.system_prompt import SystemPrompt, tool_schema_tokens
 from amplifier_tui.kernel.llm_errors import ContextLengthError
 
@@ -58,6 +60,7 @@ class ContextView:
         decisions: What was compacted so far.
         ephemeral: By source, the tokens of what hooks added to the last request only.
         beginnings: How often it began anew, with other rows.
+        before_request: Called before each request is made; None for nothing.
     """
 
     def __init__(
@@ -75,17 +78,23 @@ class ContextView:
         self.decisions = Decisions()
         self.ephemeral: dict[str, int] = {}
         self.beginnings = 0
+        self.before_request: Callable[[], Awaitable[None]] | None = None
         self.events = events
         self._policy = policy
         self._tools = tools
         self._planner = planner
         self._provider: Any | None = None
         self._budget: Budget | None = None
+        self._frames = FrameMaker(ledger)
+        self._settled = Settled({})
 
     async def messages(
         self, token_budget: int | None = None, provider: Any | None = None
-    ) -> list[dict[str, Any]]:
+    ) -> list[Row]:
         """Return the messages for the next request, compacted if they would not fit.
+
+        They are the ledger's own, and not to be changed: a message is the very same object in
+        every request that shows it in the same way.
 
         Args:
             token_budget: Explicit limit in tokens; it wins.
@@ -93,7 +102,10 @@ class ContextView:
 
         Raises:
             ContextLengthError: What can't be compacted does not fit the model.
+            ContextSourceError: A context provider failed; the model must not be asked.
         """
+        if self.before_request is not None:
+            await self.before_request()
         self._provider = provider or self._provider
         budget = self._policy.budget(token_budget, self._provider)
         await self._tell_budget(budget)
@@ -103,7 +115,7 @@ class ContextView:
         self._check(made, budget)
         frame = await self._commit(made, frame, budget, decided)
         self.meter.sent(made.after, budget.key)
-        return [copy_plain(row) for row in project(frame.entries, made.decisions)]
+        return self._projected(frame, made.decisions)
 
     async def preview(self, provider: Any | None = None) -> Plan:
         """Return what a compaction would do now; nothing changes.
@@ -145,7 +157,7 @@ class ContextView:
         preview = await self._plan(frame, budget, decided, force=True)
         kind = self.meter.kind(budget.key)
         total = self.meter.real(preview.before, budget.key)
-        lines = frame.shares(decided.rows)
+        lines = frame.shares(self._settle(frame, decided.rows))
         if kind == "usage":
             lines = (*lines, *self._ephemeral_lines(total - sum(line.tokens for line in lines)))
         floor = self.meter.real(preview.floor, budget.key)
@@ -179,7 +191,7 @@ class ContextView:
         prompt = await (self.prompt.make() if fresh_prompt else self.prompt.known())
         tools = tool_schema_tokens(self._tools()) if self._tools is not None else {}
         summaries = (*self.decisions.summaries, *(decided.summaries if decided else ()))
-        return make_frame(self.ledger, prompt, self.lent, tools, summaries)
+        return self._frames.make(prompt, self.lent, tools, summaries)
 
     def budget(self, provider: Any | None = None) -> Budget:
         """Return the budget of the next request.
@@ -229,7 +241,18 @@ class ContextView:
             overhead=frame.overhead,
             force=force,
             protected=frame.protected,
+            settled=self._settle(frame, decided.rows),
         )
+
+    def _settle(self, frame: Frame, decisions: Mapping[str, Decision]) -> Settled:
+        """What is known of the finished turns in a request under the decisions."""
+        self._settled = self._settled.grown(
+            frame.entries, frame.settled, decisions, frame.protected
+        )
+        return self._settled
+
+    def _projected(self, frame: Frame, decisions: Mapping[str, Decision]) -> list[Row]:
+        return project(frame.entries, decisions, self._settle(frame, decisions))
 
     async def _commit(
         self, made: Plan, frame: Frame, budget: Budget, decided: ModelDecisions
@@ -241,14 +264,14 @@ class ContextView:
             over = after > budget.target
             decided.resume_at = after + int(budget.limit * _PAUSE) if over else 0
         if made.actions:
-            before = len(project(frame.entries, decided.rows))
+            before = len(self._projected(frame, decided.rows))
             decided.rows = made.decisions
             decided.summaries += made.summaries
             await self.events.compaction(
                 self._as_counted(made, budget),
                 budget,
                 before,
-                len(project(shown.entries, decided.rows)),
+                len(self._projected(shown, decided.rows)),
             )
         await self._warn(made, decided)
         return shown
@@ -299,11 +322,8 @@ class ContextView:
     def _turns_left(self, room: int) -> int | None:
         """How many turns like the last ones fit until compaction."""
         last = self.ledger.turn
-        grown = sum(
-            entry.tokens
-            for entry in reversed(self.ledger.entries)
-            if last - _TURNS < entry.turn <= last
-        )
+        recent = takewhile(lambda e: e.turn > last - _TURNS, reversed(self.ledger.entries))
+        grown = sum(entry.tokens for entry in recent)
         turns = min(last, _TURNS)
         return max(0, room) * turns // grown if grown and turns else None
 

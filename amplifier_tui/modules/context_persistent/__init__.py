@@ -65,5 +65,6 @@ async def mount(
     await context.load(memory_files_of(config), most=policy.budget().limit)
     await coordinator.mount("context", context)
     coordinator.register_capability("context.report", context.view.report)
+    coordinator.register_capability("context.messages", context.view.messages)
     coordinator.register_contributor("observability.events", NAME, lambda: list(CONTEXT_EVENTS))
     return UsageWatch(context.view).register(coordinator.hooks, NAME)

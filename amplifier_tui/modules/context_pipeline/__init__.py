@@ -91,6 +91,7 @@ async def mount(
     await coordinator.mount("context", manager)
     coordinator.register_capability("context.pipeline", pipeline)
     coordinator.register_capability("context.report", pipeline.report)
+    coordinator.register_capability("context.messages", manager.view.messages)
     memory = next((p for p in providers if isinstance(p, SqliteMemoryProvider)), None)
     if memory is not None:
         coordinator.register_capability("context.memory", memory.store)

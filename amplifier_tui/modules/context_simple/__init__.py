@@ -57,5 +57,6 @@ async def mount(
     )
     await coordinator.mount("context", context)
     coordinator.register_capability("context.report", context.view.report)
+    coordinator.register_capability("context.messages", context.view.messages)
     coordinator.register_contributor("observability.events", NAME, lambda: list(CONTEXT_EVENTS))
     return UsageWatch(context.view).register(coordinator.hooks, NAME)

@@ -11,6 +11,7 @@ from amplifier_tui.kernel.utils.stream import STREAM_BLOCK_DELTA
 from amplifier_tui.modules.loop_streaming.hook_desk import HookDesk
 from amplifier_tui.modules.loop_streaming.partial import observe
 from amplifier_tui.modules.loop_streaming.providers import choose_provider
+from amplifier_tui.modules.loop_streaming.rows import RequestMaker
 from amplifier_tui.modules.loop_streaming.settings import read_settings
 from amplifier_tui.modules.loop_streaming.stop import StopSign
 from amplifier_tui.modules.loop_streaming.turn import Status, Turn
@@ -32,6 +33,7 @@ class StreamingOrchestrator:
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         self._settings = read_settings(config)
+        self._requests = RequestMaker()
 
     async def execute(
         self,
@@ -77,6 +79,8 @@ class StreamingOrchestrator:
             hooks,
             desk,
             stop,
+            self._requests,
+            _shared_messages(coordinator, context),
             limit=self._settings.max_iterations,
             whole=_wants_everything(coordinator),
         )
@@ -139,6 +143,13 @@ def _wants_everything(coordinator: Any | None) -> bool:
     config = getattr(coordinator, "config", None)
     session = config.get("session") if isinstance(config, Mapping) else None
     return isinstance(session, Mapping) and session.get("raw") is True
+
+
+def _shared_messages(coordinator: Any | None, context: Any) -> Any | None:
+    """How to get a request's messages without a copy of each, where the context has a way."""
+    if coordinator is None or coordinator.get("context") is not context:
+        return None
+    return coordinator.get_capability("context.messages")
 
 
 async def _finish(desk: HookDesk, steps: int, status: Status, answer: str = "") -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.kernel.message_models import ChatRequest, Message, ToolCall, ToolSpec
 from amplifier_tui.kernel.models import ContextInjection, ToolResult
 
@@ -18,20 +19,37 @@ Row = dict[str, Any]
 """One message as contexts keep it (spec 000, message format)."""
 
 
-def chat_request(
-    rows: Iterable[Row], injections: Iterable[ContextInjection], tools: list[ToolSpec]
-) -> ChatRequest:
-    """Build the request for the next step.
+class RequestMaker:
+    """Makes the requests of a session.
 
-    Args:
-        rows: What the context wants the model to see.
-        injections: Texts for this request only.
-        tools: The tools on offer.
+    A context of ours hands out the same row for the same message, again and again; what was made
+    of it is used again, so that a request costs what is new in it.
     """
-    seen = list(rows)
-    for injection in injections:
-        _inject(seen, injection)
-    return ChatRequest(messages=[_message(row) for row in seen], tools=tools or None, stream=True)
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Row, Message]] = {}
+
+    def make(
+        self, rows: Iterable[Row], injections: Iterable[ContextInjection], tools: list[ToolSpec]
+    ) -> ChatRequest:
+        """Build the request for the next step.
+
+        Args:
+            rows: What the context wants the model to see.
+            injections: Texts for this request only.
+            tools: The tools on offer.
+        """
+        seen = list(rows)
+        for injection in injections:
+            _inject(seen, injection)
+        before, self._known = self._known, {}
+        messages = []
+        for row in seen:
+            # The row is kept with its message, so that no other row can get its id.
+            known = before.get(id(row)) or (row, _message(row))
+            self._known[id(row)] = known
+            messages.append(known[1])
+        return ChatRequest(messages=messages, tools=tools or None, stream=True)
 
 
 def _inject(rows: list[Row], injection: ContextInjection) -> None:
@@ -61,7 +79,8 @@ def _inject(rows: list[Row], injection: ContextInjection) -> None:
 
 
 def _message(row: Row) -> Message:
-    data = dict(row)
+    # Whatever becomes of the message, the context's own row stays as it is.
+    data: Row = copy_plain(row)
     if data.get("content") is None:
         data["content"] = ""
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Literal
 
 from amplifier_tui.kernel import events
@@ -14,10 +14,10 @@ from amplifier_tui.modules.loop_streaming.hook_desk import HookDesk, plain
 from amplifier_tui.modules.loop_streaming.partial import PartialAnswer
 from amplifier_tui.modules.loop_streaming.providers import model_of, tool_specs
 from amplifier_tui.modules.loop_streaming.rows import (
+    RequestMaker,
     Row,
     assistant_row,
     block_rows,
-    chat_request,
     text_of,
     usage_data,
 )
@@ -44,6 +44,9 @@ class Turn:
         hooks: Where the provider's stream can be followed.
         desk: Where events go.
         stop: Whether the user asked to stop.
+        requests: Makes the requests of the session.
+        messages: Returns the messages for a request, not to be changed; None to ask the context
+            for copies.
         limit: Most requests to the model; None for any number.
         whole: Whether ``provider:request`` carries the messages. Every request holds the whole
             conversation once more, so a log of them grows with its square.
@@ -62,6 +65,8 @@ class Turn:
         hooks: Any,
         desk: HookDesk,
         stop: StopSign,
+        requests: RequestMaker,
+        messages: Callable[..., Awaitable[list[Row]]] | None,
         limit: int | None,
         whole: bool,
     ) -> None:
@@ -75,6 +80,8 @@ class Turn:
         self._hooks = hooks
         self._desk = desk
         self._stop = stop
+        self._messages = messages or context.get_messages_for_request
+        self._requests = requests
         self._limit = limit
         self._whole = whole
 
@@ -122,17 +129,17 @@ class Turn:
             "message_count": len(rows),
         }
         if self._whole:
-            data["messages"] = rows
+            data["messages"] = [dict(row) for row in rows]
         stored = self._desk.stored
         verdict = await self._desk.ask(events.PROVIDER_REQUEST, data, self._provider_name)
         if verdict.denied is not None:
             return verdict.denied
         if self._desk.stored != stored:
             rows = await self._rows()
-        return chat_request(rows, self._desk.take_ephemeral(), tool_specs(self._tools))
+        return self._requests.make(rows, self._desk.take_ephemeral(), tool_specs(self._tools))
 
     async def _rows(self) -> list[Row]:
-        rows: list[Row] = await self._context.get_messages_for_request(provider=self._provider)
+        rows: list[Row] = await self._messages(provider=self._provider)
         return rows
 
     async def _answer(self, request: ChatRequest) -> tuple[list[Row], list[ToolCall], Any]:

@@ -70,12 +70,12 @@ class Seen:
 def look_at(request: ChatRequest) -> Seen:
     """Read a request."""
     seen = Seen(tools=frozenset(tool.name for tool in request.tools or ()))
-    for message in request.messages:
-        if message.role == "user" and _is_users_own(message):
-            seen.turn += 1
-            seen.prompt = text_of(message.content)
-            seen.rounds = []
-        elif message.role == "assistant" and _has_calls(message):
+    own = [i for i, m in enumerate(request.messages) if m.role == "user" and _is_users_own(m)]
+    if own:
+        seen.turn = len(own)
+        seen.prompt = text_of(request.messages[own[-1]].content)
+    for message in request.messages[own[-1] if own else 0 :]:
+        if message.role == "assistant" and _has_calls(message):
             seen.rounds.append([])
         elif message.role == "tool" and seen.rounds:
             seen.rounds[-1].append(_result(message))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -68,36 +68,48 @@ class Pace:
             await asyncio.sleep(wait)
 
 
-def count_usage(request: ChatRequest, answer: ScriptedAnswer) -> Usage:
-    """Return what a call would have used.
+class UsageCounter:
+    """Counts tokens as a real service would report them; a message that comes again is known."""
 
-    What the request has in common with the one before counts as read from the cache.
+    def __init__(self) -> None:
+        self._sizes: dict[int, tuple[Message, int]] = {}
 
-    Args:
-        request: The request.
-        answer: The answer to it.
-    """
-    tools = text_tokens(json.dumps([tool.model_dump() for tool in request.tools or ()]))
-    sizes = [_message(message) for message in request.messages]
-    known = _known(request.messages)
-    thinking = len(tokens(answer.thinking))
-    said = thinking + len(tokens(answer.text))
-    said += sum(text_tokens(json.dumps(call)) for call in answer.calls)
-    read = tools + sum(sizes)
-    return Usage(
-        input_tokens=read,
-        output_tokens=said,
-        total_tokens=read + said,
-        reasoning_tokens=thinking or None,
-        cache_read_tokens=tools + sum(sizes[:known]) if known else None,
-        cost_usd=Decimal(0),
-    )
+    def count(self, request: ChatRequest, answer: ScriptedAnswer) -> Usage:
+        """Return what a call would have used.
+
+        What the request has in common with the one before counts as read from the cache.
+
+        Args:
+            request: The request.
+            answer: The answer to it.
+        """
+        tools = text_tokens(json.dumps([tool.model_dump() for tool in request.tools or ()]))
+        sizes = self._sizes_of(request.messages)
+        known = _known(request.messages)
+        thinking = len(tokens(answer.thinking))
+        said = thinking + len(tokens(answer.text))
+        said += sum(text_tokens(json.dumps(call)) for call in answer.calls)
+        read = tools + sum(sizes)
+        return Usage(
+            input_tokens=read,
+            output_tokens=said,
+            total_tokens=read + said,
+            reasoning_tokens=thinking or None,
+            cache_read_tokens=tools + sum(sizes[:known]) if known else None,
+            cost_usd=Decimal(0),
+        )
+
+    def _sizes_of(self, messages: Iterable[Message]) -> list[int]:
+        before = self._sizes
+        found = [before.get(id(m)) or (m, _message(m)) for m in messages]
+        self._sizes = {id(message): (message, size) for message, size in found}
+        return [size for _, size in found]
 
 
-def _known(messages: Iterable[Message]) -> int:
+def _known(messages: Sequence[Message]) -> int:
     """How many of the messages the request before had: those before the last answer."""
-    roles = [message.role for message in messages]
-    return len(roles) - 1 - roles[::-1].index("assistant") if "assistant" in roles else 0
+    answers = (i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "assistant")
+    return next(answers, 0)
 
 
 def _message(message: Message) -> int:

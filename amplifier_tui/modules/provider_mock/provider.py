@@ -32,7 +32,7 @@ from amplifier_tui.kernel.utils.tool_calls import (
 )
 from amplifier_tui.modules._shared.session_paths import working_dir
 from amplifier_tui.modules.provider_mock.answers import ScriptedAnswer, answer, look_at
-from amplifier_tui.modules.provider_mock.pace import Pace, count_usage
+from amplifier_tui.modules.provider_mock.pace import Pace, UsageCounter
 from amplifier_tui.modules.provider_mock.script import AgentScript, ScriptError, read_script
 
 BUILT_IN: Final = Path(__file__).with_name("built_in.yaml")
@@ -84,6 +84,7 @@ class ScriptedProvider:
         self.settings = settings
         self._coordinator = coordinator
         self._script: AgentScript | None = None
+        self._usage = UsageCounter()
         # An error of a script is meant to be seen, not to be tried again.
         retry = RetryConfig(max_retries=0)
         self._calls = LLMCalls(coordinator, provider=NAME, retry=retry)
@@ -131,7 +132,7 @@ class ScriptedProvider:
 
         async def attempt(emitter: StreamEmitter) -> ChatResponse:
             response = await self._play(planned, emitter)
-            return response.model_copy(update={"usage": count_usage(request, planned)})
+            return response.model_copy(update={"usage": self._usage.count(request, planned)})
 
         return await self._calls.run(
             attempt,

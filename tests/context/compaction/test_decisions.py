@@ -1,6 +1,6 @@
 import json
 
-from amplifier_tui.context.compaction.decisions import Decisions, Summary
+from amplifier_tui.context.compaction.decisions import Decisions, Summary, packed, unpacked
 
 
 def summary(name: str, *keys: str, **kwargs: str) -> Summary:
@@ -72,3 +72,18 @@ def test_a_summary_is_labelled_and_linked_to_what_it_replaced() -> None:
 def test_a_line_of_a_rule_speaks_in_the_role_it_was_given() -> None:
     row = summary("s", "4", role="assistant").row()
     assert (row["role"], row["content"]) == ("assistant", "text of s")
+
+
+def test_runs_of_rows_are_saved_as_one_and_single_keys_as_ever() -> None:
+    keys = ["3", "4", "5", "9", "7.0", "12+c1", "memory#ab12"]
+    assert packed(keys) == ["3-5", "9", "7.0", "12+c1", "memory#ab12"]
+    assert sorted(unpacked(packed(keys))) == sorted(keys)
+    assert list(unpacked(["0-99999999", "8"])) == ["8"]
+
+
+def test_decisions_of_older_sessions_are_read() -> None:
+    decisions = Decisions()
+    saved = {"rows": {"drop": ["0", "1", "2"], "truncate": ["5"]}, "resume_at": 0}
+    decisions.restore({"models": {"m@1": saved}})
+    assert decisions.of("m@1").rows == {"0": "drop", "1": "drop", "2": "drop", "5": "truncate"}
+    assert decisions.to_dict()["models"]["m@1"]["rows"] == {"drop": ["0-2"], "truncate": ["5"]}

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
-from amplifier_tui.context.compaction.plan import MARKER, plan, project
+from amplifier_tui.context.compaction.outline import MARKER
+from amplifier_tui.context.compaction.plan import plan, project
 from amplifier_tui.context.entries import Entry
 from tests.context.support import (
     Row,

@@ -1,4 +1,5 @@
 from collections import Counter
+from copy import deepcopy
 from dataclasses import replace
 from random import Random
 from typing import ClassVar
@@ -13,8 +14,10 @@ from amplifier_tui.context.entries import read_entry
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.request.budget import BudgetPolicy
+from amplifier_tui.context.request.events import ContextEvents
 from amplifier_tui.context.request.frame import LentTurn
 from amplifier_tui.context.request.pairs import repaired
+from amplifier_tui.context.request.view import ContextView
 from amplifier_tui.context.turn import turn_start
 from tests.context.support import (
     Recorder,
@@ -24,6 +27,7 @@ from tests.context.support import (
     random_ledger,
     read_entries,
     unpaired,
+    user,
 )
 
 limits = st.integers(20, 20_000)
@@ -268,3 +272,47 @@ def test_a_whole_conversation_needs_no_repair(rows: list[Row]) -> None:
     ledger = Ledger()
     ledger.replace(rows)
     assert repaired(ledger.entries, ledger.tool_names) is ledger.entries
+
+
+@pytest.mark.parametrize("part", range(4))
+async def test_a_request_of_a_session_that_grew_is_that_of_one_read_anew(part: int) -> None:
+    for seed in range(part, 60, 4):
+        rng, rows = Random(-seed), random_ledger(seed)
+        if seed % 2:
+            # Somebody lost a row, or wrote one twice.
+            del rows[rng.randrange(len(rows))]
+            rows.insert(rng.randrange(len(rows) or 1), user("again"))
+        limit = rng.choice((200, 1_000, 5_000, 20_000))
+        await grows_as_if_read_anew(rows, limit, lent=seed % 3 == 0, prompts=seed % 5 == 0)
+
+
+async def grows_as_if_read_anew(rows: list[Row], limit: int, *, lent: bool, prompts: bool) -> None:
+    grown = SessionContextManager(BudgetPolicy(max_tokens=limit))
+    for number, row in enumerate(rows):
+        if lent and row["role"] == "user":
+            start = len(grown.ledger)
+            added = read_entry(user(f"doc {number}"), f"rag#{number}", {}, provided=True)
+            past = grown.ledger.entries[:start]
+            context = [*past, added]
+            grown.view.lent = LentTurn(start=start, context=context, past_rows=start)
+        if prompts:
+            grown.view.prompt.use(lambda said=f"Be kind. It is {number // 5}.": said)
+        await grown.add_message(row)
+        decided = grown.view.decisions.peek(grown.view.budget().key)
+        anew = ContextView(grown.ledger, BudgetPolicy(max_tokens=limit), ContextEvents(None, "c"))
+        anew.prompt, anew.meter, anew.decisions = (
+            grown.view.prompt,
+            grown.view.meter,
+            deepcopy(grown.view.decisions),
+        )
+        anew.lent = replace(grown.view.lent, past_rows=0) if grown.view.lent else None
+        assert await grown.view.report() == await anew.report()
+        frame, wanted = await anew.frame(decided), anew.budget()
+        again = max(wanted.trigger, min(decided.resume_at, wanted.limit))
+        wanted = replace(wanted, trigger=again)
+        at_once = plan(frame.entries, wanted, decided.rows, force=True, protected=frame.protected)
+        assert await grown.view.preview() == at_once == await anew.preview()
+        if number % 3 == 2:
+            assert await grown.view.compact() == await anew.compact()
+        assert await grown.view.messages() == await anew.messages()
+        assert dict(decided.rows) == dict(anew.decisions.peek(anew.budget().key).rows)

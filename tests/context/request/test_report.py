@@ -3,11 +3,11 @@ from typing import ClassVar
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.context.compaction.plan import MARKER_TOKENS
+from amplifier_tui.context.compaction.outline import MARKER_TOKENS
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.request.budget import BudgetPolicy
 from amplifier_tui.context.request.frame import LentTurn
-from amplifier_tui.context.request.report import SourceLine, fitted
+from amplifier_tui.context.request.shares import SourceLine, fitted
 from amplifier_tui.context.request.usage_watch import UsageWatch
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.models import HookResult

@@ -135,7 +135,8 @@ async def test_a_context_s_own_report_is_taken() -> None:
 
 
 async def test_the_pipeline_s_report_is_taken() -> None:
-    from amplifier_tui.context.request.report import ContextReport, SourceLine
+    from amplifier_tui.context.request.report import ContextReport
+    from amplifier_tui.context.request.shares import SourceLine
 
     speakers = (SourceLine("user", 2, 40), SourceLine("assistant", 2, 60, "compacted"))
     report = ContextReport(

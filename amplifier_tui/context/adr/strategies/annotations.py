@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.context.adr.content import CALL, REASONING, RESULT, Content
 from amplifier_tui.context.adr.message import Message
-from amplifier_tui.context.compaction.groups import GroupKind, group_entries
+from amplifier_tui.context.compaction.outline import GroupKind, group_entries
 from amplifier_tui.context.entries import Entry
 
 GROUP_ANNOTATION_KEY: Final = "_group"

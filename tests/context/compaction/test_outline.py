@@ -1,4 +1,4 @@
-from amplifier_tui.context.compaction.groups import group_entries
+from amplifier_tui.context.compaction.outline import group_entries
 from tests.context.support import assistant, calling, entries, result, system, user
 
 
