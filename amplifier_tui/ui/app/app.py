@@ -36,7 +36,7 @@ from amplifier_tui.ui.app.themes import (
 )
 from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.prompt.history import History
-from amplifier_tui.ui.prompt.prompt import Prompt
+from amplifier_tui.ui.prompt.prompt import PromptArea
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.terminal import leave
 from amplifier_tui.ui.terminal.guard import TerminalGuard, handle_signals
@@ -236,9 +236,8 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
             leave.write_report(error)
         else:
             resend = partial(turn.send, self)
-            self.link = SessionLink(self.main, self.client, self.state, resend)
-            early, self.early = self.early, []
-            self.link.follow(early)
+            self.link = SessionLink(self.main, self.client, self.state, resend, self.early)
+            self.link.follow()
         await program.load_keys(self)
         if self.link is not None:
             await self.link.wait_until_open(OPENING_PATIENCE)
@@ -282,7 +281,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         except OSError as error:
             self.say(f"The panes are not remembered: {error}", "warning")
 
-    @on(Prompt.Draft)
+    @on(PromptArea.Draft)
     @on(Input.Changed)
     def _typing(self) -> None:
         if self.link is not None:

@@ -16,7 +16,7 @@ from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.panes.table import BY_NAME, PANES, ShowsState
 from amplifier_tui.ui.prompt.history import History
-from amplifier_tui.ui.prompt.prompt import Prompt, QueueLine
+from amplifier_tui.ui.prompt.prompt import PromptArea, QueueLine
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -55,7 +55,7 @@ class MainScreen(Screen[None]):
 
     def __init__(self, history: History) -> None:
         super().__init__(id="main")
-        self.prompt = Prompt(history)
+        self.prompt = PromptArea(history)
         self._queue = QueueLine()
         self.transcript: TranscriptView | None = None
         self.status: StatusBar | None = None
@@ -261,7 +261,7 @@ class MainScreen(Screen[None]):
 
     def cover(self, rows: int) -> None:
         """A dialog hides rows at the foot of the body: keep the end of the conversation in view."""
-        foot = sum(w.outer_size.height for w in self.query("Prompt, QueueLine, StatusBar"))
+        foot = sum(w.outer_size.height for w in self.query("PromptArea, QueueLine, StatusBar"))
         hidden = rows if rows < self.size.height - foot else 0
         self.query_one("#stage").styles.padding = (0, 0, hidden, 0)
 

@@ -56,7 +56,7 @@ class SessionApp(App[Farewell]):
         self.link: SessionLink | None = None
         """Joins client and state; None until both are there."""
         self.early: list[tuple[str, bool]] = []
-        """What was sent before that, each with whether it is to be queued."""
+        """What was sent before a session is open, each with whether it is to be queued."""
 
     @property
     def keymap(self) -> Keymap:

@@ -11,21 +11,6 @@ from amplifier_tui.paths import shipped_themes_dir, user_config_dir
 
 DEFAULT_THEME = "ink"
 
-ROLES: tuple[str, ...] = (
-    "background",
-    "surface",
-    "panel",
-    "foreground",
-    "secondary",
-    "muted",
-    "primary",
-    "accent",
-    "success",
-    "warning",
-    "error",
-)
-"""The colours a theme file gives; all of them are required."""
-
 _OTHERS = ("name", "description", "dark")
 
 Roles = dict[str, str]
@@ -49,6 +34,9 @@ DEFAULT_ROLES: Roles = {
     "error": "#F7768E",
 }
 """`themes/ink.yaml` as it is shipped: the first frame ever drawn need not read YAML."""
+
+ROLES: tuple[str, ...] = tuple(key for key in DEFAULT_ROLES if key not in _OTHERS)
+"""The colours a theme file gives; all of them are required."""
 
 
 class ThemeError(ValueError):
@@ -162,22 +150,15 @@ def build_theme(roles: Roles) -> Theme:
         if role != "muted":
             # Derived by Textual, a colour comes out one step off.
             variables[role] = roles[role]
-    for role in ("primary", "secondary", "accent", "success", "warning", "error"):
-        variables[f"text-{role}"] = roles[role]
+    hues = ("primary", "secondary", "accent", "success", "warning", "error")
+    variables.update({f"text-{role}": roles[role] for role in hues})
+    surfaces = ("background", "surface", "panel", "foreground")
+    colours: dict[str, Any] = {role: roles[role] for role in (*surfaces, *hues)}
     return Theme(
         name=roles["name"],
         dark=bool(roles["dark"]),
         variables=variables,
-        background=roles["background"],
-        surface=roles["surface"],
-        panel=roles["panel"],
-        foreground=foreground,
-        primary=roles["primary"],
-        secondary=roles["secondary"],
-        accent=roles["accent"],
-        success=roles["success"],
-        warning=roles["warning"],
-        error=roles["error"],
+        **colours,
     )
 
 

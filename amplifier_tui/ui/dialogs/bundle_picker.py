@@ -9,13 +9,14 @@ from typing import ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import BundleCard, BundlePreview
 from amplifier_tui.ui.dialogs.bundle_preview import STATES, card_rows, preview_content
-from amplifier_tui.ui.dialogs.parts.picker import Aside, AskingPicker, marked_match
+from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.widgets.pick_list import PickRow
@@ -43,8 +44,15 @@ class BundlePicker(AskingPicker[BundleCard]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "toggle_carry", show=False)]
     DEFAULT_CSS = """
     BundlePicker PickList { width: 2fr; }
-    BundlePicker Aside { width: 3fr; }
-    BundlePicker.-alone Aside { display: none; }
+    BundlePicker #preview {
+        width: 3fr;
+        padding: 0 0 0 3;
+        scrollbar-size: 1 1;
+        scrollbar-background: $panel;
+        scrollbar-background-hover: $panel;
+        scrollbar-background-active: $panel;
+    }
+    BundlePicker.-alone #preview { display: none; }
     """
 
     def __init__(
@@ -54,13 +62,12 @@ class BundlePicker(AskingPicker[BundleCard]):
     ) -> None:
         super().__init__(ask)
         self._ask_preview = preview
-        self._cards: dict[str, BundleCard] = {}
         self._previews: dict[str, BundlePreview] = {}
         self.carry = True
 
     def aside(self) -> ComposeResult:
         """Make the preview."""
-        with Aside(id="preview"):
+        with VerticalScroll(id="preview", can_focus=False):
             yield Static(id="preview-text", markup=False)
 
     def choices(self) -> Sequence[KeyChoice]:
@@ -72,14 +79,17 @@ class BundlePicker(AskingPicker[BundleCard]):
             KeyChoice("esc", "Close", "close"),
         )
 
-    def take(self, cards: tuple[BundleCard, ...]) -> str:
-        """Keep the cards; the cursor begins on the bundle that is open."""
-        self._cards = {card.name: card for card in cards}
-        return next((card.name for card in cards if card.active), "")
+    def card_id(self, card: BundleCard) -> str:
+        """Return the bundle's name."""
+        return card.name
+
+    def first(self) -> str:
+        """Begin on the bundle that is open."""
+        return next((name for name, card in self.cards.items() if card.active), "")
 
     def rows_for(self, query: str) -> Sequence[PickRow]:
         """Return the bundles that match."""
-        cards = rank(query, self._cards.values(), lambda card: f"{card.name} {card.description}")
+        cards = rank(query, self.cards.values(), lambda card: f"{card.name} {card.description}")
         return [self._row(card, query) for card in cards]
 
     def _row(self, card: BundleCard, query: str) -> PickRow:
@@ -102,7 +112,7 @@ class BundlePicker(AskingPicker[BundleCard]):
         elif row.id in self._previews:
             self._show_preview(self._previews[row.id])
         else:
-            card = self._cards[row.id]
+            card = self.cards[row.id]
             self._show(Content("\n").join(card_rows(card, self._width)))
             self._load_preview(row.id)
 
@@ -113,7 +123,7 @@ class BundlePicker(AskingPicker[BundleCard]):
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            card = self._cards[name]
+            card = self.cards[name]
             problem = Content.styled(one_line(str(error), 1_000), "$text-error")
             self._show(Content("\n").join([*card_rows(card, self._width), Content(), problem]))
             return
@@ -139,7 +149,7 @@ class BundlePicker(AskingPicker[BundleCard]):
 
     def chosen(self, row: PickRow) -> None:
         """Return the bundle, unless it cannot be opened at all."""
-        card = self._cards.get(row.id)
+        card = self.cards.get(row.id)
         if card is not None and card.state == "invalid":
             self.app.bell()
         else:

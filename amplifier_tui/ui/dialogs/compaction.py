@@ -58,16 +58,7 @@ class CompactionSheet(Sheet[CompactChoice]):
     CompactionSheet #facts { margin-top: 1; }
     CompactionSheet #summary { height: 1; margin-top: 1; }
     CompactionSheet #summary > Static { width: auto; color: $text-muted; }
-    CompactionSheet #instructions {
-        width: 1fr;
-        height: 1;
-        margin-left: 2;
-        padding: 0 1;
-        border: none;
-        background: $background;
-        &:focus { background-tint: transparent; }
-        & > .input--placeholder { color: $text-muted; }
-    }
+    CompactionSheet #instructions { width: 1fr; margin-left: 2; }
     CompactionSheet KeyRow { margin-top: 1; }
     CompactionSheet.-low #bars { margin: 0; }
     CompactionSheet.-low #facts, CompactionSheet.-low #summary { margin: 0; }

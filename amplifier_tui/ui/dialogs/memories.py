@@ -63,23 +63,20 @@ class MemoryList(AskingPicker[MemoryCard]):
         super().__init__(ask)
         self._forget = forget
         self._clock = clock
-        self._cards: dict[str, MemoryCard] = {}
         self._doomed = ""
 
     def text_of(self, memory_id: str) -> str:
         """Return a memory's text; empty for one that is not listed."""
-        card = self._cards.get(memory_id)
+        card = self.cards.get(memory_id)
         return clean(card.text) if card is not None else ""
 
     def below(self) -> ComposeResult:
         """Make the place for the whole text of the highlighted one."""
         yield Static(id="memory-text", markup=False)
 
-    def take(self, cards: tuple[MemoryCard, ...]) -> str:
-        """Keep the cards, and offer the keys that need one."""
-        self._cards = {str(card.memory_id): card for card in cards}
-        self._show_keys()
-        return ""
+    def card_id(self, card: MemoryCard) -> str:
+        """Return the memory's number."""
+        return str(card.memory_id)
 
     def problem_words(self, error: Exception) -> str:
         """Say why there is no list; a `RuntimeError` of the host says it itself."""
@@ -89,7 +86,7 @@ class MemoryList(AskingPicker[MemoryCard]):
 
     def rows_for(self, query: str) -> Sequence[PickRow]:
         """Return the memories that match."""
-        cards = self._cards.values()
+        cards = self.cards.values()
         return [self._row(card) for card in rank(query, cards, lambda card: one_line(card.text))]
 
     def _row(self, card: MemoryCard) -> PickRow:
@@ -98,7 +95,7 @@ class MemoryList(AskingPicker[MemoryCard]):
         words = " · ".join(part for part in (where, age) if part)
         key = str(card.memory_id)
         style = "$text-warning bold" if key == self._doomed else ""
-        pad = max(map(len, self._cards), default=0)
+        pad = max(map(len, self.cards), default=0)
         left = Content.assemble(
             (f"{f'#{key}':<{pad + 1}}  ", "$text-muted"), (one_line(card.text, 300), style)
         )
@@ -115,6 +112,7 @@ class MemoryList(AskingPicker[MemoryCard]):
         self.query_one("#memory-text", Static).update("" if whole and len(text) < room else text)
         if row is None or row.id != self._doomed:
             self._keep()
+        self._show_keys()
 
     def choices(self) -> Sequence[KeyChoice]:
         """Return the keys; while one is about to be forgotten, those that decide it."""
@@ -123,7 +121,7 @@ class MemoryList(AskingPicker[MemoryCard]):
                 KeyChoice("d", f"Forget #{self._doomed} for good", "forget", strong=True),
                 KeyChoice("esc", "Keep it", "close"),
             )
-        if not self._cards:
+        if not self.cards:
             return (KeyChoice("esc", "Close", "close"),)
         return (
             KeyChoice("d", "Forget", "forget"),
@@ -153,7 +151,7 @@ class MemoryList(AskingPicker[MemoryCard]):
         else:
             self._doomed = ""
             at = self.rows.cursor
-            del self._cards[row.id]
+            del self.cards[row.id]
             self._forget(int(row.id))
             self.refill()
             self.rows.move(at)

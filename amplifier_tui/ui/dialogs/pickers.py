@@ -48,18 +48,16 @@ class SessionPicker(AskingPicker[SessionCard]):
         super().__init__(ask, query)
         self._current = current
         self._clock = clock
-        self._cards: tuple[SessionCard, ...] = ()
 
-    def take(self, cards: tuple[SessionCard, ...]) -> str:
-        """Keep the cards."""
-        self._cards = cards
-        return ""
+    def card_id(self, card: SessionCard) -> str:
+        """Return the session's id."""
+        return card.session_id
 
     def rows_for(self, query: str) -> Sequence[PickRow]:
         """Return the sessions that match."""
         cards = rank(
             query,
-            self._cards,
+            self.cards.values(),
             lambda c: f"{c.title} {c.first_prompt} {c.bundle} {c.session_id} {c.cwd}",
         )
         return [self._row(card) for card in cards]

@@ -32,15 +32,7 @@ class AskLine(Sheet[str]):
     DEFAULT_CSS = """
     AskLine #ask { height: 1; margin-bottom: 1; }
     AskLine #ask > Static { width: auto; text-style: bold; color: $text-secondary; }
-    AskLine #line {
-        width: 1fr;
-        height: 1;
-        margin-left: 2;
-        padding: 0 1;
-        border: none;
-        background: $background;
-        &:focus { background-tint: transparent; }
-    }
+    AskLine #line { width: 1fr; margin-left: 2; }
     AskLine.-small > #sheet { height: auto; }
     """
 

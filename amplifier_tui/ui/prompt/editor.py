@@ -1,10 +1,11 @@
 """Writing the prompt in the user's own editor."""
 
 import os
-import shlex
 import subprocess
 import tempfile
 from pathlib import Path
+
+from amplifier_tui.base.commands import command_words
 
 
 class EditorError(Exception):
@@ -19,7 +20,7 @@ def editor_command() -> list[str]:
     """
     value = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
-        command = shlex.split(value)
+        command = command_words(value)
     except ValueError as error:
         raise EditorError(f"$EDITOR is not a command line: {error}") from error
     return command or ["vi"]

@@ -25,7 +25,7 @@ STOPPING = "Stopping after this step   esc again stops at once"
 STOPPING_NOW = "Stopping now"
 
 
-class Prompt(Horizontal):
+class PromptArea(Horizontal):
     """Owns the draft; says with messages what the user wants done with it.
 
     Args:
@@ -33,14 +33,14 @@ class Prompt(Horizontal):
     """
 
     DEFAULT_CSS = """
-    Prompt {
+    PromptArea {
         height: auto;
         background: $surface;
         border-left: thick $primary;
         padding: 1 1;
     }
-    Prompt > #prompt-glyph { width: 2; color: $text-muted; }
-    Prompt > PromptInput {
+    PromptArea > #prompt-glyph { width: 2; color: $text-muted; }
+    PromptArea > PromptInput {
         width: 1fr;
         height: auto;
         max-height: 5;

@@ -23,7 +23,6 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.session.approvals import ApprovalDialogs
-from amplifier_tui.ui.session.earlier import Earlier
 from amplifier_tui.ui.session.forks import Forks
 from amplifier_tui.ui.terminal import guard, leave
 from amplifier_tui.ui.terminal.leave import Farewell
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+EARLIER_PAGE = 200
+"""Stored rows fetched at a time when the user scrolls up to them."""
 BATCH = 1_000
 """Events applied in one go; a backlog is worked off in steps so that keys get their turn."""
 
@@ -48,6 +49,7 @@ class SessionLink:
         client: The sessions.
         state: What the screen shows.
         send: Sends a text of the user, a slash command too, as if it was sent now.
+        early: What was sent before a session is open, each with whether it is to be queued.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class SessionLink:
         client: SessionClient,
         state: SessionState,
         send: Callable[..., Awaitable[None]],
+        early: list[tuple[str, bool]],
     ) -> None:
         self._screen = screen
         self._app = screen.app
@@ -66,27 +69,20 @@ class SessionLink:
         self.approvals = ApprovalDialogs(screen, client, state)
         self.forks = Forks(screen, client, state)
         self._approvals_seen = -1
-        self._opening = False
+        self.opening = False
+        """Whether the first session is still to come."""
         self._compacting = False
         self._settled = asyncio.Event()
-        self._early: list[tuple[str, bool]] = []
+        self._early = early
         self._title = ""
+        self._fetching = False
 
-    def follow(self, early: list[tuple[str, bool]]) -> None:
-        """Follow the session that was asked for.
-
-        Args:
-            early: Prompts sent before, each with whether it is to be queued.
-        """
-        self._opening = True
-        self._early = list(early)
-        Earlier(self._screen, self._client, self._state).watch()
+    def follow(self) -> None:
+        """Follow the session that was asked for."""
+        self.opening = True
+        if self._screen.transcript is not None:
+            self._screen.watch(self._screen.transcript, "scroll_y", self._scrolled, init=False)
         self._feed.start()
-
-    @property
-    def opening(self) -> bool:
-        """Whether the first session is still to come."""
-        return self._opening
 
     async def wait_until_open(self, timeout: float) -> None:
         """Wait until the session is open or has failed to, but no longer than `timeout` seconds."""
@@ -138,24 +134,24 @@ class SessionLink:
                 pass
 
     def _opened(self, event: SessionOpened) -> None:
-        first, self._opening = self._opening, False
+        first, self.opening = self.opening, False
         self._compacting = False
         self._settled.set()
         self._screen.prompt.set_root(Path(event.cwd))
-        early, self._early = self._early, []
-        for text, queue in early:
+        for text, queue in self._early:
             self._app.call_next(partial(self._send, text, queue=queue))
+        self._early.clear()
         if not first:
             self._app.set_timer(0.5, pace.session_changed)
 
     def _failed(self, event: Failed) -> None:
         prompt = self._screen.prompt
-        if self._opening:
+        if self.opening:
             # Nothing is open: what was sent in the meantime goes back to its writer.
-            self._opening = False
+            self.opening = False
             self._settled.set()
-            texts, self._early = [text for text, _ in self._early], []
-            prompt.restore("\n\n".join(texts))
+            prompt.restore("\n\n".join(text for text, _ in self._early))
+            self._early.clear()
         else:
             prompt.restore(event.prompt)
 
@@ -181,7 +177,7 @@ class SessionLink:
         Returns:
             False when no session is open; the draft is to be kept.
         """
-        if self._opening:
+        if self.opening:
             self._early.append((text, queue))
         elif not self._state.facts.opened:
             self._screen.say("No session is open: /bundle chooses one.", "warning")
@@ -238,6 +234,27 @@ class SessionLink:
         self._feed.stop()
         facts = self._state.facts
         return Farewell(facts.last_answer, facts.resume_command, problem)
+
+    # --- the stored part of a resumed session ----------------------------------------------
+
+    def _scrolled(self, scroll_y: float) -> None:
+        if scroll_y < 1 and self._state.facts.earlier > 0 and not self._fetching:
+            self._fetching = True
+            self._screen.run_worker(self._fetch_earlier(), group="earlier")
+
+    async def _fetch_earlier(self) -> None:
+        facts = self._state.facts
+        session, before = facts.session_id, facts.earlier
+        try:
+            events = await asyncio.wrap_future(self._client.history(before, EARLIER_PAGE))
+        except Exception as error:
+            self._screen.say(f"The earlier part cannot be read: {one_line(str(error))}", "warning")
+            return
+        finally:
+            self._fetching = False
+        if facts.session_id == session and facts.earlier == before:
+            facts.earlier = max(0, before - EARLIER_PAGE)
+            self._screen.show(self._state.prepend(events))
 
 
 class Feed:

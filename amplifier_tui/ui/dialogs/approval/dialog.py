@@ -61,15 +61,7 @@ class ApprovalDialog(Sheet[DialogAnswer]):
     ApprovalDialog #facts, ApprovalDialog #remember, ApprovalDialog #why { margin-left: 2; }
     ApprovalDialog #why { margin: 0 0 0 2; }
     ApprovalDialog #choices { margin-top: 1; }
-    ApprovalDialog #reason {
-        display: none;
-        margin-top: 1;
-        height: 1;
-        border: none;
-        padding: 0 1;
-        background: $background;
-        &:focus { background-tint: transparent; }
-    }
+    ApprovalDialog #reason { display: none; margin-top: 1; }
     ApprovalDialog.-small #head, ApprovalDialog.-small #payload { margin-bottom: 0; }
     ApprovalDialog.-writing #choices { margin-top: 0; }
     ApprovalDialog.-small #choices, ApprovalDialog.-small #reason { margin-top: 0; }

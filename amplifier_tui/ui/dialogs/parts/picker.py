@@ -8,7 +8,7 @@ from typing import ClassVar, Generic, TypeVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input, Static
 
@@ -41,16 +41,7 @@ class Picker(Sheet[str]):
     DEFAULT_CSS = """
     Picker #picker-head { height: 1; margin-bottom: 1; }
     Picker #picker-title { width: auto; text-style: bold; color: $text-secondary; }
-    Picker #filter {
-        width: 1fr;
-        height: 1;
-        margin: 0 2;
-        padding: 0;
-        border: none;
-        background: $panel;
-    }
-    Picker #filter:focus { background-tint: transparent; }
-    Picker #filter > .input--placeholder { color: $text-muted; }
+    Picker #filter { width: 1fr; margin: 0 2; padding: 0; background: $panel; }
     Picker #picker-data { width: auto; color: $text-muted; }
     Picker #picker-body { height: 1fr; }
     Picker PickList { width: 1fr; background: $panel; }
@@ -182,22 +173,6 @@ class Picker(Sheet[str]):
         self.rows.page(direction)
 
 
-class Aside(Vertical):
-    """What stands beside the list of a picker; hidden where the screen is narrow."""
-
-    DEFAULT_CSS = """
-    Aside {
-        width: 1fr;
-        padding: 0 0 0 3;
-        overflow-y: auto;
-        scrollbar-size: 1 1;
-        scrollbar-background: $panel;
-        scrollbar-background-hover: $panel;
-        scrollbar-background-active: $panel;
-    }
-    """
-
-
 class AskingPicker(Picker, Generic[Card]):
     """A picker that lists what the host knows; until that has come it says so.
 
@@ -215,6 +190,7 @@ class AskingPicker(Picker, Generic[Card]):
         self._problem = ""
         self.asked = False
         """The host has answered."""
+        self.cards: dict[str, Card] = {}
 
     def on_mount(self) -> None:
         """Ask the host."""
@@ -228,14 +204,19 @@ class AskingPicker(Picker, Generic[Card]):
             # Whatever the host could not do is shown in place of the list.
             self._problem = self.problem_words(error)
         self.asked = True
-        self.refill(self.take(cards))
+        self.cards = {self.card_id(card): card for card in cards}
+        self.refill(self.first())
 
     def problem_words(self, error: Exception) -> str:
         """Say why there is no list."""
         return f"The {self.WHAT} cannot be listed: {one_line(str(error))}"
 
-    def take(self, cards: tuple[Card, ...]) -> str:
-        """Keep the cards; returns the id of the row the cursor begins on, empty for the first."""
+    def card_id(self, card: Card) -> str:
+        """Return the id of a card's row."""
+        raise NotImplementedError
+
+    def first(self) -> str:
+        """Return the id of the row the cursor begins on; empty for the topmost."""
         return ""
 
     def empty_words(self, query: str) -> str:

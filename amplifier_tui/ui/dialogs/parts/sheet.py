@@ -142,6 +142,14 @@ class Sheet(ModalScreen[T]):
         background: $panel;
         padding: 1 2;
     }
+    Sheet Input {
+        height: 1;
+        padding: 0 1;
+        border: none;
+        background: $background;
+        &:focus { border: none; background-tint: transparent; }
+        & > .input--placeholder { color: $text-muted; }
+    }
     Sheet.-small > #sheet { height: 100%; max-height: 100%; padding: 0 1; }
     """
 
@@ -169,7 +177,7 @@ class Sheet(ModalScreen[T]):
         return width < SMALL[0] or height < SMALL[1]
 
     def _foot(self) -> int:
-        foot = self.app.screen_stack[0].query("Prompt, QueueLine, StatusBar")
+        foot = self.app.screen_stack[0].query("PromptArea, QueueLine, StatusBar")
         return sum(widget.outer_size.height for widget in foot if widget.display)
 
     def on_mount(self) -> None:
