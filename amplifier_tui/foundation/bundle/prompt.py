@@ -11,7 +11,6 @@ from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.mentions.context_block import format_context_file, mentions_by_path
 from amplifier_tui.foundation.mentions.loading import (
     ContentDeduplicator,
-    MentionResult,
     load_mentions,
     read_mentioned,
 )
@@ -120,7 +119,7 @@ class SystemPromptFactory:
         )
         for result in results:
             if result.error is not None:
-                material.missing[result.mention] = _why(result)
+                material.missing[result.mention] = result.failure_reason or "not_found"
         return material
 
     def _instruction_source(self) -> str:
@@ -222,7 +221,3 @@ def _read_context(bundle: BundleData) -> list[tuple[str, Path, str | None, str]]
             _log.warning("Context file %s: %s", path, found.error or "it is a folder")
         read.append((mention, path, None, reason))
     return read
-
-
-def _why(result: MentionResult) -> str:
-    return result.failure_reason or "not_found"

@@ -144,40 +144,28 @@ async def load_mentions(
     Returns:
         One result for each mention of `text` itself; errors are in there, never raised.
     """
-    load = _Load(resolver, deduplicator or ContentDeduplicator(), max_depth, resolved)
-    return [await load.mention(mention, 0, confined=confined) for mention in parse_mentions(text)]
+    collected = deduplicator or ContentDeduplicator()
+    paths = {} if resolved is None else resolved
 
-
-class _Load:
-    def __init__(
-        self,
-        resolver: MentionResolverProtocol,
-        deduplicator: ContentDeduplicator,
-        max_depth: int,
-        resolved: dict[str, Path] | None,
-    ) -> None:
-        self._resolver = resolver
-        self._deduplicator = deduplicator
-        self._max_depth = max_depth
-        self._resolved = {} if resolved is None else resolved
-
-    async def mention(self, mention: str, depth: int, *, confined: bool) -> MentionResult:
-        resolve = self._resolver.resolve
+    async def load(mention: str, depth: int, confined: bool) -> MentionResult:
+        resolve = resolver.resolve
         if confined:
-            resolve = getattr(self._resolver, "resolve_confined", resolve)
+            resolve = getattr(resolver, "resolve_confined", resolve)
         path = resolve(mention)
         if path is None:
             return _failed(mention, None, "not_found", f"Nothing found for {mention}")
         result = await asyncio.to_thread(read_mentioned, mention, path)
         if result.error is not None or result.content is None:
             return result
-        self._resolved.setdefault(mention, path)
-        if not self._deduplicator.add_file(path, result.content):
+        paths.setdefault(mention, path)
+        if not collected.add_file(path, result.content):
             return MentionResult(mention, path, None, is_directory=result.is_directory)
-        if depth < self._max_depth and not result.is_directory:
+        if depth < max_depth and not result.is_directory:
             for nested in parse_mentions(result.content):
-                await self.mention(nested, depth + 1, confined=True)
+                await load(nested, depth + 1, True)
         return result
+
+    return [await load(mention, 0, confined) for mention in parse_mentions(text)]
 
 
 def read_mentioned(mention: str, path: Path) -> MentionResult:

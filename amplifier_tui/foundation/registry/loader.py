@@ -6,7 +6,6 @@ import logging
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
@@ -21,12 +20,12 @@ from amplifier_tui.foundation.exceptions import (
     TrustRefusedError,
 )
 from amplifier_tui.foundation.paths import (
-    ResolvedSource,
     is_subdirectory_uri,
     parse_uri,
     redact_uri,
     without_fragment,
 )
+from amplifier_tui.foundation.registry.entering import relate, remember
 from amplifier_tui.foundation.registry.includes import (
     BundleNames,
     Include,
@@ -34,8 +33,7 @@ from amplifier_tui.foundation.registry.includes import (
     namespace_of,
     parse_includes,
 )
-from amplifier_tui.foundation.registry.roots import Root, RootFinder, confine, place
-from amplifier_tui.foundation.registry.state import BundleState
+from amplifier_tui.foundation.registry.roots import RootFinder, confine, place
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 
@@ -198,7 +196,7 @@ class BundleLoader:
         confine(bundle, source, self._cache_dir)
         root = self._roots.find(bundle, source)
         nested = place(bundle, root)
-        self._remember(bundle, uri, source, root, nested, requested=chain.parent is None)
+        remember(self._names, bundle, uri, source, root, nested, requested=chain.parent is None)
         if not auto_include:
             return bundle
         if bundle.includes:
@@ -210,52 +208,6 @@ class BundleLoader:
             # What is missing now may be there next time.
             self._loaded[uri] = bundle
         return bundle
-
-    def _remember(
-        self,
-        bundle: Bundle,
-        uri: str,
-        source: ResolvedSource,
-        root: Root | None,
-        nested: bool,
-        *,
-        requested: bool,
-    ) -> None:
-        states = self._names.states
-        if not self._names.lists(source.active_path):
-            return
-        if root is not None and root.bundle.name and root.bundle.name not in states:
-            # In a clone the root is what the URI names without its subdirectory.
-            fetched = parse_uri(uri).is_git and root.folder == source.source_root
-            states[root.bundle.name] = BundleState(
-                uri=without_fragment(uri) if fetched else f"file://{root.folder}",
-                name=root.bundle.name,
-                version=root.bundle.version,
-                local_path=str(root.folder),
-            )
-        for alias in states.values():
-            if alias.uri == uri and alias.name != bundle.name:
-                _stamp(alias, bundle, source)
-        if not bundle.name:
-            return
-        state = states.get(bundle.name)
-        if state is None:
-            state = states[bundle.name] = BundleState(uri=uri, name=bundle.name)
-            state.is_root = not nested
-            state.root_name = root.bundle.name if nested and root is not None else None
-        elif state.is_root and is_subdirectory_uri(uri) and state.uri != uri:
-            return
-        elif state.uri != uri and state.local_path is not None and not requested:
-            # An include must not take over a name that is registered for another source.
-            _log.info(
-                "%s is registered as %s; %s keeps its own folder",
-                bundle.name,
-                state.uri,
-                redact_uri(uri),
-            )
-            return
-        state.uri = uri
-        _stamp(state, bundle, source)
 
     async def _with_includes(self, bundle: Bundle, chain: Chain) -> Bundle:
         includes = parse_includes(bundle.includes)
@@ -291,7 +243,7 @@ class BundleLoader:
             waiting = unknown
         bundle.skipped.sort(key=lambda entry: entry.line or 0)
         parts = [(entry.source, loaded[entry.index]) for entry in includes if entry.index in loaded]
-        self._relate(bundle, [included for _, included in parts])
+        relate(self._names.states, bundle, [included for _, included in parts])
         layers = [
             replace(included, origins=tag_origins(origins_of(included), source))
             for source, included in parts
@@ -357,30 +309,6 @@ class BundleLoader:
         )
         failure.__cause__ = error
         return failure
-
-    def _relate(self, bundle: Bundle, included: list[Bundle]) -> None:
-        states = self._names.states
-        state = states.get(bundle.name)
-        if state is None:
-            return
-        former, state.includes = state.includes, []
-        for child in included:
-            if child.name and child.name not in state.includes:
-                state.includes.append(child.name)
-        for name in {*former, *state.includes}:
-            entry = states.get(name)
-            if entry is None:
-                continue
-            if name in state.includes and bundle.name not in entry.included_by:
-                entry.included_by.append(bundle.name)
-            elif name not in state.includes and bundle.name in entry.included_by:
-                entry.included_by.remove(bundle.name)
-
-
-def _stamp(state: BundleState, bundle: Bundle, source: ResolvedSource) -> None:
-    state.version = bundle.version
-    state.loaded_at = datetime.now()
-    state.local_path = str(source.active_path)
 
 
 def _kind(error: BaseException | None) -> SkipKind:
