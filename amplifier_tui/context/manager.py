@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from amplifier_tui.base.plain import copy_plain
-from amplifier_tui.context.ledger import Ledger
+from amplifier_tui.context.ledger import Ledger, check_message
 from amplifier_tui.context.request.budget import BudgetPolicy
 from amplifier_tui.context.request.events import ContextEvents
 from amplifier_tui.context.request.system_prompt import SystemPromptFactory
@@ -41,6 +41,7 @@ class SessionContextManager:
             self.ledger, policy or BudgetPolicy(), ContextEvents(hooks, name), tools, planner
         )
         self._on_reset: Callable[[], None] | None = None
+        self._watcher: Callable[[Mapping[str, Any]], bool] | None = None
 
     async def add_message(self, message: dict[str, Any]) -> None:
         """Add a message.
@@ -51,9 +52,22 @@ class SessionContextManager:
         Raises:
             ValueError: It has no role.
         """
+        check_message(message)
+        if self._watcher is None or self._watcher(message):
+            await self._add(message)
+
+    async def _add(self, message: dict[str, Any]) -> None:
         entry = self.ledger.append(message)
         if entry.role == "assistant":
             self.view.meter.settled()
+
+    def watch_messages(self, watcher: Callable[[Mapping[str, Any]], bool]) -> None:
+        """Have `watcher` called with each message before `add_message` adds it.
+
+        Args:
+            watcher: Returns whether to add it. What it raises, `add_message` raises.
+        """
+        self._watcher = watcher
 
     async def get_messages_for_request(
         self, token_budget: int | None = None, provider: Any | None = None

@@ -1,4 +1,6 @@
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -33,7 +35,7 @@ async def filled(rows: list[Row], **policy: float) -> tuple[SessionContextManage
     return manager, recorder
 
 
-def test_it_is_a_context_manager_and_shows_no_more_than_that() -> None:
+def test_it_is_a_context_manager_and_shows_little_more_than_that() -> None:
     manager = SessionContextManager()
     assert isinstance(manager, ContextManager)
     methods = {n for n in dir(manager) if not n.startswith("_") and callable(getattr(manager, n))}
@@ -44,6 +46,7 @@ def test_it_is_a_context_manager_and_shows_no_more_than_that() -> None:
         "set_messages",
         "clear",
         "set_system_prompt_factory",
+        "watch_messages",
     }
 
 
@@ -223,3 +226,24 @@ async def test_a_strategy_can_take_the_place_of_the_plan() -> None:
     assert {action.kind for action in preview.actions} == {"drop"}
     assert (await manager.view.report()).total == preview.after
     assert await manager.get_messages() == rows
+
+
+async def test_a_watcher_sees_each_message_first_and_may_leave_it_out() -> None:
+    context = SessionContextManager()
+    seen: list[tuple[str, int]] = []
+
+    def watch(message: Mapping[str, Any]) -> bool:
+        seen.append((message["content"], len(context.ledger.entries)))
+        if message["content"] == "stop":
+            raise RuntimeError("stopped")
+        return message["content"] != "again"
+
+    context.watch_messages(watch)
+    await context.add_message({"role": "user", "content": "one"})
+    await context.add_message({"role": "user", "content": "again"})
+    with pytest.raises(RuntimeError, match="stopped"):
+        await context.add_message({"role": "user", "content": "stop"})
+    with pytest.raises(ValueError, match="role"):
+        await context.add_message({"content": "nobody"})
+    assert [m["content"] for m in await context.get_messages()] == ["one"]
+    assert seen == [("one", 0), ("again", 1), ("stop", 1)]

@@ -127,12 +127,12 @@ class PromptPath:
 
     def is_taken(self, prompt: Prompt) -> bool:
         """Whether a prompt whose turn failed can be gone on with: the conversation has it."""
-        return prompt.again and self._recorder.taken and self._recorder.wraps
+        return prompt.again and self._recorder.taken and self._recorder.watches
 
     @property
     def can_only_repeat(self) -> bool:
         """Whether going on with the last prompt would put it into the conversation again."""
-        return self._recorder.taken and not self._recorder.wraps
+        return self._recorder.taken and not self._recorder.watches
 
     async def prepare(self, prompt: Prompt) -> str:
         """Return what the orchestrator gets.

@@ -1,7 +1,8 @@
 """Writes every message the context gets, whichever module the context is.
 
-The mounted context's own `add_message` is wrapped, on the instance. A context that cannot be
-wrapped is compared with what is known of it at every step instead.
+A context with `watch_messages` (all of ours) shows each message before it adds it. Of a foreign one
+`add_message` is wrapped, on the instance; one that can't be wrapped is compared with what is known
+of it at every step.
 """
 
 import asyncio
@@ -39,7 +40,7 @@ class ContextRecorder:
     Attributes:
         sent: What the orchestrator got in the latest turn.
         taken: Whether that is in the conversation.
-        wraps: Whether rows can be kept out of the conversation.
+        watches: Whether rows can be kept out of the conversation.
     """
 
     def __init__(self, store: SessionStore) -> None:
@@ -50,7 +51,7 @@ class ContextRecorder:
         self._repeated: str | None = None
         self.sent = ""
         self.taken = False
-        self.wraps = False
+        self.watches = False
         self._detach: list[Callable[[], None]] = []
 
     def expect(self, sent: str, typed: str, attachments: tuple[str, ...] = ()) -> None:
@@ -73,10 +74,10 @@ class ContextRecorder:
     async def attach(self, context: Any, hooks: HookRegistry) -> None:
         """Record what the context gets from now on."""
         self._context = context
-        self.wraps = self._wrap(context)
-        if self.wraps:
+        self.watches = self._watch(context)
+        if self.watches:
             return
-        logger.info("The context can't be wrapped; it is compared at every step")
+        logger.info("The context can't be watched; it is compared at every step")
         self._known = len(await self._messages())
         for event in _STEPS:
             self._detach.append(hooks.register(event, self._step, _FIRST, HOOK_NAME))
@@ -99,18 +100,19 @@ class ContextRecorder:
             stop()
         self._detach.clear()
 
-    def _wrap(self, context: Any) -> bool:
+    def _watch(self, context: Any) -> bool:
+        """See each message before the context adds it; whether that can be."""
+        watch = getattr(context, "watch_messages", None)
+        if callable(watch):
+            watch(self._take)
+            return True
         original = getattr(context, "add_message", None)
         if not callable(original):
             return False
 
         async def add_message(message: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
-            if is_abandoned():
-                raise asyncio.CancelledError("the turn was abandoned")
-            if self._is_repeated(message):
+            if not self._take(message):
                 return None
-            # First on disk: what is in memory is on disk, also when this very call is cancelled.
-            self._record(message)
             outcome = original(message, *args, **kwargs)
             return await outcome if inspect.isawaitable(outcome) else outcome
 
@@ -119,6 +121,20 @@ class ContextRecorder:
         except (AttributeError, TypeError):
             return False
         return bool(context.add_message is add_message)
+
+    def _take(self, message: Mapping[str, Any]) -> bool:
+        """Record a message that is about to be added; whether it is to be.
+
+        Raises:
+            asyncio.CancelledError: It is of an abandoned turn.
+        """
+        if is_abandoned():
+            raise asyncio.CancelledError("the turn was abandoned")
+        if self._is_repeated(message):
+            return False
+        # First on disk: what is in memory is on disk, also when the call is cancelled.
+        self._record(message)
+        return True
 
     async def _step(self, event: str, data: dict[str, Any]) -> None:
         if not is_abandoned():

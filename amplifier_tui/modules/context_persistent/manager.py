@@ -77,18 +77,14 @@ class PersistentContextManager(SessionContextManager):
         # leaves none.
         self._unwritten = memories
 
-    async def add_message(self, message: dict[str, Any]) -> None:
+    async def _add(self, message: dict[str, Any]) -> None:
         """Add a message; it is in the file when this returns.
 
         Where the disk does not take it, the user is told, the session goes on, and it is written
         with the next one.
-
-        Raises:
-            ValueError: It has no role.
         """
-        check_message(message)
         async with self._writing:
-            await super().add_message(message)
+            await super()._add(message)
             self._unwritten.append(_plain(self.ledger.entries[-1].message))
             try:
                 await self._write()
