@@ -155,32 +155,20 @@ def mock_deps() -> tuple[Any, dict[str, Any], dict[str, Any], EventRecorder]:
 # -- the module, mounted ---------------------------------------------------------------------------
 
 
-@_async_fixture
-async def provider_module(module_path: Path | None, coordinator: Any) -> AsyncIterator[Any]:
-    """The first provider the module mounts."""
-    async for mounted in _mounted(module_path, coordinator, "provider"):
-        yield mounted
+def _module_fixture(kind: str) -> Any:
+    @_async_fixture
+    async def mounted(module_path: Path | None, coordinator: Any) -> AsyncIterator[Any]:
+        """What the module under test mounts; the first of several."""
+        async for module in _mounted(module_path, coordinator, kind):
+            yield module
+
+    return mounted
 
 
-@_async_fixture
-async def tool_module(module_path: Path | None, coordinator: Any) -> AsyncIterator[Any]:
-    """The first tool the module mounts."""
-    async for mounted in _mounted(module_path, coordinator, "tool"):
-        yield mounted
-
-
-@_async_fixture
-async def orchestrator_module(module_path: Path | None, coordinator: Any) -> AsyncIterator[Any]:
-    """The orchestrator the module mounts."""
-    async for mounted in _mounted(module_path, coordinator, "orchestrator"):
-        yield mounted
-
-
-@_async_fixture
-async def context_module(module_path: Path | None, coordinator: Any) -> AsyncIterator[Any]:
-    """The context the module mounts."""
-    async for mounted in _mounted(module_path, coordinator, "context"):
-        yield mounted
+provider_module = _module_fixture("provider")
+tool_module = _module_fixture("tool")
+orchestrator_module = _module_fixture("orchestrator")
+context_module = _module_fixture("context")
 
 
 @_async_fixture

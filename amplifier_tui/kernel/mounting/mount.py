@@ -39,7 +39,7 @@ POINTS: Final = {
 }
 """Where the modules of a kind mount; hooks register themselves."""
 
-_METHODS: Final = {
+METHODS: Final = {
     "orchestrator": ("execute",),
     "context": (
         "add_message",
@@ -51,6 +51,8 @@ _METHODS: Final = {
     "provider": ("get_info", "list_models", "complete", "parse_tool_calls"),
     "tool": ("execute",),
 }
+"""The methods that the contract of a kind has."""
+
 _NAMED: Final = frozenset({"provider", "tool"})
 
 
@@ -64,7 +66,7 @@ def is_module_of(kind: str, returned: Any) -> bool:
         return False
     if kind in _NAMED and not isinstance(getattr(returned, "name", None), str):
         return False
-    return all(hasattr(type(returned), method) for method in _METHODS[kind])
+    return all(hasattr(type(returned), method) for method in METHODS[kind])
 
 
 MOUNT_SECONDS: Final = 120.0
@@ -161,18 +163,29 @@ async def mount_optional(
     spec: dict[str, Any],
     ready: ReadyQueue,
 ) -> None:
-    """Load and mount a module; if that fails, undo it, announce it and go on."""
+    """Load and mount a module; if that fails, undo it, announce it and go on.
+
+    Raises:
+        Exception: Only what the capability ``provider.load_failure`` raises, to abort.
+    """
+    queued = len(ready)
     failure: Exception | None = None
     with MountWindow(coordinator) as window:
         try:
+            if kind == "provider":
+                await _call(coordinator, BEFORE_LOAD, spec)
             await load_and_mount(coordinator, loader, kind, spec, ready)
+            if kind == "provider":
+                _settle_name(coordinator, spec, window.points["providers"])
+            window.warn_of_replaced(spec["module"])
         except Exception as error:
             window.restore()
             failure = error
-        else:
-            window.warn_of_replaced(spec["module"])
     if failure is not None:
+        del ready[queued:]
         await announce_failure(coordinator, kind, spec, failure)
+        if kind == "provider":
+            await _call(coordinator, LOAD_FAILURE, spec, failure)
 
 
 async def announce_failure(
@@ -213,31 +226,6 @@ def check_instances(specs: list[dict[str, Any]]) -> None:
                 f"Found {count} entries for module '{module_id}' without instance_id "
                 "(at most 1 allowed as the default instance)."
             )
-
-
-async def mount_provider(
-    coordinator: ModuleCoordinator, loader: Any, spec: dict[str, Any], ready: ReadyQueue
-) -> None:
-    """Load and mount a provider; if that fails, undo it, announce it and go on.
-
-    Raises:
-        Exception: Only what the capability ``provider.load_failure`` raises, to abort.
-    """
-    queued = len(ready)
-    failure: Exception | None = None
-    with MountWindow(coordinator) as window:
-        try:
-            await _call(coordinator, BEFORE_LOAD, spec)
-            await load_and_mount(coordinator, loader, "provider", spec, ready)
-            _settle_name(coordinator, spec, window.points["providers"])
-            window.warn_of_replaced(spec["module"])
-        except Exception as error:
-            window.restore()
-            failure = error
-    if failure is not None:
-        del ready[queued:]
-        await announce_failure(coordinator, "provider", spec, failure)
-        await _call(coordinator, LOAD_FAILURE, spec, failure)
 
 
 def _settle_name(

@@ -15,7 +15,6 @@ from amplifier_tui.kernel.mounting.mount import (
     check_instances,
     load_and_mount,
     mount_optional,
-    mount_provider,
 )
 from amplifier_tui.kernel.utils.truncate import redact_secrets, without_cycles
 
@@ -47,11 +46,13 @@ async def initialize_session(
     await _mount_required(config, coordinator, loader, "context", "context manager", ready)
     providers = _entries(config, "providers")
     check_instances(providers)
-    for spec in providers:
-        await mount_provider(coordinator, loader, spec, ready)
-    kinds: tuple[tuple[str, OptionalKind], ...] = (("tools", "tool"), ("hooks", "hook"))
-    for section, kind in kinds:
-        for spec in _entries(config, section):
+    sections: tuple[tuple[OptionalKind, list[dict[str, Any]]], ...] = (
+        ("provider", providers),
+        ("tool", _entries(config, "tools")),
+        ("hook", _entries(config, "hooks")),
+    )
+    for kind, specs in sections:
+        for spec in specs:
             await mount_optional(coordinator, loader, kind, spec, ready)
     await _announce_ready(coordinator, [*ready, *_queued(loader)])
     if parent_id:

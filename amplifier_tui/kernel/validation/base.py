@@ -47,6 +47,14 @@ class Findings:
         """Add a check."""
         self.checks.append(check)
 
+    def succeed(self, name: str, message: str, severity: Severity = "info") -> None:
+        """Add a check that passed."""
+        self.add(success(name, message, severity))
+
+    def fail(self, name: str, message: str, remedy: str = "", severity: Severity = "error") -> None:
+        """Add a check that failed."""
+        self.add(failure(name, message, remedy, severity))
+
     @property
     def passed(self) -> bool:
         """Whether no error was found; warnings do not matter."""

@@ -34,10 +34,7 @@ class OrchestratorValidator(InstanceValidator):
     """Checks that a module mounts an orchestrator that a session can call."""
 
     kind: ClassVar[str] = "orchestrator"
-    point: ClassVar[str] = "orchestrator"
     contract: ClassVar[str] = "Orchestrator"
-    noun: ClassVar[str] = "orchestrator"
-    required: ClassVar[tuple[str, ...]] = ("execute",)
 
     def look_closer(self, result: ValidationResult, instance: Any) -> None:
         """Add ``orchestrator_execute``."""
@@ -46,31 +43,22 @@ class OrchestratorValidator(InstanceValidator):
         missing = takes_keywords(execute, _ARGUMENTS)
         found = positional_parameters(execute)
         if not is_async(execute):
-            result.add(failure(name, "Orchestrator.execute() should be async", _REMEDY))
+            result.fail(name, "Orchestrator.execute() should be async", _REMEDY)
         elif missing:
             problem = (
                 f"Orchestrator.execute() should accept ({', '.join(_ARGUMENTS)}), "
                 f"found {found} params, missing: {', '.join(missing)}"
             )
-            result.add(failure(name, problem, _REMEDY))
+            result.fail(name, problem, _REMEDY)
         else:
-            result.add(success(name, "Orchestrator.execute() has correct async signature"))
+            result.succeed(name, "Orchestrator.execute() has correct async signature")
 
 
 class ProviderValidator(InstanceValidator):
     """Checks that a module mounts providers with all five members of the contract."""
 
     kind: ClassVar[str] = "provider"
-    point: ClassVar[str] = "providers"
     contract: ClassVar[str] = "Provider"
-    noun: ClassVar[str] = "provider"
-    required: ClassVar[tuple[str, ...]] = (
-        "name",
-        "get_info",
-        "list_models",
-        "complete",
-        "parse_tool_calls",
-    )
     attributes: ClassVar[tuple[str, ...]] = ("name",)
 
     def look_closer(self, result: ValidationResult, instance: Any) -> None:
@@ -87,7 +75,7 @@ class ProviderValidator(InstanceValidator):
         )
         # Whether it can be called was seen with the rest of the contract.
         found = "Provider.parse_tool_calls() exists and is callable"
-        result.add(success("provider_parse_tool_calls", found))
+        result.succeed("provider_parse_tool_calls", found)
 
 
 def _check_info(provider: Any) -> ValidationCheck:
@@ -114,10 +102,7 @@ class ToolValidator(InstanceValidator):
     """Checks that a module mounts tools that can be described to a model and executed."""
 
     kind: ClassVar[str] = "tool"
-    point: ClassVar[str] = "tools"
     contract: ClassVar[str] = "Tool"
-    noun: ClassVar[str] = "tool"
-    required: ClassVar[tuple[str, ...]] = ("name", "description", "execute")
     attributes: ClassVar[tuple[str, ...]] = ("name", "description")
 
     def look_closer(self, result: ValidationResult, instance: Any) -> None:
@@ -131,15 +116,13 @@ class ToolValidator(InstanceValidator):
             if isinstance(schema, dict):
                 count = len(schema.get("properties") or ())
                 found = f"Tool.input_schema returns dict with {count} properties"
-                result.add(success("tool_input_schema", found))
+                result.succeed("tool_input_schema", found)
             else:
-                result.add(
-                    failure(
-                        "tool_input_schema",
-                        f"Tool.input_schema should return a dict, got {type(schema).__name__}",
-                        'Return a JSON schema: {"type": "object", "properties": {...}}',
-                        "warning",
-                    )
+                result.fail(
+                    "tool_input_schema",
+                    f"Tool.input_schema should return a dict, got {type(schema).__name__}",
+                    'Return a JSON schema: {"type": "object", "properties": {...}}',
+                    "warning",
                 )
         result.add(check_method("tool_execute", "Tool.execute()", instance.execute, ("input",)))
 
@@ -154,14 +137,12 @@ class HookValidator(ModuleValidator):
         handlers = coordinator.hooks._registered()
         if handlers:
             found = f"Hooks registered via coordinator.hooks ({len(handlers)} handlers)"
-            result.add(success(COMPLIANCE, found))
+            result.succeed(COMPLIANCE, found)
         else:
-            result.add(
-                success(
-                    COMPLIANCE,
-                    "No handler was registered with coordinator.hooks (may be conditional)",
-                    "warning",
-                )
+            result.succeed(
+                COMPLIANCE,
+                "No handler was registered with coordinator.hooks (may be conditional)",
+                "warning",
             )
         for event, name, handler in handlers:
             result.add(_check_handler(f"Handler '{name}' of '{event}'", handler))
@@ -192,10 +173,7 @@ class ContextValidator(InstanceValidator):
     """Checks that a module mounts a context with all five methods of the contract."""
 
     kind: ClassVar[str] = "context"
-    point: ClassVar[str] = "context"
     contract: ClassVar[str] = "ContextManager"
-    noun: ClassVar[str] = "context"
-    required: ClassVar[tuple[str, ...]] = tuple(_METHODS)
 
     def look_closer(self, result: ValidationResult, instance: Any) -> None:
         """Add ``context_<method>`` for each of the methods."""

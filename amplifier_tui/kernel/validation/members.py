@@ -96,14 +96,14 @@ def check_shape(module: Any, result: ValidationResult) -> bool:
     """
     mount = getattr(module, "mount", None)
     if not callable(mount):
-        result.add(failure("mount_exists", "No mount() function found in module", _REMEDY))
+        result.fail("mount_exists", "No mount() function found in module", _REMEDY)
         return False
-    result.add(success("mount_exists", "mount() function found"))
+    result.succeed("mount_exists", "mount() function found")
     problem = _mount_problem(mount)
     if problem is None:
-        result.add(success("mount_signature", "mount() is async with correct signature"))
+        result.succeed("mount_signature", "mount() is async with correct signature")
     else:
-        result.add(failure("mount_signature", problem, _REMEDY))
+        result.fail("mount_signature", problem, _REMEDY)
     not_ready = check_on_session_ready(module)
     if not_ready is not None:
         result.add(not_ready)

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Final
 
 from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
 from amplifier_tui.kernel.mounting.errors import exception_text
-from amplifier_tui.kernel.mounting.mount import call_mount
+from amplifier_tui.kernel.mounting.mount import METHODS, POINTS, call_mount
 from amplifier_tui.kernel.mounting.packages import imported_module
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
-from amplifier_tui.kernel.validation.base import ValidationResult, failure, success
+from amplifier_tui.kernel.validation.base import ValidationResult
 from amplifier_tui.kernel.validation.members import check_shape
 
 logger = logging.getLogger(__name__)
@@ -51,17 +51,15 @@ class ModuleValidator(ABC):
         result = ValidationResult(self.kind, str(module_path))
         try:
             with imported_module(module_path, entry_point) as module:
-                result.add(success("module_importable", f"Module loaded from {module_path}"))
+                result.succeed("module_importable", f"Module loaded from {module_path}")
                 if check_shape(module, result):
                     module_id = self.module_id or Path(module_path).name
                     await self._check_compliance(result, module_id, module.mount, config or {})
         except (Exception, SystemExit) as error:
-            result.add(
-                failure(
-                    "module_importable",
-                    f"Error loading module: {exception_text(error)}",
-                    "Make the package importable on its own: python -c 'import <package>'",
-                )
+            result.fail(
+                "module_importable",
+                f"Error loading module: {exception_text(error)}",
+                "Make the package importable on its own: python -c 'import <package>'",
             )
         return result
 
@@ -78,13 +76,11 @@ class ModuleValidator(ABC):
             if isinstance(error, asyncio.CancelledError) and is_genuine_cancellation(baseline):
                 raise
             text = exception_text(error) or type(error).__name__
-            result.add(
-                failure(
-                    COMPLIANCE,
-                    f"Error during protocol compliance check: {text}",
-                    "Give what it needs in the config (module validate takes --config), or have "
-                    "mount() return None without it",
-                )
+            result.fail(
+                COMPLIANCE,
+                f"Error during protocol compliance check: {text}",
+                "Give what it needs in the config (module validate takes --config), or have "
+                "mount() return None without it",
             )
         finally:
             if callable(cleanup):
@@ -99,20 +95,19 @@ class ModuleValidator(ABC):
 class InstanceValidator(ModuleValidator):
     """Checks modules that mount an object with certain members."""
 
-    point: ClassVar[str]
-    """Where modules of this kind mount."""
     contract: ClassVar[str]
     """The contract's name, e.g. "Tool"."""
-    noun: ClassVar[str]
-    """What one is called in a message, e.g. "tool"."""
-    required: ClassVar[tuple[str, ...]]
-    """The contract's methods; ``name`` and ``description`` too where it has them."""
     attributes: ClassVar[tuple[str, ...]] = ()
-    """Those of them that are no methods."""
+    """Its members that are no methods."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The members of the contract."""
+        return (*self.attributes, *METHODS[self.kind])
 
     def look(self, result: ValidationResult, coordinator: TrialCoordinator, returned: Any) -> None:
         """Add ``protocol_compliance`` and, if that passes, what the contract asks in detail."""
-        mounted = coordinator.get_mounted(self.point)
+        mounted = coordinator.get_mounted(POINTS[self.kind])
         if not mounted:
             self._look_at_returned(result, coordinator, returned)
             return
@@ -120,55 +115,49 @@ class InstanceValidator(ModuleValidator):
             who = f"{self.contract} '{name}'" if self.is_named else self.contract
             missing = self._missing(instance)
             if missing:
-                result.add(
-                    failure(
-                        COMPLIANCE,
-                        f"{who} does not implement {self.contract} interface "
-                        f"(missing {', '.join(missing)})",
-                        f"The contract of a {self.noun} has: {', '.join(self.required)}",
-                    )
+                result.fail(
+                    COMPLIANCE,
+                    f"{who} does not implement {self.contract} interface "
+                    f"(missing {', '.join(missing)})",
+                    f"The contract of a {self.kind} has: {', '.join(self.required)}",
                 )
             else:
-                result.add(success(COMPLIANCE, f"{who} implements {self.contract} interface"))
+                result.succeed(COMPLIANCE, f"{who} implements {self.contract} interface")
                 self.look_closer(result, instance)
 
     @property
     def is_named(self) -> bool:
         """Whether several can be mounted, under names."""
-        return self.point in ("providers", "tools")
+        return self.kind in ("provider", "tool")
 
     def _look_at_returned(
         self, result: ValidationResult, coordinator: TrialCoordinator, returned: Any
     ) -> None:
         if returned is not None and not self._missing(returned):
-            result.add(success(COMPLIANCE, f"mount() returned a valid {self.contract} instance"))
+            result.succeed(COMPLIANCE, f"mount() returned a valid {self.contract} instance")
             self.look_closer(result, returned)
         elif callable(returned):
-            result.add(
-                success(
-                    COMPLIANCE,
-                    f"mount() returned a cleanup callable (no {self.noun} mounted yet - may be "
-                    "conditional)",
-                    "warning",
-                )
+            result.succeed(
+                COMPLIANCE,
+                f"mount() returned a cleanup callable (no {self.kind} mounted yet - may be "
+                "conditional)",
+                "warning",
             )
         else:
             elsewhere = sorted({entry["mount_point"] for entry in coordinator.mount_history})
             found = f"; it mounted at: {', '.join(elsewhere)}" if elsewhere else ""
-            result.add(
-                failure(
-                    COMPLIANCE,
-                    f"No {self.noun} was mounted and mount() did not return a {self.contract} "
-                    f"instance{found}",
-                    self._how_to_mount(),
-                )
+            result.fail(
+                COMPLIANCE,
+                f"No {self.kind} was mounted and mount() did not return a {self.contract} "
+                f"instance{found}",
+                self._how_to_mount(),
             )
 
     def _how_to_mount(self) -> str:
         name = ', name="..."' if self.is_named else ""
         return (
-            f'Call: await coordinator.mount("{self.point}", the_{self.noun}{name}). If it needs '
-            "settings or keys to mount, give them in the config."
+            f'Call: await coordinator.mount("{POINTS[self.kind]}", the_{self.kind}{name}). '
+            "If it needs settings or keys to mount, give them in the config."
         )
 
     def _missing(self, instance: Any) -> list[str]:

@@ -43,30 +43,26 @@ class MountPlanValidator:
         result = MountPlanValidationResult()
         if not isinstance(mount_plan, dict):
             found = f"Mount plan must be a dict, got {_kind(mount_plan)}"
-            result.add(failure("root_type", found, "Give a dict with a 'session' section"))
+            result.fail("root_type", found, "Give a dict with a 'session' section")
             return result
-        result.add(success("root_type", "Mount plan is a dict"))
+        result.succeed("root_type", "Mount plan is a dict")
         if "session" in mount_plan:
-            result.add(success("session_present", "Session section present"))
+            result.succeed("session_present", "Session section present")
             self._check_session(result, mount_plan["session"])
         else:
-            result.add(
-                failure(
-                    "session_present",
-                    "Mount plan missing required 'session' section",
-                    f"Add: 'session': {{'orchestrator': {_SHAPE}, 'context': {_SHAPE}}}",
-                )
+            result.fail(
+                "session_present",
+                "Mount plan missing required 'session' section",
+                f"Add: 'session': {{'orchestrator': {_SHAPE}, 'context': {_SHAPE}}}",
             )
         known = self.REQUIRED_SECTIONS | self.OPTIONAL_SECTIONS
         unknown = sorted(str(section) for section in mount_plan if section not in known)
         if unknown:
-            result.add(
-                failure(
-                    "unknown_sections",
-                    f"Unknown sections will be ignored: {unknown}",
-                    f"Known are: {', '.join(sorted(known))}",
-                    "warning",
-                )
+            result.fail(
+                "unknown_sections",
+                f"Unknown sections will be ignored: {unknown}",
+                f"Known are: {', '.join(sorted(known))}",
+                "warning",
             )
         for section in ("providers", "tools", "hooks"):
             if section in mount_plan:
@@ -76,24 +72,22 @@ class MountPlanValidator:
     def _check_session(self, result: MountPlanValidationResult, session: Any) -> None:
         if not isinstance(session, dict):
             found = f"Session section must be a dict, got {_kind(session)}"
-            result.add(failure("session_type", found, "Give it 'orchestrator' and 'context'"))
+            result.fail("session_type", found, "Give it 'orchestrator' and 'context'")
             return
         for part in self.REQUIRED_SESSION_FIELDS:
             if part in session:
                 self._check_spec(result, session[part], f"session.{part}")
             else:
-                result.add(
-                    failure(
-                        f"session_{part}_present",
-                        f"Session section missing required '{part}' field",
-                        f"Add: '{part}': {_SHAPE}",
-                    )
+                result.fail(
+                    f"session_{part}_present",
+                    f"Session section missing required '{part}' field",
+                    f"Add: '{part}': {_SHAPE}",
                 )
 
     def _check_list(self, result: MountPlanValidationResult, specs: Any, section: str) -> None:
         if not isinstance(specs, list):
             found = f"'{section}' section must be a list, got {_kind(specs)}"
-            result.add(failure(f"{section}_type", found, f"Give a list of {_SHAPE}"))
+            result.fail(f"{section}_type", found, f"Give a list of {_SHAPE}")
             return
         for index, spec in enumerate(specs):
             self._check_spec(result, spec, f"{section}[{index}]")
@@ -101,15 +95,15 @@ class MountPlanValidator:
     def _check_spec(self, result: MountPlanValidationResult, spec: Any, place: str) -> None:
         if not isinstance(spec, dict):
             found = f"Module spec at {place} must be a dict, got {_kind(spec)}"
-            result.add(failure(f"{place}_type", found, f"Write it as {_SHAPE}"))
+            result.fail(f"{place}_type", found, f"Write it as {_SHAPE}")
             return
         result.add(self._module_check(spec, place))
         if spec.get("config") is not None and not isinstance(spec["config"], dict):
             found = f"Config at {place} must be a dict, got {_kind(spec['config'])}"
-            result.add(failure(f"{place}_config_type", found, "Give settings by name"))
+            result.fail(f"{place}_config_type", found, "Give settings by name")
         if spec.get("source") is not None and not isinstance(spec["source"], str):
             found = f"Source at {place} must be a string, got {_kind(spec['source'])}"
-            result.add(failure(f"{place}_source_type", found, "Give a path or a git+https URI"))
+            result.fail(f"{place}_source_type", found, "Give a path or a git+https URI")
 
     def _module_check(self, spec: dict[Any, Any], place: str) -> ValidationCheck:
         remedy = "Name the module, e.g. 'tool-bash'"

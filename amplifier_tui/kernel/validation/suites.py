@@ -15,6 +15,7 @@ from amplifier_tui.kernel.hooks.results import INVALID_RESPONSE
 from amplifier_tui.kernel.llm_errors import LLMError
 from amplifier_tui.kernel.message_models import ChatResponse, TextBlock
 from amplifier_tui.kernel.models import ModelInfo, ProviderInfo, ToolResult
+from amplifier_tui.kernel.mounting.mount import METHODS
 from amplifier_tui.kernel.validation.base import VALID_HOOK_ACTIONS
 from amplifier_tui.kernel.validation.base import check_on_session_ready as check_on_session_ready
 from amplifier_tui.kernel.validation.kinds import VALIDATORS
@@ -25,7 +26,6 @@ class _StructuralTests:
 
     @pytest.mark.asyncio
     async def test_structural_validation(self, module_path: Path | None) -> None:
-        """The module passes the validator of its kind."""
         if module_path is None:
             pytest.skip("No module path detected")
         result = await VALIDATORS[self.kind]().validate(module_path)
@@ -69,7 +69,6 @@ class ProviderBehaviorTests:
     pytestmark = pytest.mark.asyncio
 
     async def test_mount_succeeds(self, provider_module: Any) -> None:
-        """The module mounts a provider."""
         assert provider_module is not None
 
     async def test_get_info_returns_valid_provider_info(self, provider_module: Any) -> None:
@@ -89,12 +88,10 @@ class ProviderBehaviorTests:
         assert all(isinstance(model, ModelInfo) for model in models)
 
     async def test_provider_has_name_attribute(self, provider_module: Any) -> None:
-        """Its name is a non-empty string."""
         assert isinstance(provider_module.name, str)
         assert provider_module.name
 
     async def test_parse_tool_calls_returns_list(self, provider_module: Any) -> None:
-        """A response without tool calls has an empty list of them."""
         response = ChatResponse(content=[TextBlock(text="Hello")])
         assert list(provider_module.parse_tool_calls(response)) == []
 
@@ -105,25 +102,20 @@ class ToolBehaviorTests:
     pytestmark = pytest.mark.asyncio
 
     async def test_mount_succeeds(self, tool_module: Any) -> None:
-        """The module mounts a tool."""
         assert tool_module is not None
 
     async def test_tool_has_name(self, tool_module: Any) -> None:
-        """Its name is a non-empty string."""
         assert isinstance(tool_module.name, str)
         assert tool_module.name
 
     async def test_tool_has_description(self, tool_module: Any) -> None:
-        """Its description is a non-empty string."""
         assert isinstance(tool_module.description, str)
         assert tool_module.description
 
     async def test_tool_has_execute_method(self, tool_module: Any) -> None:
-        """It can be executed."""
         assert callable(tool_module.execute)
 
     async def test_execute_returns_tool_result(self, tool_module: Any) -> None:
-        """A call answers with a tool result, whatever comes of it."""
         result = await tool_module.execute({"_tool_call_id": "call-1"})
         assert isinstance(result, ToolResult), f"execute() returned {type(result).__name__}"
 
@@ -134,18 +126,8 @@ class ToolBehaviorTests:
         assert result.success or result.error or result.output, "a failure says what went wrong"
 
     async def test_invalid_input_returns_error_result(self, tool_module: Any) -> None:
-        """Arguments nobody expects are answered, not raised about."""
         result = await tool_module.execute({"no_such_argument": [None]})
         assert isinstance(result, ToolResult), f"execute() returned {type(result).__name__}"
-
-
-_METHODS: Final = (
-    "add_message",
-    "get_messages_for_request",
-    "get_messages",
-    "set_messages",
-    "clear",
-)
 
 
 class ContextBehaviorTests:
@@ -154,21 +136,19 @@ class ContextBehaviorTests:
     pytestmark = pytest.mark.asyncio
 
     async def test_mount_succeeds(self, context_module: Any) -> None:
-        """The module mounts a context."""
         assert context_module is not None
 
     async def test_context_has_required_methods(self, context_module: Any) -> None:
-        """It has the five methods of the contract."""
-        missing = [name for name in _METHODS if not callable(getattr(context_module, name, None))]
+        missing = [
+            name for name in METHODS["context"] if not callable(getattr(context_module, name, None))
+        ]
         assert not missing, f"missing: {', '.join(missing)}"
 
     async def test_message_round_trip(self, context_module: Any) -> None:
-        """What is added comes back."""
         await context_module.add_message({"role": "user", "content": "Hello"})
         assert [m["content"] for m in await context_module.get_messages()] == ["Hello"]
 
     async def test_multiple_messages(self, context_module: Any) -> None:
-        """Messages come back in the order they were added."""
         texts = ["one", "two", "three"]
         for index, text in enumerate(texts):
             role = "assistant" if index % 2 else "user"
@@ -176,7 +156,6 @@ class ContextBehaviorTests:
         assert [m["content"] for m in await context_module.get_messages()] == texts
 
     async def test_clear_removes_messages(self, context_module: Any) -> None:
-        """After clear there are none."""
         await context_module.add_message({"role": "user", "content": "Hello"})
         await context_module.clear()
         assert await context_module.get_messages() == []
@@ -209,7 +188,6 @@ class ContextBehaviorTests:
         assert isinstance(await context_module.get_messages(), list)
 
     async def test_get_messages_never_returns_none(self, context_module: Any) -> None:
-        """A fresh context has an empty list."""
         assert await context_module.get_messages() == []
 
 
@@ -250,7 +228,6 @@ class HookBehaviorTests:
     pytestmark = pytest.mark.asyncio
 
     async def test_mount_succeeds(self, hook_cleanup: Any, coordinator: Any) -> None:
-        """The module mounts."""
         assert coordinator.hooks is not None
 
     async def test_handler_returns_hook_result(self, hook_cleanup: Any, coordinator: Any) -> None:
@@ -269,13 +246,11 @@ class HookBehaviorTests:
         assert not unreadable, "; ".join(unreadable)
 
     async def test_hook_result_has_valid_action(self, hook_cleanup: Any, coordinator: Any) -> None:
-        """What comes of an emit is one of the five actions."""
         for event in _events(coordinator):
             result = await coordinator.hooks.emit(event, dict(_SAMPLE))
             assert result.action in VALID_HOOK_ACTIONS
 
     async def test_cleanup_is_callable_if_present(self, hook_cleanup: Any) -> None:
-        """What mount returns is a function, or nothing."""
         assert hook_cleanup is None or callable(hook_cleanup)
 
     async def test_cleanup_does_not_raise(self, hook_cleanup: Any) -> None:
@@ -288,7 +263,6 @@ class HookBehaviorTests:
     async def test_handler_does_not_crash_on_malformed_data(
         self, hook_cleanup: Any, coordinator: Any
     ) -> None:
-        """Data nobody expects does not break the emit."""
         for event in _events(coordinator):
             for data in _MALFORMED:
                 assert isinstance(await coordinator.hooks.emit(event, data), HookResult)
@@ -296,7 +270,6 @@ class HookBehaviorTests:
     async def test_handler_does_not_crash_on_empty_data(
         self, hook_cleanup: Any, coordinator: Any
     ) -> None:
-        """No data at all does not break the emit."""
         for event in _events(coordinator):
             for data in _EMPTY:
                 assert isinstance(await coordinator.hooks.emit(event, data), HookResult)
@@ -313,15 +286,12 @@ class OrchestratorBehaviorTests:
     pytestmark = pytest.mark.asyncio
 
     async def test_mount_succeeds(self, orchestrator_module: Any) -> None:
-        """The module mounts an orchestrator."""
         assert orchestrator_module is not None
 
     async def test_orchestrator_has_execute_method(self, orchestrator_module: Any) -> None:
-        """It can be executed."""
         assert callable(orchestrator_module.execute)
 
     async def test_execute_returns_string(self, orchestrator_module: Any, mock_deps: Any) -> None:
-        """A turn answers with text."""
         answer = await _run(orchestrator_module, "Test prompt", mock_deps)
         assert isinstance(answer, str)
         assert answer
@@ -329,13 +299,11 @@ class OrchestratorBehaviorTests:
     async def test_execute_with_empty_prompt(
         self, orchestrator_module: Any, mock_deps: Any
     ) -> None:
-        """An empty prompt is a prompt."""
         assert isinstance(await _run(orchestrator_module, "", mock_deps), str)
 
     async def test_orchestrator_uses_provider(
         self, orchestrator_module: Any, mock_deps: Any
     ) -> None:
-        """It asks the provider."""
         await _run(orchestrator_module, "Test prompt", mock_deps)
         provider = mock_deps[1]["default"]
         assert provider.complete.await_count > 0, "provider.complete() was not called"
@@ -343,7 +311,6 @@ class OrchestratorBehaviorTests:
     async def test_orchestrator_updates_context(
         self, orchestrator_module: Any, mock_deps: Any
     ) -> None:
-        """It adds the turn to the context."""
         await _run(orchestrator_module, "Test prompt", mock_deps)
         assert mock_deps[0].messages, "context.add_message() was not called"
 
