@@ -51,10 +51,45 @@ def valid_unicode(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+class MessageMemory:
+    """What messages were read as, kept from one request to the next.
+
+    A message that comes again, as the same object, is not read again. What the last request did not
+    hold is forgotten.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Message, tuple[Item, ...]]] = {}
+
+    def items_of(
+        self, messages: Iterable[Message | Mapping[str, Any]], system: list[str]
+    ) -> list[Item]:
+        """Return the messages as turns and single outputs.
+
+        Args:
+            messages: Of a request.
+            system: Takes the texts of the system messages at the start.
+        """
+        before, self._known = self._known, {}
+        items: list[Item] = []
+        for each in messages:
+            message = _as_message(each)
+            if message.role in ("system", "developer"):
+                items.extend(_items_of(message, system, at_start=not items))
+                continue
+            known = before.get(id(message))
+            if known is None:
+                known = (message, tuple(_items_of(message, system, at_start=False)))
+            self._known[id(message)] = known
+            items.extend(known[1])
+        return items
+
+
 def read_conversation(
     messages: Iterable[Message | Mapping[str, Any]],
     *,
     clean_id: Callable[[str], str] | None = None,
+    memory: MessageMemory | None = None,
 ) -> Conversation:
     """Turn a request's messages into a conversation.
 
@@ -65,14 +100,13 @@ def read_conversation(
     Args:
         messages: Messages of a `ChatRequest`, or their dictionary forms.
         clean_id: Maps a call id to one the API accepts.
+        memory: What is known from the request before.
 
     Returns:
         The conversation; calls have results, ids are unique, empty text is gone.
     """
     system: list[str] = []
-    items: list[Item] = []
-    for message in messages:
-        items.extend(_items_of(_as_message(message), system, at_start=not items))
+    items = (memory or MessageMemory()).items_of(messages, system)
     conversation = Conversation(system="\n\n".join(system))
     for turn in _paired(items, conversation.repairs, clean_id or str):
         _append(conversation.turns, turn)
@@ -279,7 +313,8 @@ def _outputs(
             continue
         if any(not isinstance(item, ToolOutput) for item in items[place + 1 : found]):
             repairs.append(Repair("moved_result", before.id, call.name))
-        yield ToolOutput(call.id, output.content, output.is_error)
+        same = output.call_id == call.id
+        yield output if same else ToolOutput(call.id, output.content, output.is_error)
 
 
 def _unique(

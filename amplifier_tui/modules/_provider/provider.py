@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 from amplifier_tui.kernel.llm_errors import LLMError
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, ToolCall
 from amplifier_tui.kernel.models import ModelInfo, Pricing, ProviderInfo
+from amplifier_tui.kernel.utils.conversation import MessageMemory
 from amplifier_tui.kernel.utils.llm_calls import (
     LLMCalls,
     complete_fully,
@@ -79,6 +80,7 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
         self._client: ClientT | None = None
         self._models: dict[str, ModelInfo] = {}
         self._calls = LLMCalls(coordinator, provider=self.name, retry=settings.retry)
+        self._memory = MessageMemory()
         self._warming: asyncio.Task[None] | None = None
         self._soon: asyncio.TimerHandle | None = None
 

@@ -84,7 +84,7 @@ class AnthropicProvider(ApiProvider[AnthropicSettings, "AsyncAnthropic"]):
         return request.model or self.settings.model
 
     def _prepare(self, request: ChatRequest, model: str) -> PreparedRequest:
-        return prepare(request, self.settings, self._output_limit(model))
+        return prepare(request, self.settings, self._output_limit(model), self._memory)
 
     def _facts(self, prepared: PreparedRequest) -> Mapping[str, Any]:
         thinking = prepared.arguments.get("thinking") or {}

@@ -20,7 +20,12 @@ from amplifier_tui.kernel.message_models import (
     ToolCallBlock,
     ToolSpec,
 )
-from amplifier_tui.kernel.utils.conversation import clean_name, read_conversation, valid_unicode
+from amplifier_tui.kernel.utils.conversation import (
+    MessageMemory,
+    clean_name,
+    read_conversation,
+    valid_unicode,
+)
 from amplifier_tui.kernel.utils.turns import (
     AssistantTurn,
     Conversation,
@@ -49,7 +54,10 @@ _EFFORTS = {"minimal": "low"}
 
 
 def prepare(
-    request: ChatRequest, settings: AnthropicSettings, max_output_tokens: int
+    request: ChatRequest,
+    settings: AnthropicSettings,
+    max_output_tokens: int,
+    memory: MessageMemory | None = None,
 ) -> PreparedRequest:
     """Write a request in the API's format.
 
@@ -57,9 +65,10 @@ def prepare(
         request: What to complete.
         settings: The provider's configuration.
         max_output_tokens: The output limit where the request names none.
+        memory: What is known of the messages from the request before.
     """
     model = request.model or settings.model
-    conversation = read_conversation(request.messages, clean_id=clean_name)
+    conversation = read_conversation(request.messages, clean_id=clean_name, memory=memory)
     messages = wire_messages(conversation)
     system = wire_system(conversation.system)
     tools = wire_tools(request.tools or [])

@@ -14,7 +14,12 @@ from amplifier_tui.kernel.message_models import (
     TextBlock,
     ThinkingBlock,
 )
-from amplifier_tui.kernel.utils.conversation import clean_name, read_conversation, valid_unicode
+from amplifier_tui.kernel.utils.conversation import (
+    MessageMemory,
+    clean_name,
+    read_conversation,
+    valid_unicode,
+)
 from amplifier_tui.kernel.utils.turns import AssistantTurn, Conversation, ToolTurn, UserTurn
 from amplifier_tui.modules._provider.request import (
     BEGIN,
@@ -41,7 +46,11 @@ _LONGEST_ID = 40
 
 
 def prepare_chat(
-    request: ChatRequest, settings: OpenAISettings, model: str, cache_key: str | None
+    request: ChatRequest,
+    settings: OpenAISettings,
+    model: str,
+    cache_key: str | None,
+    memory: MessageMemory | None = None,
 ) -> PreparedRequest:
     """Write a request for Chat Completions.
 
@@ -50,9 +59,12 @@ def prepare_chat(
         settings: The provider's configuration.
         model: The model to ask.
         cache_key: Tells OpenAI which requests belong together.
+        memory: What is known of the messages from the request before.
     """
     conversation = read_conversation(
-        request.messages, clean_id=_short_id if settings.is_openai else None
+        request.messages,
+        clean_id=_short_id if settings.is_openai else None,
+        memory=memory,
     )
     limit = request.max_output_tokens or settings.max_tokens
     optional: Wire = {

@@ -102,7 +102,7 @@ class OpenAIProvider(ApiProvider[OpenAISettings, "AsyncOpenAI"]):
 
     def _prepare(self, request: ChatRequest, model: str) -> PreparedRequest:
         prepare = prepare_responses if self.settings.uses_responses else prepare_chat
-        return prepare(request, self.settings, model, self._cache_key(request))
+        return prepare(request, self.settings, model, self._cache_key(request), self._memory)
 
     def _facts(self, prepared: PreparedRequest) -> Mapping[str, Any]:
         return {"api": "responses" if self.settings.uses_responses else "chat"}

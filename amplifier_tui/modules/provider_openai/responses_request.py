@@ -17,7 +17,12 @@ from amplifier_tui.kernel.message_models import (
     ThinkingBlock,
     ToolCallBlock,
 )
-from amplifier_tui.kernel.utils.conversation import clean_name, read_conversation, valid_unicode
+from amplifier_tui.kernel.utils.conversation import (
+    MessageMemory,
+    clean_name,
+    read_conversation,
+    valid_unicode,
+)
 from amplifier_tui.kernel.utils.turns import (
     AssistantTurn,
     Conversation,
@@ -46,7 +51,11 @@ from amplifier_tui.modules.provider_openai.wire import (
 
 
 def prepare_responses(
-    request: ChatRequest, settings: OpenAISettings, model: str, cache_key: str | None
+    request: ChatRequest,
+    settings: OpenAISettings,
+    model: str,
+    cache_key: str | None,
+    memory: MessageMemory | None = None,
 ) -> PreparedRequest:
     """Write a request for the Responses API.
 
@@ -55,8 +64,9 @@ def prepare_responses(
         settings: The provider's configuration.
         model: The model to ask.
         cache_key: Tells OpenAI which requests belong together.
+        memory: What is known of the messages from the request before.
     """
-    conversation = read_conversation(request.messages, clean_id=clean_name)
+    conversation = read_conversation(request.messages, clean_id=clean_name, memory=memory)
     limit = request.max_output_tokens or settings.max_tokens
     reasoning = _reasoning(request, settings, model)
     wanted_format = json_format(request)

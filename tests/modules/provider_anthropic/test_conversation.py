@@ -17,6 +17,8 @@ from amplifier_tui.kernel.message_models import (
     ToolResultBlock,
     ToolSpec,
 )
+from amplifier_tui.kernel.utils import conversation
+from amplifier_tui.kernel.utils.conversation import MessageMemory
 from amplifier_tui.modules.provider_anthropic.request import prepare
 from amplifier_tui.modules.provider_anthropic.settings import AnthropicSettings
 from tests.modules.provider_anthropic.support import claude
@@ -390,3 +392,30 @@ def test_whatever_the_history_the_request_is_one_the_api_accepts(
 ) -> None:
     sent = wire(*messages, config={"thinking": budget}, tools=[READ_FILE])
     json.dumps(sent, ensure_ascii=False).encode()
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(HISTORIES, st.data())
+def test_what_is_remembered_of_a_request_changes_nothing_in_the_next_ones(
+    messages: list[Message], data: st.DataObject
+) -> None:
+    chosen, memory = AnthropicSettings(), MessageMemory()
+    for _ in range(3):
+        cut = data.draw(st.integers(0, len(messages)))
+        request = ask(*(messages[cut:] or ["Hi"]), *messages[:cut])
+        fresh = prepare(request, chosen, 32_000)
+        assert prepare(request, chosen, 32_000, memory) == fresh
+
+
+def test_a_message_that_comes_again_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def seen(text: str) -> str:
+        read.append(text)
+        return text
+
+    monkeypatch.setattr(conversation, "encodable", seen)
+    memory, first = MessageMemory(), [user("one"), assistant("two"), user("three")]
+    for messages in (first, [*first, assistant("four"), user("five")]):
+        prepare(ask(*messages), AnthropicSettings(), 32_000, memory)
+    assert read == ["one", "two", "three", "four", "five"]
