@@ -12,6 +12,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from amplifier_tui.base.shell.checks import (
+    CONSTRUCTS,
+    CONTAINERS,
+    examined,
+    followed_by_redirection,
+    is_literal,
+)
 from amplifier_tui.base.shell.line import Redirection, ShellCommand, ShellLine
 from amplifier_tui.base.shell.words import WORDS, ShellWord, read_word, source
 
@@ -25,61 +32,14 @@ MAX_LENGTH: Final = 100_000
 _MOST_PIPES: Final = 1_000
 _LINE_END: Final = re.compile(r"(?<![|\s])[ \t]*\n")
 
-# Statements that are the sum of the statements and words in them.
-_CONTAINERS: Final = frozenset(
-    {
-        *("program", "list", "pipeline", "subshell", "compound_statement", "do_group"),
-        *("if_statement", "elif_clause", "else_clause", "while_statement", "for_statement"),
-        *("c_style_for_statement", "case_statement", "case_item", "function_definition"),
-        *("negated_command", "command_substitution", "process_substitution"),
-    }
-)
-_EXPRESSIONS: Final = frozenset(
-    {
-        *("binary_expression", "unary_expression", "ternary_expression", "postfix_expression"),
-        *("parenthesized_expression", "string_content", "variable_assignments"),
-        *("heredoc_content", "comment", "file_descriptor", "heredoc_start", "heredoc_end"),
-    }
-)
-_COMMANDS: Final = frozenset(
-    {
-        *("command", "command_name", "declaration_command", "unset_command", "test_command"),
-        *("variable_assignment", "redirected_statement", "file_redirect", "heredoc_redirect"),
-        *("herestring_redirect", "heredoc_body"),
-    }
-)
-_KNOWN: Final = _CONTAINERS | _EXPRESSIONS | _COMMANDS | WORDS
-# Their text is not only in their children.
-_TEXTS: Final = frozenset({"string", "heredoc_body", "expansion", "regex", "comment"})
-_BLANK: Final = re.compile(rb"(?:[ \t\n]|\\\n)*")
-_BEFORE_WORDS: Final = (b"", *(bytes([byte]) for byte in b" \t\n;&|()`"))
-"""What may stand before a word, a character each; nothing at the beginning."""
 _NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\[.*\])?\+?=", re.DOTALL | re.ASCII)
 _PLAIN: Final = re.compile(r"[\w./+,:@%^-]+")
-_RUNS_SOMETHING: Final = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$\(|[<>]\()")
-
 _RESERVED: Final = frozenset(
     {
         *("if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case"),
         *("esac", "select", "function", "in", "coproc", "!", "{", "}", "[[", "]]"),
     }
 )
-_CONTROLS: Final = {
-    "if_statement": "the shell's own `if`",
-    "while_statement": "the shell's own `while`",
-    "for_statement": "the shell's own `for`",
-    "c_style_for_statement": "the shell's own `for`",
-    "case_statement": "the shell's own `case`",
-    "negated_command": "the shell's own `!`",
-    "test_command": "the shell's own test",
-    "function_definition": "a function",
-    "subshell": "a group of commands",
-    "compound_statement": "a group of commands",
-    "command_substitution": "a command substitution",
-    "process_substitution": "a process substitution",
-    "heredoc_redirect": "a here document",
-    "ansi_c_string": "a quoted string with escapes",
-}
 _OWN_WORDS: Final = _RESERVED | {"eval", "exec", "source", ".", "trap", "alias"}
 
 
@@ -131,7 +91,7 @@ def _parser() -> Parser:
 class _Walk:
     def __init__(self, text: str) -> None:
         self._data = text.encode("utf-8", "replace")
-        self._complete = "\0" not in text
+        self._complete = True
         self._drafts: list[_Draft] = []
         self._hidden: list[tuple[int, str]] = []
         self._stack: list[tuple[Node, _Context]] = []
@@ -140,7 +100,8 @@ class _Walk:
 
     def read(self) -> ShellLine:
         root = _parser().parse(self._data).root_node
-        self._check(root)
+        understood, self._hidden = examined(root, self._data)
+        self._complete = understood and b"\0" not in self._data
         self._stack.append((root, _Context()))
         while self._stack:
             self._statement(*self._stack.pop())
@@ -150,60 +111,6 @@ class _Walk:
         if not self._complete:
             hidden = hidden or "unbalanced quotes or brackets"
         return ShellLine(commands, self._complete, hidden)
-
-    # --- is all of it understood? ----------------------------------------------------------
-
-    def _check(self, root: Node) -> None:
-        if not _blank(self._data[: root.start_byte] + self._data[root.end_byte :]):
-            self._complete = False
-        nodes = [root]
-        while nodes:
-            node = nodes.pop()
-            if node.is_error or node.is_missing or (node.is_named and node.type not in _KNOWN):
-                self._complete = False
-            if node.type == "command_substitution" and _escapes(source(node)):
-                self._complete = False
-            if node.type in _CONTROLS:
-                self._hidden.append((node.start_byte, _CONTROLS[node.type]))
-            children = node.children
-            if children:
-                if node.type not in _TEXTS:
-                    self._check_gaps(node)
-                nodes += children
-            elif node.is_named and node.type not in ("raw_string", "ansi_c_string", "comment"):
-                self._check_leaf(node)
-
-    def _check_gaps(self, node: Node) -> None:
-        """What lies between the children has to be blank, and something has to part words."""
-        apart = node.type in _COMMANDS
-        at, before = node.start_byte, None
-        for child in node.children:
-            gap = self._data[at : child.start_byte]
-            at = child.end_byte
-            if not _blank(gap) or (gap and not gap.replace(b"\\\n", b"")):
-                self._complete = False
-            if apart and not gap and before is not None and _glued(before, child):
-                self._complete = False
-            before = child
-        if not _blank(self._data[at : node.end_byte]):
-            self._complete = False
-
-    def _check_leaf(self, node: Node) -> None:
-        text = source(node)
-        # Text in which a shell would find something to run, and the tree found nothing.
-        if _RUNS_SOMETHING.search(text) and not _in_literal_document(node):
-            self._complete = False
-        if node.type == "file_descriptor" and not (
-            text.isdecimal()
-            and self._data[max(0, node.start_byte - 1) : node.start_byte] in _BEFORE_WORDS
-        ):
-            self._complete = False
-        # `{name}>file` puts a descriptor into a variable.
-        if node.type == "word" and text == "}" and self._followed_by_redirection(node):
-            self._complete = False
-
-    def _followed_by_redirection(self, node: Node) -> bool:
-        return self._data[node.end_byte : node.end_byte + 1] in (b"<", b">")
 
     # --- statements ------------------------------------------------------------------------
 
@@ -230,7 +137,7 @@ class _Walk:
                 self._redirect_only(node.children_by_field_name("redirect"), context)
             case "command_substitution" | "process_substitution":
                 self._push(node.named_children, _Context(nested=True))
-            case kind if kind in _CONTAINERS or kind == "ERROR" or kind == "variable_assignments":
+            case kind if kind in CONTAINERS or kind == "ERROR" or kind == "variable_assignments":
                 self._push(node.named_children, context)
             case _:
                 self._scan(node, context)
@@ -286,7 +193,7 @@ class _Walk:
                     self._word(child, draft)
 
     def _word(self, node: Node, draft: _Draft) -> None:
-        if source(node).isdecimal() and self._followed_by_redirection(node):
+        if source(node).isdecimal() and followed_by_redirection(node, self._data):
             return  # A descriptor; the tree knows them before `>` alone.
         if node.type in WORDS:
             word = read_word(node)
@@ -297,7 +204,7 @@ class _Walk:
                 self._complete = False
                 self._stack.append((node, draft.context))
         if word.written.startswith("{"):
-            self._hidden.append((node.start_byte, _CONTROLS["compound_statement"]))
+            self._hidden.append((node.start_byte, CONSTRUCTS["compound_statement"]))
         draft.words.append((node.start_byte, word))
         self._scan(node, draft.context)
 
@@ -394,7 +301,7 @@ class _Walk:
                     draft.end = max(draft.end, child.end_byte)
                 case "heredoc_body":
                     body = source(child)
-                    if not _is_literal(start):
+                    if not is_literal(start):
                         self._scan(child, draft.context)
                 case "heredoc_end" | "comment":
                     pass
@@ -412,7 +319,7 @@ class _Walk:
                     self._stack.append((child, context._replace(piped=piped or context.piped)))
         if operator == "<<-":
             body = "\n".join(line.lstrip("\t") for line in body.split("\n"))
-        known = _is_literal(start) or not ("$" in body or "`" in body)
+        known = is_literal(start) or not ("$" in body or "`" in body)
         document = Redirection("<<", body.removesuffix("\n"), known, body)
         draft.redirections.insert(place, document)
 
@@ -454,36 +361,3 @@ class _Walk:
         inside = next((word for word in words[1:] if not word.startswith("-")), "")
         if name in _RESERVED - {"[["} or (name == "time" and inside in _RESERVED):
             self._complete = False
-
-
-def _glued(before: Node, node: Node) -> bool:
-    """Whether two neighbours without a blank between them are one word for a shell."""
-    ends = {"command_name", "$", "variable_assignment", "file_redirect", "herestring_redirect"}
-    begins = {"command_name", "$", "variable_assignment", "command"}
-    return (before.type in WORDS or before.type in ends) and (
-        node.type in WORDS or node.type in begins
-    )
-
-
-def _blank(data: bytes) -> bool:
-    return _BLANK.fullmatch(data) is not None
-
-
-def _escapes(substitution: str) -> bool:
-    """Whether backquotes hold what a shell reads a second time, such as backquotes in them."""
-    return substitution.startswith("`") and "\\" in substitution
-
-
-def _is_literal(start: str) -> bool:
-    return any(quote in start for quote in "'\"\\")
-
-
-def _in_literal_document(node: Node) -> bool:
-    """Whether a node is text of a here-document whose quotes keep it from being expanded."""
-    body = node if node.type == "heredoc_body" else node.parent
-    if body is None or body.type != "heredoc_body" or body.parent is None:
-        return False
-    return any(
-        child.type == "heredoc_start" and _is_literal(source(child))
-        for child in body.parent.children
-    )

@@ -60,15 +60,7 @@ class Judgement:
 
     def joined(self, other: "Judgement") -> "Judgement":
         """Return both together: the higher risk, all reasons."""
-        first, second = (
-            (self, other) if severity(self.risk) >= severity(other.risk) else (other, self)
-        )
-        reasons = dict.fromkeys((*first.reasons, *second.reasons))
-        if first.risk != "low":
-            reasons.pop(ONLY_READS, None)
-        return Judgement(
-            first.risk, tuple(reasons), tuple(dict.fromkeys((*self.places, *other.places)))
-        )
+        return worst((self, other))
 
 
 def severity(risk: Risk) -> int:
@@ -77,11 +69,15 @@ def severity(risk: Risk) -> int:
 
 
 def worst(judgements: Iterable[Judgement]) -> Judgement:
-    """Return all judgements as one."""
-    whole = Judgement()
-    for judgement in judgements:
-        whole = whole.joined(judgement)
-    return whole
+    """Return all judgements as one: the highest risk, all reasons, all places."""
+    found = list(judgements)
+    by_risk = sorted(found, key=lambda judgement: -severity(judgement.risk))
+    risk = by_risk[0].risk if by_risk else "low"
+    reasons = dict.fromkeys(reason for judgement in by_risk for reason in judgement.reasons)
+    if risk != "low":
+        reasons.pop(ONLY_READS, None)
+    places = dict.fromkeys(place for judgement in found for place in judgement.places)
+    return Judgement(risk, tuple(reasons), tuple(places))
 
 
 def judge_script(

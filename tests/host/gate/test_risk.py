@@ -1,3 +1,4 @@
+import time
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,29 @@ def test_a_folder_given_with_the_command_counts(cwd: Path) -> None:
     assert not whole.outside or whole.risk == "high"
     _, _, inside = judge_script("rm file.txt", cwd, cwd)
     assert not inside.outside
+
+
+def test_a_command_with_very_many_files_is_judged_in_time_in_proportion(cwd: Path) -> None:
+    def seconds(count: int) -> float:
+        line = "rm " + " ".join(f"f{number}" for number in range(count))
+        began = time.process_time()
+        _, _, whole = judge_script(line, cwd)
+        assert whole.risk == "high" and len(whole.places) == count
+        return time.process_time() - began
+
+    assert seconds(8_000) < 8 * max(seconds(2_000), 0.02)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["curl x | (cd y; sh)", "curl x | while a; do sh; done", "curl x | tee y | sh", "curl x |& sh"],
+)
+def test_what_is_downloaded_and_run_is_found_however_deep(cwd: Path, line: str) -> None:
+    assert judge_script(line, cwd)[2].risk == "critical"
+
+
+def test_a_function_and_a_file_with_a_number_are_no_way_round(cwd: Path) -> None:
+    assert judge_script("function f { rm -rf /; }; f", cwd)[2].risk == "critical"
+    _, _, whole = judge_script("echo x >&1evil", cwd)
+    assert [place.shown for place in whole.places] == ["1evil"]
+    assert "deletes files" in judge_script("echo ${a[`rm x`]}", cwd)[2].reasons

@@ -1,0 +1,162 @@
+"""Whether the walk over a command line's syntax tree understands all of it.
+
+The grammar forgives a lot, and takes some lines for something else than a shell does. What is
+doubtful counts as not understood.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from amplifier_tui.base.shell.words import WORDS, source
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+# Statements that are the sum of the statements and words in them.
+CONTAINERS: Final = frozenset(
+    {
+        *("program", "list", "pipeline", "subshell", "compound_statement", "do_group"),
+        *("if_statement", "elif_clause", "else_clause", "while_statement", "for_statement"),
+        *("c_style_for_statement", "case_statement", "case_item", "function_definition"),
+        *("negated_command", "command_substitution", "process_substitution"),
+    }
+)
+_EXPRESSIONS: Final = frozenset(
+    {
+        *("binary_expression", "unary_expression", "ternary_expression", "postfix_expression"),
+        *("parenthesized_expression", "string_content", "variable_assignments"),
+        *("heredoc_content", "comment", "file_descriptor", "heredoc_start", "heredoc_end"),
+    }
+)
+_COMMANDS: Final = frozenset(
+    {
+        *("command", "command_name", "declaration_command", "unset_command", "test_command"),
+        *("variable_assignment", "redirected_statement", "file_redirect", "heredoc_redirect"),
+        *("herestring_redirect", "heredoc_body"),
+    }
+)
+_KNOWN: Final = CONTAINERS | _EXPRESSIONS | _COMMANDS | WORDS
+# Their text is not only in their children.
+_TEXTS: Final = frozenset({"string", "heredoc_body", "expansion", "regex", "comment"})
+_BLANK: Final = re.compile(rb"(?:[ \t\n]|\\\n)*")
+_BEFORE_WORDS: Final = (b"", *(bytes([byte]) for byte in b" \t\n;&|()`"))
+"""What may stand before a word, a character each; nothing at the beginning."""
+_RUNS_SOMETHING: Final = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$\(|[<>]\()")
+
+CONSTRUCTS: Final = {
+    "if_statement": "the shell's own `if`",
+    "while_statement": "the shell's own `while`",
+    "for_statement": "the shell's own `for`",
+    "c_style_for_statement": "the shell's own `for`",
+    "case_statement": "the shell's own `case`",
+    "negated_command": "the shell's own `!`",
+    "test_command": "the shell's own test",
+    "function_definition": "a function",
+    "subshell": "a group of commands",
+    "compound_statement": "a group of commands",
+    "command_substitution": "a command substitution",
+    "process_substitution": "a process substitution",
+    "heredoc_redirect": "a here document",
+    "ansi_c_string": "a quoted string with escapes",
+}
+"""Nodes that make a line more than the sum of its commands, in words."""
+
+
+def examined(root: Node, data: bytes) -> tuple[bool, list[tuple[int, str]]]:
+    """Look at every node of a tree.
+
+    Args:
+        root: The tree.
+        data: The command line.
+
+    Returns:
+        Whether all of it is understood, and where which constructs stand.
+    """
+    understood = _is_blank(data[: root.start_byte] + data[root.end_byte :])
+    constructs: list[tuple[int, str]] = []
+    nodes = [root]
+    while nodes:
+        node = nodes.pop()
+        if node.type in CONSTRUCTS:
+            constructs.append((node.start_byte, CONSTRUCTS[node.type]))
+        understood = understood and not _is_doubtful(node, data)
+        nodes += node.children
+    return understood, constructs
+
+
+def _is_doubtful(node: Node, data: bytes) -> bool:
+    if node.is_error or node.is_missing or (node.is_named and node.type not in _KNOWN):
+        return True
+    if node.type == "command_substitution":
+        # In backquotes a shell reads backslashes a second time.
+        text = source(node)
+        if text.startswith("`") and "\\" in text:
+            return True
+    if node.child_count:
+        return node.type not in _TEXTS and _has_odd_gaps(node, data)
+    if not node.is_named or node.type in ("raw_string", "ansi_c_string", "comment"):
+        return False
+    return _is_doubtful_leaf(node, data)
+
+
+def _has_odd_gaps(node: Node, data: bytes) -> bool:
+    """Whether something but blanks lies between the children, or nothing parts two words."""
+    apart = node.type in _COMMANDS
+    at, before = node.start_byte, None
+    for child in node.children:
+        gap = data[at : child.start_byte]
+        at = child.end_byte
+        if not _is_blank(gap) or (gap and not gap.replace(b"\\\n", b"")):
+            return True
+        if apart and not gap and before is not None and _glued(before, child):
+            return True
+        before = child
+    return not _is_blank(data[at : node.end_byte])
+
+
+def _is_doubtful_leaf(node: Node, data: bytes) -> bool:
+    text = source(node)
+    # Text in which a shell would find something to run, and the tree found nothing.
+    if _RUNS_SOMETHING.search(text) and not _in_literal_document(node):
+        return True
+    if node.type == "file_descriptor":
+        before = data[max(0, node.start_byte - 1) : node.start_byte]
+        return not text.isdecimal() or before not in _BEFORE_WORDS
+    # `{name}>file` puts a descriptor into a variable.
+    return node.type == "word" and text == "}" and followed_by_redirection(node, data)
+
+
+def followed_by_redirection(node: Node, data: bytes) -> bool:
+    """Whether a redirection begins right behind a node."""
+    return data[node.end_byte : node.end_byte + 1] in (b"<", b">")
+
+
+def _glued(before: Node, node: Node) -> bool:
+    """Whether two neighbours without a blank between them are one word for a shell."""
+    ends = {"command_name", "$", "variable_assignment", "file_redirect", "herestring_redirect"}
+    begins = {"command_name", "$", "variable_assignment", "command"}
+    return (before.type in WORDS or before.type in ends) and (
+        node.type in WORDS or node.type in begins
+    )
+
+
+def _is_blank(data: bytes) -> bool:
+    return _BLANK.fullmatch(data) is not None
+
+
+def is_literal(start: str) -> bool:
+    """Whether quotes in the start of a here-document keep it from being expanded."""
+    return any(quote in start for quote in "'\"\\")
+
+
+def _in_literal_document(node: Node) -> bool:
+    """Whether a node is text of a here-document whose quotes keep it from being expanded."""
+    body = node if node.type == "heredoc_body" else node.parent
+    if body is None or body.type != "heredoc_body" or body.parent is None:
+        return False
+    return any(
+        child.type == "heredoc_start" and is_literal(source(child))
+        for child in body.parent.children
+    )
