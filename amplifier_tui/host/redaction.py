@@ -83,11 +83,9 @@ class Redactor:
         text = _dump(data)
         if may_name_secret(text):
             text = _dump(self.fields(data))
-        for value in self._escaped:
-            if value in text:
-                text = text.replace(value, REDACTED)
-        if find_secrets(text):
-            # String by string, so that a secret that was cut off ends with its string.
+        if any(value in text for value in self._escaped) or find_secrets(text):
+            # String by string, so that a secret that was cut off ends with its string, and the
+            # digits of a number stay a number.
             text = _dump(self._strings(json.loads(text)))
         return text
 
@@ -96,7 +94,9 @@ class Redactor:
             return self.text(data)
         if isinstance(data, dict):
             return {self.text(key): self._strings(value) for key, value in data.items()}
-        return [self._strings(item) for item in data] if isinstance(data, list) else data
+        if isinstance(data, list):
+            return [self._strings(item) for item in data]
+        return REDACTED if str(data) in self._values else data
 
     def fields(self, data: Any) -> Any:
         """Return a copy of data with secret fields and values replaced, at any depth."""

@@ -101,6 +101,12 @@ def test_a_secret_that_was_cut_off_leaves_the_rest_of_the_json() -> None:
     assert json.loads(text) == {"a": f"x {REDACTED}", "b": 1, REDACTED: f"\n{REDACTED}"}
 
 
+def test_a_secret_of_digits_is_no_part_of_a_number() -> None:
+    text = Redactor({"MY_KEY": "00000000"}).json({"a": 976562500000000, "b": "x00000000"})
+    assert json.loads(text) == {"a": 976562500000000, "b": f"x{REDACTED}"}
+    assert json.loads(Redactor({"MY_KEY": "12345678"}).json([12345678])) == [REDACTED]
+
+
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
