@@ -112,12 +112,7 @@ def or_environment(value: str | None, variable: str) -> str | None:
 
 
 def model_and_effort_fields(default_model: str, efforts: list[str]) -> list[ConfigField]:
-    """Return the questions a setup asks about model and effort.
-
-    Args:
-        default_model: Offered first.
-        efforts: The levels the API knows.
-    """
+    """Return the questions a setup asks about model and effort."""
     return [
         ConfigField(
             id="default_model",

@@ -47,11 +47,7 @@ __amplifier_module_type__ = "hook"
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], None]:
-    """Register the handlers and the capabilities; returns the cleanup.
-
-    Raises:
-        SettingsError: A value of the config makes no sense.
-    """
+    """Register the handlers and the capabilities; returns the cleanup."""
     settings = CheckpointSettings.read(config)
     checkpoints = Checkpoints(coordinator, settings)
     cleanup = ExitStack()

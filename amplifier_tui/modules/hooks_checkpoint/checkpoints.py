@@ -28,12 +28,7 @@ _PROMPT: Final = 200
 
 
 class Checkpoints:
-    """The checkpoints of a session.
-
-    Args:
-        coordinator: The session's.
-        settings: What to keep.
-    """
+    """The checkpoints of a session."""
 
     def __init__(self, coordinator: Any, settings: CheckpointSettings) -> None:
         self._coordinator = coordinator

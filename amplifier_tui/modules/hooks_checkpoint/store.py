@@ -293,12 +293,37 @@ def restore(
         if paths is not None and shown not in paths:
             continue
         try:
+            problem = _obstacle(entry, root)
+            now = "" if problem else digest(entry.path)
             known = last[name].files[name].after
-            if _restore_one(store, root, entry, known, force, shown, report):
+            if problem:
+                report.failed[shown] = problem
+            elif now == entry.copy:
+                report.unchanged.append(shown)
+            elif not force and known != "" and now != known:
+                report.conflicts.append(shown)
+            else:
+                done = report.removed if entry.copy is None else report.restored
+                _put_back(entry, store)
+                done.append(shown)
                 store.note_after(last[name], entry.path)
         except OSError as error:
             report.failed[shown] = error.strerror or str(error)
     return report
+
+
+def _obstacle(entry: FileEntry, root: Path) -> str:
+    # The way to it may have become a link in the meantime, or the workspace another one.
+    if inside(str(entry.path), root) != entry.path:
+        return "it is not in the workspace, or a link by now"
+    return f"there is no copy: {entry.skipped}" if entry.skipped else ""
+
+
+def _put_back(entry: FileEntry, store: CopyStore) -> None:
+    if entry.copy is None:
+        entry.path.unlink()
+    else:
+        write_atomic(entry.path, store.read(entry.copy), mode=entry.mode, durable=True)
 
 
 def inside(path: str, root: Path) -> Path | None:
@@ -313,46 +338,3 @@ def inside(path: str, root: Path) -> Path | None:
 def shown_path(path: Path, root: Path) -> str:
     """Return a path relative to the workspace, or as it is where it is not in it."""
     return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
-
-
-def _restore_one(
-    store: CopyStore,
-    root: Path,
-    entry: FileEntry,
-    known: str | None,
-    force: bool,
-    shown: str,
-    report: RestoreReport,
-) -> bool:
-    """Put one file back; whether anything was changed.
-
-    Args:
-        store: Has the copy.
-        root: The workspace.
-        entry: The file as it was.
-        known: What was last noted of it; see `FileEntry.after`.
-        force: Whether it may be something else by now.
-        shown: How to name it.
-        report: Takes what came of it.
-    """
-    # The way to it may have become a link in the meantime, or the workspace another one.
-    if inside(str(entry.path), root) != entry.path:
-        report.failed[shown] = "it is not in the workspace, or a link by now"
-        return False
-    if entry.skipped:
-        report.failed[shown] = f"there is no copy: {entry.skipped}"
-        return False
-    now = digest(entry.path)
-    if now == entry.copy:
-        report.unchanged.append(shown)
-        return False
-    if not force and known != "" and now != known:
-        report.conflicts.append(shown)
-        return False
-    if entry.copy is None:
-        entry.path.unlink()
-        report.removed.append(shown)
-    else:
-        write_atomic(entry.path, store.read(entry.copy), mode=entry.mode, durable=True)
-        report.restored.append(shown)
-    return True

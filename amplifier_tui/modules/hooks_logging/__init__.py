@@ -43,11 +43,7 @@ CAPABILITY = "hooks-logging.log"
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], Awaitable[None]]:
-    """Register for every event the kernel knows and the additional ones; returns the cleanup.
-
-    Raises:
-        SettingsError: A value of the config makes no sense.
-    """
+    """Register for every event the kernel knows and the additional ones; returns the cleanup."""
     settings = LoggingSettings.read(config)
     path = log_path(settings.session_log_template, coordinator)
     log = SessionLog(coordinator.hooks, path, settings)

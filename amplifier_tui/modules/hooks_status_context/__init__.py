@@ -35,11 +35,7 @@ __amplifier_module_type__ = "hook"
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], None]:
-    """Register the handlers; returns the cleanup.
-
-    Raises:
-        SettingsError: A value of the config makes no sense.
-    """
+    """Register the handlers; returns the cleanup."""
     settings = StatusSettings.read(config)
     status = StatusContext(coordinator, settings)
     cleanup = ExitStack()

@@ -39,12 +39,7 @@ class StatusSettings(ModuleSettings):
 
 
 class StatusContext:
-    """Handler of ``provider:request``.
-
-    Args:
-        coordinator: Says where the workspace is.
-        settings: What to tell.
-    """
+    """Handler of ``provider:request``."""
 
     def __init__(self, coordinator: Any, settings: StatusSettings) -> None:
         self._coordinator = coordinator

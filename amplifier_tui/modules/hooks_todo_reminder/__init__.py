@@ -30,11 +30,7 @@ __amplifier_module_type__ = "hook"
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], None]:
-    """Register the handler; returns the cleanup.
-
-    Raises:
-        SettingsError: A value of the config makes no sense.
-    """
+    """Register the handler; returns the cleanup."""
     settings = ReminderSettings.read(config)
     return coordinator.hooks.register(
         events.PROVIDER_REQUEST,

@@ -30,12 +30,7 @@ class ReminderSettings(ModuleSettings):
 
 
 class TodoReminder:
-    """Handler of ``provider:request``.
-
-    Args:
-        coordinator: Has the list.
-        settings: Who says it, and how many items are listed.
-    """
+    """Handler of ``provider:request``."""
 
     def __init__(self, coordinator: Any, settings: ReminderSettings) -> None:
         self._coordinator = coordinator
@@ -66,12 +61,7 @@ class TodoReminder:
 
 
 def reminder_text(items: list[Mapping[str, Any]], most: int) -> str:
-    """Return what the model reads.
-
-    Args:
-        items: The list.
-        most: Items that are listed.
-    """
+    """Return what the model reads."""
     shown = items
     if len(items) > most:
         left = [item for item in items if item.get("status") != "completed"]

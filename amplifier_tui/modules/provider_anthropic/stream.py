@@ -54,12 +54,7 @@ class _Block:
 
 @dataclass
 class AnthropicAnswer:
-    """An answer being read.
-
-    Args:
-        model: The model that was asked, for errors.
-        tool_names: The tools' real names by the names the API knows.
-    """
+    """An answer being read."""
 
     model: str
     tool_names: dict[str, str]

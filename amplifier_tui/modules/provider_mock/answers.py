@@ -176,23 +176,14 @@ def _outcome(results: Sequence[CallResult]) -> CallOutcome:
 
 
 class Filler:
-    """Fills in what is known at one step.
-
-    Args:
-        seen: The conversation.
-    """
+    """Fills in what is known at one step."""
 
     def __init__(self, seen: Seen) -> None:
         self._seen = seen
         self._results: Sequence[CallResult] = seen.rounds[-1] if seen.rounds else ()
 
     def text(self, text: str, n: int = 1) -> str:
-        """Return a text with its gaps filled; what is no gap stays as it is.
-
-        Args:
-            text: The text.
-            n: The repetition.
-        """
+        """Return a text with its gaps filled; what is no gap stays as it is."""
         return _GAP.sub(lambda gap: self._value(gap.group(1), n), text)
 
     def data(self, value: Any) -> Any:

@@ -78,10 +78,6 @@ class UsageCounter:
         """Return what a call would have used.
 
         What the request has in common with the one before counts as read from the cache.
-
-        Args:
-            request: The request.
-            answer: The answer to it.
         """
         tools = text_tokens(json.dumps([tool.model_dump() for tool in request.tools or ()]))
         sizes = self._sizes_of(request.messages)

@@ -117,10 +117,6 @@ class ScriptedProvider:
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
         """Answer a request, streaming.
 
-        Args:
-            request: The conversation.
-            **kwargs: Fields of the request to override.
-
         Raises:
             LLMError: The script says so, or can't be read.
         """

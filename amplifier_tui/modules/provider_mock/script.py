@@ -28,12 +28,7 @@ CallOutcome = Literal["denied", "failed", "ok"]
 
 
 class ScriptError(ValueError):
-    """A script can't be read; the message says where and why.
-
-    Args:
-        problem: What is wrong.
-        *places: Where, from the outside in.
-    """
+    """A script can't be read; the message says where and why."""
 
     def __init__(self, problem: str, *places: str) -> None:
         super().__init__(f"{', '.join(places)}: {problem}" if places else problem)
@@ -159,11 +154,7 @@ class Failure(_Part):
         return value
 
     def error(self, **who: Any) -> llm_errors.LLMError:
-        """Return the error.
-
-        Args:
-            **who: Provider and model.
-        """
+        """Return the error."""
         kind: type[llm_errors.LLMError] = getattr(llm_errors, self.type)
         options = self.model_dump(exclude={"type", "message"}, exclude_unset=True)
         return kind(self.message, **who, **options)

@@ -50,12 +50,7 @@ class _Block:
 
 
 class ChatAnswer:
-    """An answer being read.
-
-    Args:
-        model: The model that was asked, for errors.
-        tool_names: The tools' real names by the names the API knows.
-    """
+    """An answer being read."""
 
     def __init__(self, model: str, tool_names: dict[str, str]) -> None:
         self._model = model

@@ -37,11 +37,7 @@ class MemorySettings(ModuleSettings):
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], Awaitable[None]]:
-    """Mount the tool as ``memory``; returns the cleanup.
-
-    Raises:
-        SettingsError: A value of the config makes no sense.
-    """
+    """Mount the tool as ``memory``; returns the cleanup."""
     own = MemoryStore(memory_path(MemorySettings.read(config).path))
 
     def store() -> MemoryStore:

@@ -30,11 +30,7 @@ __amplifier_module_type__ = "tool"
 
 
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
-    """Mount the two tools.
-
-    Raises:
-        SettingsError: A value of the config makes no sense.
-    """
+    """Mount the two tools."""
     from amplifier_tui.modules.tool_search.glob_tool import GlobTool
     from amplifier_tui.modules.tool_search.grep_tool import GrepTool
     from amplifier_tui.modules.tool_search.places import Places, SearchSettings

@@ -179,14 +179,7 @@ def report(
     shown: Callable[[str], str],
     timeout: float,
 ) -> tuple[str, bool]:
-    """Return the text, and whether anything was found.
-
-    Args:
-        findings: What the search found.
-        request: What was asked.
-        shown: Makes a path readable.
-        timeout: Seconds the search had.
-    """
+    """Return the text, and whether anything was found."""
     lines, cut = _cut(_LINES[request["mode"]](findings.found, shown))
     notes = _notes(findings, request, shown, cut, timeout)
     if not lines and not findings.timed_out:

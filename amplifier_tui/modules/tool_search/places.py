@@ -28,12 +28,7 @@ class SearchSettings(ModuleSettings):
 
 
 class Places:
-    """Turns the paths of calls into places that may be searched, or refuses them.
-
-    Args:
-        settings: What is allowed and denied.
-        coordinator: Says where the workspace is.
-    """
+    """Turns the paths of calls into places that may be searched, or refuses them."""
 
     def __init__(self, settings: SearchSettings, coordinator: Any) -> None:
         self._settings = settings
@@ -101,13 +96,7 @@ class Places:
 
 
 class SearchTool:
-    """What both tools are made of.
-
-    Args:
-        places: What may be searched.
-        searcher: Runs the search.
-        settings: Its limits.
-    """
+    """What both tools are made of."""
 
     def __init__(self, places: Places, searcher: Searcher, settings: SearchSettings) -> None:
         self._places = places

@@ -45,11 +45,7 @@ class SearchFindings:
 
 
 class Searcher:
-    """Runs searches.
-
-    Args:
-        timeout: Seconds one may take.
-    """
+    """Runs searches."""
 
     def __init__(self, timeout: float) -> None:
         self.timeout = timeout

@@ -103,11 +103,7 @@ class Walk:
         self._denied = frozenset(path.casefold() for path in self.denied)
 
     def entries(self, *, folders: bool = False) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        """Yield relative path (with ``/``) and entry of each file, sorted within its folder.
-
-        Args:
-            folders: Yield folders too.
-        """
+        """Yield relative path (with ``/``) and entry of each file, sorted within its folder."""
         if self._is_denied(self.start):
             return
         rules = [] if self.everything else _rules_above(self.start)

@@ -31,11 +31,7 @@ __amplifier_module_type__ = "tool"
 
 
 async def mount(coordinator: ModuleCoordinator, config: Mapping[str, Any] | None = None) -> None:
-    """Mount the tool as ``task``; nothing is mounted where there is no agent to call.
-
-    Raises:
-        SettingsError: A value of the config makes no sense.
-    """
+    """Mount the tool as ``task``; nothing is mounted where there is no agent to call."""
     tool = TaskTool(coordinator, TaskSettings.read(config))
     if not tool.agents or tool.depth >= tool.settings.max_depth:
         return

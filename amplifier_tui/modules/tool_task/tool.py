@@ -45,12 +45,7 @@ class TaskSettings(ModuleSettings):
 
 
 class TaskTool:
-    """Calls agents.
-
-    Args:
-        coordinator: The session's: it has the agents, and the capabilities to run them.
-        settings: Limits.
-    """
+    """Calls agents."""
 
     name = "task"
 
@@ -200,12 +195,7 @@ class TaskTool:
 
 
 def known_agents(coordinator: Any, *, allow_self: bool) -> dict[str, str]:
-    """Return the agents of a session's plan: name to description.
-
-    Args:
-        coordinator: The session's.
-        allow_self: Whether the session itself counts.
-    """
+    """Return the agents of a session's plan: name to description."""
     config = coordinator.config
     listed = config.get("agents") if isinstance(config, Mapping) else None
     found: dict[str, str] = {}
@@ -236,12 +226,7 @@ def depth_of(coordinator: Any) -> int:
 
 
 def new_session_id(agent: str, parent: str) -> str:
-    """Return an id ``<parent's span>-<own span>_<agent>``, as the ecosystem names such sessions.
-
-    Args:
-        agent: Name of the agent.
-        parent: Id of the session that calls it.
-    """
+    """Return an id ``<parent's span>-<own span>_<agent>``, as the ecosystem names such sessions."""
     found = _SPANS.match(parent)
     plain = re.sub(r"[^0-9a-f]", "", parent.lower())
     span = found[1] if found else plain[8:24] if len(plain) == 32 else "0" * 16

@@ -23,11 +23,7 @@ __amplifier_module_type__ = "tool"
 
 
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
-    """Mount the tool as ``todo``.
-
-    Raises:
-        SettingsError: A value of the config makes no sense.
-    """
+    """Mount the tool as ``todo``."""
     tool = TodoTool(coordinator, TodoSettings.read(config))
     await coordinator.mount("tools", tool, name=tool.name)
     coordinator.register_capability(CAPABILITY, tool.items)
