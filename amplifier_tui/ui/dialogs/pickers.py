@@ -13,7 +13,7 @@ from amplifier_tui.ui.app.themes import Roles
 from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, Picker, marked_match
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.state.formats import ago, plural
-from amplifier_tui.ui.state.notices import ShownNotice
+from amplifier_tui.ui.state.small_sections import ShownNotice
 from amplifier_tui.ui.widgets.pick_list import PickRow
 
 GLYPHS: dict[Level, tuple[str, str]] = {

@@ -155,8 +155,6 @@ class Activity(FieldSection):
     def _failed(self, event: Failed) -> None:
         self._opening = None
 
-    # --- tools -----------------------------------------------------------------------------
-
     @on(ToolStarted, live=True)
     def _tool_started(self, event: ToolStarted) -> None:
         key = (event.agent, event.call_id)

@@ -12,14 +12,12 @@ from amplifier_tui.host.events import (
     SessionOpened,
 )
 from amplifier_tui.ui.state.activity import Activity
-from amplifier_tui.ui.state.agents import AgentLanes, Todo
 from amplifier_tui.ui.state.conversation.conversation import ConversationState
 from amplifier_tui.ui.state.conversation.entries import ConversationEntry, EntryChange
 from amplifier_tui.ui.state.instruments.budget import BudgetState
 from amplifier_tui.ui.state.instruments.event_ring import CAPACITY, EventRing
 from amplifier_tui.ui.state.instruments.modules import Modules
-from amplifier_tui.ui.state.notices import Notices
-from amplifier_tui.ui.state.session_facts import Facts, UsageTotals
+from amplifier_tui.ui.state.small_sections import AgentLanes, Facts, Notices, Todo, UsageTotals
 from amplifier_tui.ui.state.waiting import Approvals, PromptQueue
 
 _PENDING_LIMIT = 20_000
@@ -103,8 +101,6 @@ class SessionState:
         self.conversation.set_mode(mode)
         return self.conversation.list.take_changes()
 
-    # --- which session ---------------------------------------------------------------------
-
     def _receive(self, event: HostEvent) -> None:
         session_id = event.session_id
         current = self.facts.session_id
@@ -152,8 +148,6 @@ class SessionState:
             section.clear()
         for event in pending:
             self._dispatch(event)
-
-    # --- to the sections -------------------------------------------------------------------
 
     def _dispatch(self, event: HostEvent) -> None:
         kind = type(event)

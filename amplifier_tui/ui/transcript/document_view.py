@@ -36,8 +36,8 @@ class DocumentView(LineView[StyledLine]):
     COMPONENT_CLASSES: ClassVar[set[str]] = set(colours.COMPONENT_CLASSES)
     DEFAULT_CSS = colours.DEFAULT_CSS
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self.palette = Palette(self, colours.PREFIX)
         self._document = Document()
         self._pager = Pager(self._document)
@@ -65,8 +65,6 @@ class DocumentView(LineView[StyledLine]):
         """Return the visible rows as text, one per line, without trailing blanks."""
         height = self.scrollable_content_region.height
         return "\n".join(self.render_line(row).text.rstrip() for row in range(height))
-
-    # --- scrolling -------------------------------------------------------------------------
 
     def lay_out(self) -> None:
         """Take the new size; the text at the top stays there."""
@@ -125,8 +123,6 @@ class DocumentView(LineView[StyledLine]):
         if pill != self._pill:
             self._pill = pill
             self.refresh_line(self.scroll_offset.y + self._pager.height - 1)
-
-    # --- painting --------------------------------------------------------------------------
 
     def notify_style_update(self) -> None:
         """Look the colours up again when the CSS or the theme changed."""
@@ -195,8 +191,6 @@ class DocumentView(LineView[StyledLine]):
         start = max(0, self._width - len(pill) - 1)
         ends = strip.crop(0, start), strip.crop(start + len(pill), self._width)
         return Strip.join([ends[0], Strip([Segment(pill, style)], len(pill)), ends[1]])
-
-    # --- selecting -------------------------------------------------------------------------
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text as it was before it was wrapped."""

@@ -70,8 +70,8 @@ class TranscriptView(DocumentView, can_focus=True):
         ),
     ]
 
-    def __init__(self, *, clock: Callable[[], float] = time.time, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        super().__init__()
         self._clock = clock
         self._pulse = Pulse(self._document.renderer)
         self._arrivals = Arrivals(self._document, self._pulse, clock)

@@ -55,14 +55,12 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
     }}
     """
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
         self.palette = Palette(self)
         self.rows: Sequence[RowT] = ()
         self.cursor_row = -1
         self._made_for = 0
-
-    # --- what a subclass says --------------------------------------------------------------
 
     def make_rows(self, width: int) -> Sequence[RowT]:
         """Return the rows in `width` cells."""
@@ -87,8 +85,6 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
     def identity(self, row: RowT) -> Hashable:
         """Return what a row is about, by which the cursor finds it again in other rows."""
         return None
-
-    # --- rows ------------------------------------------------------------------------------
 
     def count_rows(self) -> int:
         """Return how many rows there are, the pinned one left out."""
@@ -177,8 +173,6 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
             self.scroll_to(y=first, animate=False, force=True, immediate=True)
         elif last > top + room:
             self.scroll_to(y=last - room, animate=False, force=True, immediate=True)
-
-    # --- the cursor ------------------------------------------------------------------------
 
     def is_at_cursor(self, row: int) -> bool:
         """Say whether a row is drawn on the cursor's surface."""

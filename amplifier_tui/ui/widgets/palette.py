@@ -109,8 +109,8 @@ class RowWidget(Widget):
     }}
     """
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self) -> None:
+        super().__init__()
         self._palette = Palette(self)
         self._row: Row = []
 

@@ -103,8 +103,6 @@ class ScrollLines(LineView[TextLine]):
         """Return the first row of a line."""
         return self._ends[line - 1] if 0 < line <= len(self._ends) else 0
 
-    # --- folding ---------------------------------------------------------------------------
-
     def _measure(self, width: int) -> None:
         self._width = width
         self._folded.clear()
@@ -136,8 +134,6 @@ class ScrollLines(LineView[TextLine]):
         return Content.assemble(
             (lead.ljust(self._lead), "$text-muted"), body, gap, (part.note, line.note_style)
         )
-
-    # --- drawing ---------------------------------------------------------------------------
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the folded height, so that `height: auto` fits it."""
@@ -186,8 +182,6 @@ class ScrollLines(LineView[TextLine]):
     def draw_below(self, row: int, width: int) -> Strip:
         """Draw an empty row."""
         return Strip.blank(width, self.rich_style)
-
-    # --- keys ------------------------------------------------------------------------------
 
     def action_scroll_by(self, rows: int) -> None:
         """Scroll by rows."""

@@ -9,8 +9,8 @@ from textual import events
 from textual.message import Message
 from textual.timer import Timer
 
-from amplifier_tui.ui.state.notices import LIFETIME, ShownNotice
 from amplifier_tui.ui.state.session import SessionState
+from amplifier_tui.ui.state.small_sections import LIFETIME, ShownNotice
 from amplifier_tui.ui.state.status_line import (
     Placed,
     SegmentName,
@@ -45,14 +45,8 @@ class StatusBar(RowWidget):
 
         name: SegmentName
 
-    def __init__(
-        self,
-        *,
-        clock: Callable[[], float] = time.time,
-        id: str | None = None,
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        super().__init__()
         self._clock = clock
         self._home = os.path.expanduser("~")
         self._state: SessionState | None = None
@@ -102,8 +96,6 @@ class StatusBar(RowWidget):
             if placed.at <= cell < placed.at + placed.segment.width:
                 self.post_message(self.SegmentClicked(placed.segment.name))
                 return
-
-    # --- clocks ----------------------------------------------------------------------------
 
     def _wind(self) -> None:
         """Run the spinner while something moves, and a timer to the end of the notice."""

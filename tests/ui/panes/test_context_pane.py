@@ -144,18 +144,6 @@ async def test_the_full_form_tells_all() -> None:
         assert "truncate tool:read 9 rows 31.4k → 8k" in lines
 
 
-async def test_the_full_form_can_be_asked_for_in_the_rail() -> None:
-    app = stage(budget())
-    async with app.run_test(size=(34, 30)) as pilot:
-        pane = app.query_one(ContextPane)
-        pane.full = True
-        await pilot.pause()
-        assert any(line.startswith("Of which") for line in text(pane))
-        pane.full = False
-        await pilot.pause()
-        assert len(text(pane)) == 7
-
-
 async def test_an_unchanged_budget_is_not_laid_out_again() -> None:
     app = stage(budget())
     async with app.run_test(size=(34, 30)):

@@ -8,8 +8,8 @@ from amplifier_tui.host.events import (
     Usage,
     UsageChanged,
 )
-from amplifier_tui.ui.state.notices import LIFETIME
 from amplifier_tui.ui.state.session import SessionState
+from amplifier_tui.ui.state.small_sections import LIFETIME
 from amplifier_tui.ui.widgets.status_bar import StatusBar
 from tests.ui.panes.stage import Stage, text, until
 from tests.ui.state.make import NOW, make, opened, tool, turn, turn_ended

@@ -1,6 +1,6 @@
 from amplifier_tui.host.events import Notice
-from amplifier_tui.ui.state.notices import LIFETIME
 from amplifier_tui.ui.state.session import SessionState
+from amplifier_tui.ui.state.small_sections import LIFETIME
 from tests.ui.state.make import make
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.reactive import var
 from textual.strip import Strip
 
 from amplifier_tui.ui.panes.context.rows import context_rows, full_context_rows, key_row
@@ -20,7 +19,7 @@ _GROUPS = 5
 
 
 class ContextPane(LineView[Row]):
-    """Head, bar, legend and threshold; when wide or `full`, everything the report knows.
+    """Head, bar, legend and threshold; when wide, everything the report knows.
 
     `c` shows what compacting would do, `i` with instructions for a summary.
     """
@@ -33,17 +32,8 @@ class ContextPane(LineView[Row]):
         ),
     ]
 
-    full: var[bool] = var(False)
-    """Show the full form whatever the width."""
-
-    def __init__(
-        self,
-        *,
-        clock: Callable[[], float] = time.time,
-        id: str | None = None,
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        super().__init__()
         self._clock = clock
         self._budget = BudgetState()
         self._model = ""
@@ -57,10 +47,6 @@ class ContextPane(LineView[Row]):
         self._versions = versions
         self._budget = state.budget
         self._model = state.facts.model
-        self.lay_out()
-
-    def watch_full(self) -> None:
-        """Switch the form."""
         self.lay_out()
 
     def on_mount(self) -> None:
@@ -79,7 +65,7 @@ class ContextPane(LineView[Row]):
 
     def make_rows(self, width: int) -> list[Row]:
         """Return the compact form or, where there is room, the full one."""
-        if self.full or width >= _WIDE:
+        if width >= _WIDE:
             rows = full_context_rows(self._budget, width, model=self._model, clock=self._clock)
         else:
             rows = context_rows(self._budget, width, groups=_GROUPS)
@@ -90,5 +76,5 @@ class ContextPane(LineView[Row]):
         return self.palette.strip(self.rows[row], width)
 
     def _tick(self) -> None:
-        if self.is_on_screen and (self.full or self.content_width() >= _WIDE):
+        if self.is_on_screen and self.content_width() >= _WIDE:
             self.lay_out()

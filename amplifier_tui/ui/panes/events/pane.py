@@ -68,14 +68,8 @@ class EventLogPane(Vertical):
         Binding("slash", "filter", "Filter", id="events.filter"),
     ]
 
-    def __init__(
-        self,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        id: str | None = None,
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
         self.view = EventLogView(clock=clock)
         self._head = EventLogHead()
         self._input = FilterInput(placeholder="tool:* -delta mod:approval >100ms", compact=True)

@@ -50,10 +50,8 @@ class EventLogView(LineView[int]):
     class Changed(Message):
         """What the head line says may have changed."""
 
-    def __init__(
-        self, *, clock: Callable[[], float] = time.monotonic, id: str | None = None
-    ) -> None:
-        super().__init__(id=id)
+    def __init__(self, *, clock: Callable[[], float]) -> None:
+        super().__init__()
         self._clock = clock
         self._columns = EventLayout(0)
         self._strips: dict[tuple[int, int, int | None], Strip] = {}

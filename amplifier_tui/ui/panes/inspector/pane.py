@@ -59,8 +59,8 @@ class EventInspector(LineView[_InspectorLine]):
         Binding("escape", "close", "Close", id="inspector.close"),
     ]
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self) -> None:
+        super().__init__()
         self._event: HookTraced | None = None
         self._count = 1
         self._payload = ""
@@ -83,8 +83,6 @@ class EventInspector(LineView[_InspectorLine]):
         """Show the full payload, fetched from disk; ignored when another event is shown."""
         if seq == self.seq and payload:
             self._take(payload)
-
-    # --- keys and mouse --------------------------------------------------------------------
 
     def on_click(self, event: events.Click) -> None:
         """Fold what was clicked."""
@@ -149,8 +147,6 @@ class EventInspector(LineView[_InspectorLine]):
     def action_close(self) -> None:
         """Say that the user is done."""
         self.post_message(InspectorClosed())
-
-    # --- rows ------------------------------------------------------------------------------
 
     def make_rows(self, width: int) -> list[_InspectorLine]:
         """Return what happened, who handled it, and the payload or what changed in it."""

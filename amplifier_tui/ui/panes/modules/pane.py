@@ -35,8 +35,8 @@ class ModulesPane(LineView[_ModuleLine]):
         Binding("y", "copy", "Copy", id="modules.copy"),
     ]
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self) -> None:
+        super().__init__()
         self._modules = Modules()
         self._versions: tuple[int, int] | None = None
         self._open: set[str] = set()
@@ -65,8 +65,6 @@ class ModulesPane(LineView[_ModuleLine]):
         """Draw the empty state."""
         self.lay_out()
 
-    # --- rows ------------------------------------------------------------------------------
-
     def make_rows(self, width: int) -> list[_ModuleLine]:
         """Return a line for each module, and the open details below theirs."""
         lines: list[_ModuleLine] = []
@@ -93,8 +91,6 @@ class ModulesPane(LineView[_ModuleLine]):
     def draw_row(self, row: int, width: int) -> Strip:
         """Draw a line below the head."""
         return self.palette.strip(self.rows[row].row, width, cursor=self.is_at_cursor(row))
-
-    # --- keys and mouse --------------------------------------------------------------------
 
     def on_click(self, event: events.Click) -> None:
         """Open or close the module that was clicked."""

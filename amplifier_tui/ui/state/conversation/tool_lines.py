@@ -126,14 +126,10 @@ class ToolLines(Handlers):
         before = _facts(entry)
         entry.tool = event.tool or entry.tool
         entry.state = _end_state(event)
-        entry.output = event.output
+        for name in ("output", "error", "diff", "path", "summary", "duration_ms"):
+            setattr(entry, name, getattr(event, name))
         entry.output_size = event.output_size or len(event.output)
-        entry.error = event.error
-        entry.diff = event.diff
         entry.expanded = bool(event.diff) and event.diff.count("\n") <= SMALL_DIFF
-        entry.path = event.path
-        entry.summary = event.summary
-        entry.duration_ms = event.duration_ms
         self._update_if_changed(entry, before)
 
     # --- approvals -------------------------------------------------------------------------
