@@ -1,4 +1,4 @@
-"""The small sections: facts, usage, sub-agents, plan, and the one-line messages of hooks and host."""
+"""The small sections: facts, usage, sub-agents, plan, and the notices of hooks and host."""
 
 from collections import deque
 from collections.abc import Callable

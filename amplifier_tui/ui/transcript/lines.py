@@ -84,17 +84,15 @@ _NOT_FIRST = frozenset(
 _NOT_LAST = frozenset("‘“（〔［｛〈《「『【([{$£¥")
 
 
-def wrap(spans: Sequence[Span], width: int) -> list[tuple[list[Span], str | None]]:
-    """Return the lines of `spans`, in which newlines are hard breaks, with their `join`."""
-    text = "".join([span.text for span in spans])
-    cuts = list(_cuts(text, max(1, width), words=True))
-    return _slices(spans, cuts)
+def wrap(spans: Sequence[Span], width: int, *, words: bool = True) -> list[StyledLine]:
+    """Return `spans` as lines of `width` cells; newlines in them are hard breaks.
 
-
-def fold(spans: Sequence[Span], width: int) -> list[tuple[list[Span], str | None]]:
-    """Return the lines of preformatted `spans`: cut at the width, no space lost."""
+    Without `words` they are preformatted: cut at the width, no space lost.
+    """
     text = "".join([span.text for span in spans])
-    cuts = list(_cuts(text, max(1, width), words=False))
+    cuts = list(_cuts(text, max(1, width), words=words))
+    if len(cuts) == 1 and cuts[0][1] == len(text):
+        return [StyledLine(tuple([span for span in spans if span.text]))]
     return _slices(spans, cuts)
 
 
@@ -194,10 +192,8 @@ def _measured_cuts(text: str, start: int, end: int, width: int, words: bool) -> 
         yield start, end, None
 
 
-def _slices(spans: Sequence[Span], cuts: Sequence[Cut]) -> list[tuple[list[Span], str | None]]:
-    if len(cuts) == 1 and cuts[0][1] == sum([len(span.text) for span in spans]):
-        return [([span for span in spans if span.text], None)]
-    lines: list[tuple[list[Span], str | None]] = []
+def _slices(spans: Sequence[Span], cuts: Sequence[Cut]) -> list[StyledLine]:
+    lines: list[StyledLine] = []
     position = 0  # where spans[number] begins
     number = 0
     for start, end, join in cuts:
@@ -214,5 +210,5 @@ def _slices(spans: Sequence[Span], cuts: Sequence[Cut]) -> list[tuple[list[Span]
                 line.append(span if high - low == size else span._replace(text=span.text[low:high]))
             at += size
             index += 1
-        lines.append((line, join))
+        lines.append(StyledLine(tuple(line), join=join))
     return lines

@@ -3,22 +3,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len, get_character_cell_size
 
-from amplifier_tui.ui.transcript.lines import Span, cropped_left, fold, is_narrow, wrap
+from amplifier_tui.ui.transcript.lines import Span, StyledLine, cropped_left, is_narrow, wrap
 from amplifier_tui.ui.widgets.styled import fit
 
 UNITS = [*"ab -,.漢字かー。「」🙂é–…“”\n", "e\u0301", "漢\u0301\u0302"]
 TEXT = st.lists(st.sampled_from(UNITS), max_size=120).map("".join)
 
 
-def texts(lines: list[tuple[list[Span], str | None]]) -> list[str]:
-    return ["".join(span.text for span in spans) for spans, _ in lines]
+def texts(lines: list[StyledLine]) -> list[str]:
+    return [line.text for line in lines]
 
 
-def rejoined(lines: list[tuple[list[Span], str | None]]) -> str:
-    return "".join(
-        text + ("\n" if join is None else join)
-        for text, (_, join) in zip(texts(lines), lines, strict=True)
-    )[:-1]
+def rejoined(lines: list[StyledLine]) -> str:
+    return "".join(line.text + ("\n" if line.join is None else line.join) for line in lines)[:-1]
 
 
 def test_words_stay_whole_where_they_fit() -> None:
@@ -36,13 +33,13 @@ def test_wide_characters_may_break_anywhere_but_before_a_full_stop() -> None:
 def test_styles_survive_the_break() -> None:
     lines = wrap([Span("one ", "text"), Span("two three", "code")], 8)
     assert lines == [
-        ([Span("one ", "text"), Span("two", "code")], " "),
-        ([Span("three", "code")], None),
+        StyledLine((Span("one ", "text"), Span("two", "code")), join=" "),
+        StyledLine((Span("three", "code"),)),
     ]
 
 
 def test_preformatted_text_keeps_every_space() -> None:
-    lines = fold([Span("a    b    c")], 4)
+    lines = wrap([Span("a    b    c")], 4, words=False)
     assert texts(lines) == ["a   ", " b  ", "  c"]
 
 
@@ -50,13 +47,13 @@ def test_preformatted_text_keeps_every_space() -> None:
 def test_no_line_is_wider_than_the_column(text: str, width: int) -> None:
     for line in texts(wrap([Span(text)], width)):
         assert cell_len(line.rstrip()) <= width
-    for line in texts(fold([Span(text)], width)):
+    for line in texts(wrap([Span(text)], width, words=False)):
         assert cell_len(line) <= width
 
 
 @given(TEXT, st.integers(1, 40))
 def test_joining_the_lines_gives_the_text_back(text: str, width: int) -> None:
-    assert rejoined(fold([Span(text)], width)) == text
+    assert rejoined(wrap([Span(text)], width, words=False)) == text
     assert rejoined(wrap([Span(text)], width)).split() == text.split()
 
 

@@ -47,7 +47,7 @@ def error_lines(entry: ErrorEntry, scene: Scene) -> list[StyledLine]:
     if entry.prompt:
         lines += text_lines("Your prompt is kept.", "muted", width)
     for row in way_rows(_ways(entry, scene), width):
-        lines += [StyledLine(tuple(spans)) for spans, _ in wrap(row, width)]
+        lines += [line._replace(join=None) for line in wrap(row, width)]
     if scene.expanded and entry.detail:
         lines += text_lines(entry.detail, "muted", width)
     return edged(lines, scene.column, "error-edge")
@@ -101,9 +101,9 @@ def welcome_lines(entry: WelcomeEntry, scene: Scene) -> list[StyledLine]:
     for number, example in enumerate(examples):
         head = Span(_TRY if not number else " " * len(_TRY), "muted")
         words = wrap([Span(one_line(example))], max(1, scene.column.measure - len(_TRY)))
-        for row, (spans, join) in enumerate(words):
+        for row, line in enumerate(words):
             prefix = head if not row else spaces(len(_TRY))
-            lines.append(indented(StyledLine(tuple(spans), join=join), [prefix], copied=not row))
+            lines.append(indented(line, [prefix], copied=not row))
     closing = [_pairs(_KEYS, "strong", "muted")]
     lines += _wrapped([[], *closing] if lines else closing, scene.column.measure)
     return margined(lines, scene.column)
@@ -147,11 +147,7 @@ def _name(line: ProviderLine) -> str:
 
 
 def _wrapped(rows: list[list[Span]], measure: int) -> list[StyledLine]:
-    lines: list[StyledLine] = []
-    for row in rows:
-        wrapped = wrap(row, measure) if row else []
-        lines += [StyledLine(tuple(spans), join=join) for spans, join in wrapped] or [BLANK]
-    return lines
+    return [line for row in rows for line in (wrap(row, measure) if row else [BLANK])]
 
 
 def _pairs(

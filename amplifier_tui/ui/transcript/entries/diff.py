@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from amplifier_tui.base.text import clean
 from amplifier_tui.ui.transcript.entries.scene import counted
-from amplifier_tui.ui.transcript.lines import Span, StyledLine, fold, indented
+from amplifier_tui.ui.transcript.lines import Span, StyledLine, indented, wrap
 
 RowKind = Literal["context", "added", "removed"]
 
@@ -252,9 +252,9 @@ def _row_lines(row: Row, digits: int, width: int) -> Iterator[StyledLine]:
         Span(f"{_SIGNS[row.kind]} ", style),
     )
     hanging = (Span(" " * (digits + 3), style),)
-    pieces = fold(_emphasized_spans(row, style), max(1, width - digits - 3))
-    for index, (spans, join) in enumerate(pieces):
-        yield indented(StyledLine(tuple(spans), join=join), hanging if index else gutter)
+    folded = wrap(_emphasized_spans(row, style), max(1, width - digits - 3), words=False)
+    for index, line in enumerate(folded):
+        yield indented(line, hanging if index else gutter)
 
 
 def _emphasized_spans(row: Row, style: str) -> list[Span]:

@@ -9,7 +9,6 @@ from amplifier_tui.ui.transcript.lines import (
     Span,
     StyledLine,
     cropped_left,
-    fold,
     indented,
     spaces,
     width_of,
@@ -129,13 +128,13 @@ def edged(lines: Iterable[StyledLine], column: Column, style: str) -> list[Style
 def text_lines(text: str, style: str, width: int) -> list[StyledLine]:
     """Return running text, cleaned and wrapped; its newlines stay."""
     spans = [Span(clean(text).replace("\t", "    "), style)]
-    return [StyledLine(tuple(line), join=join) for line, join in wrap(spans, width)]
+    return wrap(spans, width)
 
 
 def output_lines(text: str, style: str, width: int) -> list[StyledLine]:
     """Return preformatted, already cleaned text; long lines are folded."""
     spans = [Span(text.expandtabs(8), style)]
-    return [StyledLine(tuple(line), join=join) for line, join in fold(spans, width)]
+    return wrap(spans, width, words=False)
 
 
 def data_row(

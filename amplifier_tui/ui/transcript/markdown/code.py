@@ -6,7 +6,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Protocol, cast
 
-from amplifier_tui.ui.transcript.lines import Span, StyledLine, fold, spaces, width_of
+from amplifier_tui.ui.transcript.lines import Span, StyledLine, spaces, width_of, wrap
 
 _log = logging.getLogger(__name__)
 
@@ -49,10 +49,11 @@ def code_lines(code: str, language: str, measure: int) -> list[StyledLine]:
     inner = max(1, measure - 2 * _MARGIN)
     lines: list[StyledLine] = []
     for spans in highlighted(code, language):
-        for folded, join in fold(spans, inner):
-            used = min(width_of(folded), inner)
+        for line in wrap(spans, inner, words=False):
+            used = min(width_of(line.spans), inner)
             lead, fill = spaces(_MARGIN, BASE), spaces(measure - _MARGIN - used, BASE)
-            lines.append(StyledLine((lead, *folded, fill), _MARGIN, len(fill.text), join))
+            whole = (lead, *line.spans, fill)
+            lines.append(StyledLine(whole, _MARGIN, len(fill.text), line.join))
     return lines
 
 

@@ -101,9 +101,9 @@ def block_lines(
 def _lines(block: Block, measure: int, base: str, depth: int) -> list[StyledLine]:
     match block:
         case Paragraph():
-            return [line for chunk in block.chunks for line in wrapped(chunk, measure)]
+            return [line for chunk in block.chunks for line in wrap(chunk, measure)]
         case Heading():
-            return wrapped(block.spans, measure)
+            return wrap(block.spans, measure)
         case Code():
             return code_lines(block.text, block.language, measure) if block.text else []
         case ThematicBreak():
@@ -114,11 +114,6 @@ def _lines(block: Block, measure: int, base: str, depth: int) -> list[StyledLine
             return _list(block, measure, base, depth)
         case Table():
             return table_lines(block, measure, base)
-
-
-def wrapped(spans: Sequence[Span], measure: int) -> list[StyledLine]:
-    """Return spans as wrapped lines."""
-    return [StyledLine(tuple(line), join=join) for line, join in wrap(spans, measure)]
 
 
 def _quote(quote: Quote, measure: int, base: str) -> list[StyledLine]:

@@ -57,23 +57,21 @@ def column_widths(naturals: Sequence[int], measure: int) -> list[int] | None:
 def _row(
     cells: Sequence[Cell], widths: Sequence[int], aligns: Sequence[Align], base: str
 ) -> list[StyledLine]:
-    wrapped = [
-        [spans for spans, _ in wrap(cell, width)] for cell, width in zip(cells, widths, strict=True)
-    ]
+    wrapped = [wrap(cell, width) for cell, width in zip(cells, widths, strict=True)]
     lines: list[StyledLine] = []
     for number in range(max(map(len, wrapped))):
         spans: list[Span] = []
         for cell, width, align in zip(wrapped, widths, aligns, strict=True):
             if spans:
                 spans.append(spaces(_GAP, base))
-            spans += _aligned(cell[number] if number < len(cell) else [], width, align, base)
+            spans += _aligned(cell[number].spans if number < len(cell) else (), width, align, base)
         while spans and not spans[-1].text.strip():
             spans.pop()
         lines.append(StyledLine(tuple(spans)))
     return lines
 
 
-def _aligned(spans: list[Span], width: int, align: Align, base: str) -> list[Span]:
+def _aligned(spans: Sequence[Span], width: int, align: Align, base: str) -> list[Span]:
     room = max(0, width - width_of(spans))
     before = {"left": 0, "center": room // 2, "right": room}[align]
     aligned = [spaces(before, base), *spans, spaces(room - before, base)]
@@ -89,12 +87,11 @@ def _records(table: Table, measure: int, base: str) -> list[StyledLine]:
             label = [*head, Span(": ", base)] if number else []
             content = [*label, *cell] if number else [*_emphasized(cell)]
             indent = min(2, measure - 1) if number else 0
-            for spans, join in wrap(content, max(1, measure - indent)):
-                prefix = (spaces(indent, base),) if indent else ()
-                lines.append(StyledLine((*prefix, *spans), join=join))
-    return lines or [
-        StyledLine(tuple(span)) for cell in table.header for span, _ in wrap(cell, measure)
-    ]
+            prefix = (spaces(indent, base),) if indent else ()
+            rows = wrap(content, max(1, measure - indent))
+            lines += [line._replace(spans=(*prefix, *line.spans)) for line in rows]
+    heads = (line for cell in table.header for line in wrap(cell, measure))
+    return lines or [line._replace(join=None) for line in heads]
 
 
 def _emphasized(cell: Cell) -> list[Span]:
