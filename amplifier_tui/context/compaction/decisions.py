@@ -40,7 +40,7 @@ class ModelDecisions:
     _saved: tuple[Mapping[str, Decision], dict[str, list[str]]] = ({}, {})
 
     def saved_rows(self) -> dict[str, list[str]]:
-        """Return the rows by kind, runs of them as one: "3-7"."""
+        """Return the rows by kind, as `packed` writes them."""
         if self._saved[0] is not self.rows:
             kinds: dict[str, list[str]] = {}
             for key, decision in self.rows.items():
@@ -202,30 +202,31 @@ def _read_summary(item: Any) -> Summary | None:
     )
 
 
-_RUN: Final = re.compile(r"(\d{1,9})-(\d{1,9})")
+_RUNS: Final = re.compile(r"\d{1,9}(?:-\d{1,9})?(?: \d{1,9}(?:-\d{1,9})?)*")
 _LONGEST_RUN: Final = 1_000_000
 
 
 def packed(keys: Collection[str]) -> list[str]:
-    """Return keys of rows with runs of consecutive numbers as one: "3-7"."""
-    numbers = sorted(int(key) for key in keys if key.isdecimal())
+    """Return keys of rows, those that are numbers as runs in one text: "3-7 9"."""
     runs: list[list[int]] = []
-    for number in numbers:
+    for number in sorted(int(key) for key in keys if key.isdecimal()):
         if runs and number == runs[-1][1] + 1:
             runs[-1][1] = number
         else:
             runs.append([number, number])
-    found = [str(first) if first == last else f"{first}-{last}" for first, last in runs]
-    return [*found, *(key for key in keys if not key.isdecimal())]
+    shown = (str(first) if first == last else f"{first}-{last}" for first, last in runs)
+    others = [key for key in keys if not key.isdecimal()]
+    return [" ".join(shown), *others] if runs else others
 
 
 def unpacked(saved: Iterable[Any]) -> Iterator[str]:
     """Yield the keys that `packed` put together; single ones are themselves."""
     for key in map(str, saved):
-        run = _RUN.fullmatch(key)
-        if run is None:
+        if not _RUNS.fullmatch(key):
             yield key
             continue
-        first, last = map(int, run.groups())
-        if last - first < _LONGEST_RUN:
-            yield from map(str, range(first, last + 1))
+        for run in key.split():
+            first, _, last = run.partition("-")
+            numbers = range(int(first), int(last or first) + 1)
+            if len(numbers) < _LONGEST_RUN:
+                yield from map(str, numbers)

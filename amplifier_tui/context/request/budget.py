@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeGuard
+
+from pydantic import AliasChoices, Field, ValidationInfo, field_validator
+
+from amplifier_tui.base.config import ModuleSettings
 
 logger = logging.getLogger(__name__)
 
@@ -156,45 +159,36 @@ def _input_limit(window: int, output: int) -> int:
     return max(window - output - SAFETY_MARGIN, window // 4)
 
 
-def read_policy(config: Mapping[str, Any], module: str) -> BudgetPolicy:
-    """Read a context module's configuration.
+class BudgetSettings(ModuleSettings):
+    """What the configuration of a context module says about budgets; see `BudgetPolicy`."""
 
-    Args:
-        config: May hold ``max_tokens``, ``window``, ``threshold`` (or ``compaction_threshold``)
-            and ``target`` (or ``compaction_target``). Other keys are left alone.
-        module: Id of the module, for the messages.
-
-    Raises:
-        ValueError: A value makes no sense.
-    """
-    threshold = _part(config, ("threshold", "compaction_threshold"), DEFAULT_THRESHOLD, module)
-    target = _part(config, ("target", "compaction_target"), min(DEFAULT_TARGET, threshold), module)
-    if target > threshold:
-        raise ValueError(
-            f"`target` ({target}) of {module} must not exceed `threshold` ({threshold})"
-        )
-    return BudgetPolicy(
-        max_tokens=_count(config, "max_tokens", module),
-        window=_count(config, "window", module),
-        threshold=threshold,
-        target=target,
+    max_tokens: int | None = Field(None, ge=1)
+    window: int | None = Field(None, ge=1)
+    threshold: float = Field(
+        DEFAULT_THRESHOLD,
+        gt=0,
+        le=1,
+        validation_alias=AliasChoices("threshold", "compaction_threshold"),
+        description="a part",
+    )
+    target: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        validation_alias=AliasChoices("target", "compaction_target"),
+        description="a part",
     )
 
+    @field_validator("target")
+    @classmethod
+    def _below_threshold(cls, target: float | None, info: ValidationInfo) -> float | None:
+        threshold = info.data.get("threshold")
+        if target is not None and threshold is not None and target > threshold:
+            raise ValueError(f"({target}) must not exceed `threshold` ({threshold})")
+        return target
 
-def _count(config: Mapping[str, Any], name: str, module: str) -> int | None:
-    value = config.get(name)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"`{name}` of {module} must be a positive whole number, not {value!r}")
-    return value
-
-
-def _part(config: Mapping[str, Any], names: tuple[str, ...], default: float, module: str) -> float:
-    name = next((name for name in names if config.get(name) is not None), None)
-    if name is None:
-        return default
-    value = config[name]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
-        raise ValueError(f"`{name}` of {module} must be a part between 0 and 1, not {value!r}")
-    return float(value)
+    @property
+    def policy(self) -> BudgetPolicy:
+        """The policy that these settings ask for."""
+        target = min(DEFAULT_TARGET, self.threshold) if self.target is None else self.target
+        return BudgetPolicy(self.max_tokens, self.window, self.threshold, target)

@@ -16,12 +16,17 @@ Events: ``context:pre_compact``, ``context:post_compact``, ``context:compaction`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from amplifier_tui.context.request.budget import read_policy
+from pydantic import Field
+
+from amplifier_tui.base.config import PathText
+from amplifier_tui.context.adr.file_history import safe_name
+from amplifier_tui.context.request.budget import BudgetSettings
 from amplifier_tui.context.request.events import CONTEXT_EVENTS
 from amplifier_tui.context.request.usage_watch import UsageWatch
-from amplifier_tui.modules.context_persistent.location import file_of, memory_files_of
 from amplifier_tui.modules.context_persistent.manager import PersistentContextManager
 
 if TYPE_CHECKING:
@@ -33,7 +38,33 @@ __all__ = ["PersistentContextManager", "mount"]
 
 __amplifier_module_type__ = "context"
 
-NAME = "context-persistent"
+NAME: Final = "context-persistent"
+FILE_NAME: Final = "context-messages.jsonl"
+
+
+class PersistentContextSettings(BudgetSettings):
+    """The module's configuration; see the module's docstring."""
+
+    module: ClassVar[str] = NAME
+
+    path: PathText | None = None
+    memory_files: list[str] = Field([], description="a list of paths")
+
+    @property
+    def memories(self) -> list[Path]:
+        """The memory files."""
+        return [Path(path).expanduser() for path in self.memory_files]
+
+    def file(self, coordinator: ModuleCoordinator) -> Path:
+        """Return the file of a session."""
+        name = safe_name(coordinator.session_id)
+        if self.path is not None:
+            return Path(self.path.replace("{session_id}", name)).expanduser()
+        folder = getattr(coordinator, "session_dir", None)
+        if folder:
+            return Path(folder) / FILE_NAME
+        home = Path(os.environ.get("AMPLIFIER_HOME") or "~/.amplifier").expanduser()
+        return home / "contexts" / name / FILE_NAME
 
 
 async def mount(
@@ -53,16 +84,15 @@ async def mount(
         RuntimeError: The memory files alone exceed the context window.
         OSError: The file, or a memory file, can't be read.
     """
-    config = config or {}
-    policy = read_policy(config, NAME)
+    settings = PersistentContextSettings.read(config)
     context = PersistentContextManager(
-        file_of(config, coordinator),
-        policy=policy,
+        settings.file(coordinator),
+        policy=settings.policy,
         hooks=coordinator.hooks,
         tools=lambda: coordinator.get("tools"),
         name=NAME,
     )
-    await context.load(memory_files_of(config), most=policy.budget().limit)
+    await context.load(settings.memories, most=settings.policy.budget().limit)
     await coordinator.mount("context", context)
     coordinator.register_capability("context.report", context.view.report)
     coordinator.register_capability("context.messages", context.view.messages)

@@ -14,7 +14,7 @@ Config:
         provider's settings; see `providers`. Default ``[memory]``.
     provider_timeout: Seconds a provider may take before or after a turn. Default 30.
     strategy: An ADR 0016 compaction strategy instead of the built-in plan: a mapping with ``id``
-        and the strategy's arguments; see `strategies`.
+        and the strategy's arguments; see `providers`.
 
 Capabilities:
     context.pipeline: The `ContextPipeline`: ``turn()``, ``report()``, ``preview()``,
@@ -29,18 +29,19 @@ new is compacted; ``context:budget`` when the budget is another one; ``user:noti
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from pydantic import Field
+
+from amplifier_tui.base.config import Seconds
 from amplifier_tui.context.adr.session import AgentSession
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.memory.provider import SqliteMemoryProvider
-from amplifier_tui.context.pipeline import ContextPipeline
-from amplifier_tui.context.request.budget import read_policy
+from amplifier_tui.context.pipeline import DEFAULT_TIMEOUT, ContextPipeline
+from amplifier_tui.context.request.budget import BudgetSettings
 from amplifier_tui.context.request.events import CONTEXT_EVENTS
 from amplifier_tui.context.request.usage_watch import UsageWatch
-from amplifier_tui.modules.context_pipeline.providers import make_providers
-from amplifier_tui.modules.context_pipeline.settings import read_timeout
-from amplifier_tui.modules.context_pipeline.strategies import make_planner
+from amplifier_tui.modules.context_pipeline.providers import make_planner, make_providers
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -49,7 +50,17 @@ __all__ = ["mount"]
 
 __amplifier_module_type__ = "context"
 
-NAME = "context-pipeline"
+NAME: Final = "context-pipeline"
+
+
+class PipelineSettings(BudgetSettings):
+    """The module's configuration; see the module's docstring."""
+
+    module: ClassVar[str] = NAME
+
+    providers: Any = None
+    provider_timeout: Seconds = Field(DEFAULT_TIMEOUT, gt=0)
+    strategy: Any = None
 
 
 async def mount(
@@ -67,7 +78,7 @@ async def mount(
     Raises:
         ValueError: A value makes no sense.
     """
-    config = config or {}
+    settings = PipelineSettings.read(config)
     hooks = coordinator.hooks
 
     def tools() -> dict[str, Any]:
@@ -75,16 +86,16 @@ async def mount(
         return mounted
 
     manager = SessionContextManager(
-        read_policy(config, NAME), hooks, tools, make_planner(config.get("strategy")), NAME
+        settings.policy, hooks, tools, make_planner(settings.strategy), NAME
     )
-    providers = make_providers(config.get("providers"), coordinator)
+    providers = make_providers(settings.providers, coordinator)
     pipeline = ContextPipeline(
         manager,
         providers,
         session=AgentSession(session_id=coordinator.session_id or None),
         tools=tools,
         hooks=hooks,
-        timeout=read_timeout(config.get("provider_timeout")),
+        timeout=settings.provider_timeout,
         name=NAME,
     )
     ends = [pipeline.register(hooks), UsageWatch(manager.view).register(hooks, NAME)]

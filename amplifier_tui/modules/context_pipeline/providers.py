@@ -12,21 +12,31 @@ Any other provider comes from a module: it asks the capability ``context.pipelin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from amplifier_tui.context.adr.file_history import FileHistoryProvider
 from amplifier_tui.context.adr.history import InMemoryHistoryProvider
 from amplifier_tui.context.adr.provider import ContextProvider
 from amplifier_tui.context.adr.redis_history import RedisHistoryProvider
+from amplifier_tui.context.adr.strategies.annotations import CharacterEstimatorTokenizer
+from amplifier_tui.context.adr.strategies.strategies import (
+    CompactionStrategy,
+    ContextWindowCompactionStrategy,
+    SelectiveToolCallCompactionStrategy,
+    SlidingWindowStrategy,
+    ToolResultCompactionStrategy,
+    TruncationStrategy,
+)
+from amplifier_tui.context.compaction.as_plan import StrategyPlanner
 from amplifier_tui.context.memory.database import memory_path
 from amplifier_tui.context.memory.provider import SqliteMemoryProvider
 from amplifier_tui.context.memory.store import MemoryStore
 from amplifier_tui.context.pipeline import STATE_KEY
-from amplifier_tui.modules.context_pipeline.settings import identified, made
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
 
 DEFAULT: Final = ("memory",)
 
@@ -96,3 +106,78 @@ def _memory(coordinator: ModuleCoordinator) -> Callable[..., SqliteMemoryProvide
         )
 
     return make
+
+
+def _truncation(max_n: int, compact_to: int, **settings: Any) -> TruncationStrategy:
+    return TruncationStrategy(
+        max_n, compact_to, tokenizer=CharacterEstimatorTokenizer(), **settings
+    )
+
+
+_STRATEGIES: Final[dict[str, Callable[..., CompactionStrategy]]] = {
+    "truncation": _truncation,
+    "sliding-window": SlidingWindowStrategy,
+    "tool-calls": SelectiveToolCallCompactionStrategy,
+    "tool-results": ToolResultCompactionStrategy,
+    "context-window": ContextWindowCompactionStrategy,
+}
+
+
+def make_planner(configured: Any) -> StrategyPlanner | None:
+    """Make the configured strategy a planner.
+
+    Args:
+        configured: The ``strategy`` of the module's config; None for the built-in plan.
+
+    Raises:
+        ValueError: It is unknown, or has settings it does not take.
+    """
+    if configured is None:
+        return None
+    name, settings = identified(configured, "strategy")
+    if name not in _STRATEGIES:
+        raise ValueError(
+            f"context-pipeline knows no strategy '{name}'. It knows: {', '.join(_STRATEGIES)}."
+        )
+    strategy: CompactionStrategy = made("strategy", name, _STRATEGIES[name], settings)
+    return StrategyPlanner(strategy)
+
+
+def identified(entry: Any, what: str) -> tuple[str, dict[str, Any]]:
+    """Return id and settings of an entry: an id, or a mapping with ``id``.
+
+    Args:
+        entry: As configured.
+        what: What it is, for the message.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if isinstance(entry, str) and entry:
+        return entry, {}
+    if isinstance(entry, Mapping) and isinstance(entry.get("id"), str) and entry["id"]:
+        inner = entry.get("config")
+        settings = dict(inner) if isinstance(inner, Mapping) else {}
+        settings.update({k: v for k, v in entry.items() if k not in ("id", "config")})
+        return entry["id"], settings
+    raise ValueError(
+        f"A {what} of context-pipeline must be an id or a mapping with `id`, not {entry!r}"
+    )
+
+
+def made(what: str, name: str, make: Any, settings: Mapping[str, Any]) -> Any:
+    """Make something of its settings.
+
+    Args:
+        what: What it is, for the message.
+        name: Its id, for the message.
+        make: Takes the settings by keyword.
+        settings: As configured.
+
+    Raises:
+        ValueError: It does not take these settings.
+    """
+    try:
+        return make(**settings)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The {what} '{name}' of context-pipeline: {error}") from error

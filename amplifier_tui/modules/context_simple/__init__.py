@@ -16,13 +16,18 @@ something new is compacted; ``context:budget`` when the budget is another one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from amplifier_tui.context.request.budget import read_policy
+from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.request.budget import (
+    DEFAULT_TARGET,
+    DEFAULT_THRESHOLD,
+    BudgetPolicy,
+    BudgetSettings,
+)
 from amplifier_tui.context.request.events import CONTEXT_EVENTS
 from amplifier_tui.context.request.usage_watch import UsageWatch
-from amplifier_tui.modules.context_simple.manager import NAME, SimpleContextManager
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -30,6 +35,40 @@ if TYPE_CHECKING:
 __all__ = ["SimpleContextManager", "mount"]
 
 __amplifier_module_type__ = "context"
+
+
+NAME: Final = "context-simple"
+
+
+class SimpleContextSettings(BudgetSettings):
+    """The module's configuration; see the module's docstring."""
+
+    module: ClassVar[str] = NAME
+
+
+class SimpleContextManager(SessionContextManager):
+    """Keeps the conversation in memory.
+
+    Args:
+        max_tokens: Most tokens of a request; None leaves it to the provider.
+        compaction_threshold: Part of the budget at which compaction starts.
+        compaction_target: Part of the budget it goes down to.
+        hooks: Who is told of compactions; None for nobody.
+        tools: Returns the tools on offer by name, whose schemas take room, too.
+    """
+
+    def __init__(
+        self,
+        max_tokens: int | None = None,
+        compaction_threshold: float = DEFAULT_THRESHOLD,
+        compaction_target: float = DEFAULT_TARGET,
+        hooks: Any | None = None,
+        tools: Callable[[], Mapping[str, Any]] | None = None,
+    ) -> None:
+        policy = BudgetPolicy(
+            max_tokens=max_tokens, threshold=compaction_threshold, target=compaction_target
+        )
+        super().__init__(policy, hooks, tools, name=NAME)
 
 
 async def mount(
@@ -47,7 +86,7 @@ async def mount(
     Raises:
         ValueError: A value makes no sense.
     """
-    policy = read_policy(config or {}, NAME)
+    policy = SimpleContextSettings.read(config).policy
     context = SimpleContextManager(
         max_tokens=policy.max_tokens,
         compaction_threshold=policy.threshold,

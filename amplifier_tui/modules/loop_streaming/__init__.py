@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.modules.loop_streaming.orchestrator import NAME, StreamingOrchestrator
-from amplifier_tui.modules.loop_streaming.settings import read_settings
 from amplifier_tui.modules.loop_streaming.turn import INTERRUPTED, LIMIT_REACHED
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = 
     Raises:
         ValueError: A value makes no sense.
     """
-    read_settings(config)  # A mistake is told before anything is mounted.
     await coordinator.mount("orchestrator", StreamingOrchestrator(config))
     coordinator.register_contributor(
         "observability.events", NAME, lambda: [LIMIT_REACHED, INTERRUPTED]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from amplifier_tui.kernel.hooks.results import injections_of
 from amplifier_tui.kernel.models import ContextInjection, HookResult
 
 logger = logging.getLogger(__name__)
@@ -150,20 +151,8 @@ class HookDesk:
 def _injections(result: HookResult, event: str, about: str) -> list[ContextInjection]:
     if result.action != "inject_context":
         return []
-    if result.context_injections:
-        return [item for item in result.context_injections if item.content]
-    if not result.context_injection:
-        return []
-    return [
-        ContextInjection(
-            content=result.context_injection,
-            role=result.context_injection_role,
-            ephemeral=result.ephemeral,
-            append_to_last_tool_result=result.append_to_last_tool_result,
-            hook_name=about or "unknown",
-            event=event,
-        )
-    ]
+    found = injections_of(result, event, about or "unknown")
+    return [item for item in found if item.content]
 
 
 def plain(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,19 +4,38 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
+from pydantic import Field
+
+from amplifier_tui.base.config import ModuleSettings
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.utils.stream import STREAM_BLOCK_DELTA
 from amplifier_tui.modules.loop_streaming.hook_desk import HookDesk
-from amplifier_tui.modules.loop_streaming.partial import observe
-from amplifier_tui.modules.loop_streaming.providers import choose_provider
-from amplifier_tui.modules.loop_streaming.rows import RequestMaker
-from amplifier_tui.modules.loop_streaming.settings import read_settings
-from amplifier_tui.modules.loop_streaming.stop import StopSign
+from amplifier_tui.modules.loop_streaming.requests import RequestMaker, choose_provider
+from amplifier_tui.modules.loop_streaming.stop import StopSign, observe
 from amplifier_tui.modules.loop_streaming.turn import Status, Turn
 
 NAME: Final = "loop-streaming"
+
+
+class LoopSettings(ModuleSettings):
+    """What a bundle may say about the loop.
+
+    Attributes:
+        default_provider: Name of the provider to use, if it is mounted.
+        max_iterations: Requests to the model per turn; -1 or 0 for no limit.
+    """
+
+    module: ClassVar[str] = NAME
+
+    default_provider: str | None = None
+    max_iterations: int = Field(100, description="a whole number, -1 for no limit")
+
+    @property
+    def limit(self) -> int | None:
+        """Requests to the model per turn; None for no limit."""
+        return self.max_iterations if self.max_iterations > 0 else None
 
 
 class StreamingOrchestrator:
@@ -32,7 +51,7 @@ class StreamingOrchestrator:
     name = NAME
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
-        self._settings = read_settings(config)
+        self._settings = LoopSettings.read(config)
         self._requests = RequestMaker()
 
     async def execute(
@@ -81,7 +100,7 @@ class StreamingOrchestrator:
             stop,
             self._requests,
             _shared_messages(coordinator, context),
-            limit=self._settings.max_iterations,
+            limit=self._settings.limit,
             whole=_wants_everything(coordinator),
         )
         try:

@@ -11,17 +11,17 @@ from amplifier_tui.kernel.llm_errors import AbortError
 from amplifier_tui.kernel.message_models import ChatRequest, ToolCall
 from amplifier_tui.kernel.utils.tool_calls import response_tool_calls
 from amplifier_tui.modules.loop_streaming.hook_desk import HookDesk, plain
-from amplifier_tui.modules.loop_streaming.partial import PartialAnswer
-from amplifier_tui.modules.loop_streaming.providers import model_of, tool_specs
-from amplifier_tui.modules.loop_streaming.rows import (
+from amplifier_tui.modules.loop_streaming.requests import (
     RequestMaker,
     Row,
     assistant_row,
     block_rows,
+    model_of,
     text_of,
+    tool_specs,
     usage_data,
 )
-from amplifier_tui.modules.loop_streaming.stop import StopSign, being_cancelled
+from amplifier_tui.modules.loop_streaming.stop import PartialAnswer, StopSign, being_cancelled
 from amplifier_tui.modules.loop_streaming.tool_batch import NOT_RUN, ToolBatch
 
 LIMIT_REACHED: Final = "loop-streaming:limit_reached"
@@ -81,6 +81,7 @@ class Turn:
         self._desk = desk
         self._stop = stop
         self._messages = messages or context.get_messages_for_request
+        self._shared = messages is not None
         self._requests = requests
         self._limit = limit
         self._whole = whole
@@ -136,7 +137,12 @@ class Turn:
             return verdict.denied
         if self._desk.stored != stored:
             rows = await self._rows()
-        return self._requests.make(rows, self._desk.take_ephemeral(), tool_specs(self._tools))
+        return self._requests.make(
+            rows,
+            self._desk.take_ephemeral(),
+            tool_specs(self._tools),
+            shared=self._shared,
+        )
 
     async def _rows(self) -> list[Row]:
         rows: list[Row] = await self._messages(provider=self._provider)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -72,7 +72,8 @@ class UsageCounter:
     """Counts tokens as a real service would report them; a message that comes again is known."""
 
     def __init__(self) -> None:
-        self._sizes: dict[int, tuple[Message, int]] = {}
+        self._messages: list[Message] = []
+        self._sizes: list[int] = []
 
     def count(self, request: ChatRequest, answer: ScriptedAnswer) -> Usage:
         """Return what a call would have used.
@@ -95,11 +96,13 @@ class UsageCounter:
             cost_usd=Decimal(0),
         )
 
-    def _sizes_of(self, messages: Iterable[Message]) -> list[int]:
-        before = self._sizes
-        found = [before.get(id(m)) or (m, _message(m)) for m in messages]
-        self._sizes = {id(message): (message, size) for message, size in found}
-        return [size for _, size in found]
+    def _sizes_of(self, messages: list[Message]) -> list[int]:
+        known = len(self._messages)
+        if any(new is not old for new, old in zip(messages, self._messages, strict=False)):
+            known = 0
+        self._sizes = [*self._sizes[:known], *map(_message, messages[known:])]
+        self._messages = list(messages)
+        return self._sizes
 
 
 def _known(messages: Sequence[Message]) -> int:

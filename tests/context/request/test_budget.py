@@ -2,8 +2,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from amplifier_tui.context.request.budget import BudgetPolicy, read_policy
+from amplifier_tui.context.request.budget import BudgetPolicy, BudgetSettings
 from tests.context.support import ScriptedProvider
+
+
+class Settings(BudgetSettings):
+    module = "context-x"
 
 
 def provider(window: int, output: int | None = 8_000, model: str = "m") -> SimpleNamespace:
@@ -84,17 +88,17 @@ def test_a_provider_that_fails_to_tell_is_a_silent_one(caplog: pytest.LogCapture
 )
 def test_a_configuration_that_makes_no_sense_is_refused(config: dict, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint) as refused:
-        read_policy(config, "context-x")
+        Settings.read(config)
     assert "context-x" in str(refused.value)
 
 
 def test_both_names_of_a_setting_are_read() -> None:
-    assert read_policy({"compaction_threshold": 0.4}, "x") == BudgetPolicy(None, None, 0.4, 0.4)
-    assert read_policy({"threshold": 0.9, "target": 0.3}, "x").target == 0.3
+    assert Settings.read({"compaction_threshold": 0.4}).policy == BudgetPolicy(None, None, 0.4, 0.4)
+    assert Settings.read({"threshold": 0.9, "target": 0.3}).policy.target == 0.3
 
 
 def test_a_configured_window_is_capped_by_the_most_tokens() -> None:
     budget = BudgetPolicy(window=80_000, max_tokens=20_000).budget()
     assert (budget.window, budget.limit, budget.provenance) == (80_000, 20_000, "configured")
     assert BudgetPolicy(window=80_000).budget().limit == 80_000 - 10_000 - 1_000
-    assert read_policy({"max_tokens": 7, "window": 9}, "x") == BudgetPolicy(7, 9)
+    assert Settings.read({"max_tokens": 7, "window": 9}).policy == BudgetPolicy(7, 9)

@@ -1,11 +1,11 @@
-"""Between the context's rows and the provider's envelope."""
+"""A request: who answers it, the tools it offers, and the rows around it."""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from pydantic import BaseModel, ValidationError
 
@@ -15,6 +15,104 @@ from amplifier_tui.kernel.models import ContextInjection, ToolResult
 
 logger = logging.getLogger(__name__)
 
+_LAST = 100.0
+"""Priority of a provider that has none; lower is preferred."""
+
+_NO_INPUT: dict[str, Any] = {"type": "object", "properties": {}}
+
+
+def choose_provider(
+    providers: Mapping[str, Any], wanted: str | None, coordinator: Any | None
+) -> tuple[str, Any]:
+    """Return the provider of a turn and its name.
+
+    Args:
+        providers: Mounted providers in the order they were mounted.
+        wanted: Name of the configured one, if any.
+        coordinator: Its config says each provider's ``priority``; None where there is none.
+
+    Raises:
+        RuntimeError: None is mounted.
+    """
+    if not providers:
+        raise RuntimeError(
+            "No providers mounted: add one to the bundle, or set the API key of the one it has"
+        )
+    if wanted is not None:
+        for name in (wanted, wanted.removeprefix("provider-")):
+            if name in providers:
+                return name, providers[name]
+        logger.warning(
+            "default_provider '%s' is not mounted; mounted are: %s", wanted, ", ".join(providers)
+        )
+    planned = _planned_priorities(coordinator)
+    name = min(providers, key=lambda name: planned.get(name, _own_priority(providers[name])))
+    return name, providers[name]
+
+
+def _planned_priorities(coordinator: Any | None) -> dict[str, float]:
+    config = getattr(coordinator, "config", None)
+    entries = config.get("providers") if isinstance(config, Mapping) else None
+    found: dict[str, float] = {}
+    for entry in entries if isinstance(entries, list) else []:
+        if not isinstance(entry, Mapping):
+            continue
+        name = entry.get("instance_id") or entry.get("id") or entry.get("module")
+        settings = entry.get("config")
+        priority = settings.get("priority") if isinstance(settings, Mapping) else None
+        if isinstance(name, str) and _is_number(priority):
+            found[name.removeprefix("provider-")] = float(priority)
+    return found
+
+
+def _own_priority(provider: Any) -> float:
+    config = getattr(provider, "config", None)
+    own = getattr(provider, "priority", None)
+    if not _is_number(own):
+        own = config.get("priority") if isinstance(config, Mapping) else None
+    return float(own) if _is_number(own) else _LAST
+
+
+def _is_number(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def model_of(provider: Any) -> str | None:
+    """Return the model a provider uses by default, if it says so."""
+    try:
+        model = provider.get_info().defaults.get("model")
+    except Exception as error:
+        logger.debug("A provider does not say which model it uses: %s", error)
+        return None
+    return model if isinstance(model, str) else None
+
+
+def tool_specs(tools: Mapping[str, Any]) -> list[ToolSpec]:
+    """Return what the model is told about the tools, in the order they were mounted."""
+    return [
+        ToolSpec(name=name, description=_description(tool), parameters=_schema(name, tool))
+        for name, tool in tools.items()
+    ]
+
+
+def _description(tool: Any) -> str:
+    text = getattr(tool, "description", "")
+    return text if isinstance(text, str) else ""
+
+
+def _schema(name: str, tool: Any) -> dict[str, Any]:
+    """The tool's schema: ``input_schema``, or ``get_schema()`` of older tools."""
+    try:
+        schema = getattr(tool, "input_schema", None)
+        if not isinstance(schema, dict) or not schema:
+            getter = getattr(tool, "get_schema", None)
+            schema = getter() if callable(getter) else None
+    except Exception as error:
+        logger.warning("The schema of tool '%s' can't be read: %s", name, error)
+        schema = None
+    return schema if isinstance(schema, dict) and schema else _NO_INPUT
+
+
 Row = dict[str, Any]
 """One message as contexts keep it (spec 000, message format)."""
 
@@ -22,15 +120,21 @@ Row = dict[str, Any]
 class RequestMaker:
     """Makes the requests of a session.
 
-    A context of ours hands out the same row for the same message, again and again; what was made
-    of it is used again, so that a request costs what is new in it.
+    A context of ours hands out the very same row for the same message, again and again; what was
+    made of it is used again, so that a request costs what is new in it.
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Row, Message]] = {}
+        self._rows: list[Row] = []
+        self._messages: list[Message] = []
 
     def make(
-        self, rows: Iterable[Row], injections: Iterable[ContextInjection], tools: list[ToolSpec]
+        self,
+        rows: list[Row],
+        injections: Iterable[ContextInjection],
+        tools: list[ToolSpec],
+        *,
+        shared: bool,
     ) -> ChatRequest:
         """Build the request for the next step.
 
@@ -38,17 +142,27 @@ class RequestMaker:
             rows: What the context wants the model to see.
             injections: Texts for this request only.
             tools: The tools on offer.
+            shared: Whether the rows are never changed, so that what was made of them holds.
         """
-        seen = list(rows)
-        for injection in injections:
-            _inject(seen, injection)
-        before, self._known = self._known, {}
-        messages = []
-        for row in seen:
-            # The row is kept with its message, so that no other row can get its id.
-            known = before.get(id(row)) or (row, _message(row))
-            self._known[id(row)] = known
-            messages.append(known[1])
+        if shared:
+            known = len(self._rows)
+            if rows[:known] != self._rows:
+                pairs = enumerate(zip(rows, self._rows, strict=False))
+                known = next((i for i, (new, old) in pairs if new is not old), len(rows))
+            self._messages = [*self._messages[:known], *map(_message, rows[known:])]
+            self._rows = rows
+        injections = list(injections)
+        if shared and not injections:
+            messages = self._messages
+        else:
+            seen = list(rows)
+            for injection in injections:
+                _inject(seen, injection)
+            kept = self._messages if shared else []
+            messages = [
+                kept[i] if i < len(kept) and row is rows[i] else _message(row)
+                for i, row in enumerate(seen)
+            ]
         return ChatRequest(messages=messages, tools=tools or None, stream=True)
 
 
