@@ -42,20 +42,6 @@ class NotRegularFileError(OSError):
     """The path is a pipe, a device or, where links are refused, a link."""
 
 
-class FileTooLargeError(OSError):
-    """The file has more bytes than the caller takes.
-
-    Attributes:
-        size: Its bytes.
-        limit: The most that were allowed.
-    """
-
-    def __init__(self, path: Path, size: int, limit: int) -> None:
-        super().__init__(errno.EFBIG, f"larger than {limit} bytes ({size})", str(path))
-        self.size = size
-        self.limit = limit
-
-
 class FileLockedError(OSError):
     """Another process, or another part of this one, holds the lock.
 
@@ -155,20 +141,6 @@ def open_regular(path: Path, *, follow_links: bool = True) -> BinaryIO:
         file.close()
         raise
     return file
-
-
-def read_regular(path: Path, limit: int, *, follow_links: bool = True) -> bytes:
-    """Read a whole file of at most `limit` bytes.
-
-    Raises:
-        FileTooLargeError: It is larger.
-        OSError: As `open_regular`, or it can't be read.
-    """
-    with open_regular(path, follow_links=follow_links) as file:
-        data = file.read(limit + 1)
-        if len(data) > limit:
-            raise FileTooLargeError(path, os.fstat(file.fileno()).st_size, limit)
-    return data
 
 
 class AppendFile:

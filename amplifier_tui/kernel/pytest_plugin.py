@@ -181,11 +181,12 @@ async def hook_cleanup(module_path: Path | None, coordinator: Any) -> AsyncItera
 
 
 async def _mounted(module_path: Path | None, coordinator: Any, kind: str) -> AsyncIterator[Any]:
-    from amplifier_tui.kernel.mounting.mount import POINTS, is_module_of
+    from amplifier_tui.kernel.mounting.mount import is_module_of
+    from amplifier_tui.kernel.mounting.packages import TYPE_TO_MOUNT_POINT
 
     with _loaded(module_path) as module:
         returned = await module.mount(coordinator, {})
-        mounted = list(coordinator.get_mounted(POINTS[kind]).values())
+        mounted = list(coordinator.get_mounted(TYPE_TO_MOUNT_POINT[kind]).values())
         if not mounted and is_module_of(kind, returned):
             mounted = [returned]
         if not mounted:

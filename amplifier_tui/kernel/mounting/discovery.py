@@ -154,7 +154,11 @@ _stamp: _Stamp | None = None
 
 
 def installed_modules() -> dict[str, EntryPoint]:
-    """Return the entry points by module id; of two with one id, the first on ``sys.path``."""
+    """Return the entry points by module id; of two with one id, the first on ``sys.path``.
+
+    Reading them walks every installed distribution, some milliseconds each time. So the result is
+    kept, and read again when a directory of ``sys.path`` changed: something was installed.
+    """
     global _cache, _stamp
     if importlib.metadata.entry_points is not _original:
         # Somebody replaced the lookup, a test most likely: believe it every time.

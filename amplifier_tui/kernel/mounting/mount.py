@@ -23,6 +23,7 @@ from amplifier_tui.kernel.mounting.errors import (
     exception_text,
     module_failure_reason,
 )
+from amplifier_tui.kernel.mounting.packages import TYPE_TO_MOUNT_POINT
 from amplifier_tui.kernel.mounting.window import MountWindow
 
 if TYPE_CHECKING:
@@ -30,14 +31,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-
-POINTS: Final = {
-    "orchestrator": "orchestrator",
-    "context": "context",
-    "provider": "providers",
-    "tool": "tools",
-}
-"""Where the modules of a kind mount; hooks register themselves."""
 
 METHODS: Final = {
     "orchestrator": ("execute",),
@@ -51,7 +44,7 @@ METHODS: Final = {
     "provider": ("get_info", "list_models", "complete", "parse_tool_calls"),
     "tool": ("execute",),
 }
-"""The methods that the contract of a kind has."""
+"""The methods that the contract of a kind has; hooks are no objects that mount."""
 
 _NAMED: Final = frozenset({"provider", "tool"})
 
@@ -62,7 +55,7 @@ def is_module_of(kind: str, returned: Any) -> bool:
     The methods must be its class's: a mock has every attribute, and is a cleanup function all the
     same.
     """
-    if kind not in POINTS or returned is None:
+    if kind not in METHODS or returned is None:
         return False
     if kind in _NAMED and not isinstance(getattr(returned, "name", None), str):
         return False
@@ -136,7 +129,7 @@ async def load_and_mount(
             source_hint=spec.get("source"),
             coordinator=coordinator,
         )
-        point = POINTS.get(kind)
+        point = TYPE_TO_MOUNT_POINT[kind] if kind in METHODS else None
         earlier = coordinator.get_mounted(point) if point else {}
         returned = await mount(coordinator)
     if point and is_module_of(kind, returned):

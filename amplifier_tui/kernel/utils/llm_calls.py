@@ -212,7 +212,10 @@ async def complete_fully(
     *,
     limit: int,
 ) -> ChatResponse:
-    """Complete a request, and continue while the answer is text cut off by the limit.
+    """Complete a request, and continue while the answer is text cut off by the output limit.
+
+    It stops where it would do harm: a caller who set a limit gets what fits, and a cut tool call
+    is not glued together.
 
     Args:
         complete: Completes a request once.

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 REDACTED: Final = "[REDACTED]"
 SENSITIVE_KEYS: Final = frozenset(
-    {
+    [
         "api_key",
         "apikey",
         "api-key",
@@ -20,9 +20,8 @@ SENSITIVE_KEYS: Final = frozenset(
         "privatekey",
         "auth",
         "authorization",
-    }
+    ]
 )
-
 
 CIRCULAR: Final = "[CIRCULAR]"
 """Stands for a reference to something it is part of."""

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Final
 
 from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
 from amplifier_tui.kernel.mounting.errors import exception_text
-from amplifier_tui.kernel.mounting.mount import METHODS, POINTS, call_mount
-from amplifier_tui.kernel.mounting.packages import imported_module
+from amplifier_tui.kernel.mounting.mount import METHODS, call_mount
+from amplifier_tui.kernel.mounting.packages import TYPE_TO_MOUNT_POINT, imported_module
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import ValidationResult
 from amplifier_tui.kernel.validation.members import check_shape
@@ -107,7 +107,7 @@ class InstanceValidator(ModuleValidator):
 
     def look(self, result: ValidationResult, coordinator: TrialCoordinator, returned: Any) -> None:
         """Add ``protocol_compliance`` and, if that passes, what the contract asks in detail."""
-        mounted = coordinator.get_mounted(POINTS[self.kind])
+        mounted = coordinator.get_mounted(TYPE_TO_MOUNT_POINT[self.kind])
         if not mounted:
             self._look_at_returned(result, coordinator, returned)
             return
@@ -154,9 +154,10 @@ class InstanceValidator(ModuleValidator):
             )
 
     def _how_to_mount(self) -> str:
+        point = TYPE_TO_MOUNT_POINT[self.kind]
         name = ', name="..."' if self.is_named else ""
         return (
-            f'Call: await coordinator.mount("{POINTS[self.kind]}", the_{self.kind}{name}). '
+            f'Call: await coordinator.mount("{point}", the_{self.kind}{name}). '
             "If it needs settings or keys to mount, give them in the config."
         )
 
