@@ -41,6 +41,44 @@ class PanesChanged(Message):
     """Other panes are shown than before."""
 
 
+class Rail(Vertical):
+    """Shows the panes that are displayed in it; without any it takes no room.
+
+    With `-drawer` it covers the conversation instead of standing beside it, so that the
+    conversation keeps its width.
+    """
+
+    SCOPED_CSS = False
+    DEFAULT_CSS = """
+    Rail {
+        display: none;
+        width: 34;
+        height: 100%;
+        background: $surface;
+        padding: 1 0 0 0;
+        &.-shown { display: block; }
+        & > * { margin-bottom: 1; }
+        & > ContextPane { max-height: 12; }
+        & > ModulesPane { max-height: 40%; }
+        & > EventLogPane { height: 1fr; min-height: 3; margin-bottom: 0; }
+    }
+    MainScreen.-roomy Rail { width: 40; }
+    MainScreen.-wide Rail { width: 46; }
+    MainScreen.-wide Rail#left { width: 34; padding: 1 1 0 0; }
+    Rail#left > ModulesPane { max-height: 100%; }
+
+    MainScreen Rail.-drawer {
+        display: block;
+        layer: drawer;
+        dock: left;
+        width: 100%;
+        max-width: 100%;
+        padding: 1 0 0 1;
+        & > * { height: 1fr; max-height: 100%; margin-bottom: 0; }
+    }
+    """
+
+
 class MainScreen(Screen[None]):
     """Lays out and routes keys; what a key means to the session is the app's business.
 
@@ -82,7 +120,6 @@ class MainScreen(Screen[None]):
             state: What there is to show.
             root: Directory whose files the prompt completes.
         """
-        from amplifier_tui.ui.app.rail import Rail
         from amplifier_tui.ui.prompt.completer import Completer, CompletionPopup
         from amplifier_tui.ui.transcript.view import TranscriptView
         from amplifier_tui.ui.widgets.status_bar import StatusBar

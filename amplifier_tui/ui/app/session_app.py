@@ -87,13 +87,13 @@ class SessionApp(App[Farewell]):
         super().copy_to_clipboard(text)
         if self.is_headless:
             return
-        from amplifier_tui.ui.terminal import clipboard, guard
+        from amplifier_tui.ui.terminal import guard, programs
 
         if os.environ.get("TMUX"):
-            guard.write(self, clipboard.tmux_passthrough(text))
-        command = clipboard.native_command(os.environ)
+            guard.write(self, programs.tmux_passthrough(text))
+        command = programs.native_command(os.environ)
         if command is not None:
-            self.run_worker(asyncio.to_thread(clipboard.copy_natively, command, text))
+            self.run_worker(asyncio.to_thread(programs.copy_natively, command, text))
 
 
 def in_session(

@@ -13,21 +13,54 @@
 
 import difflib
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from textual.binding import Binding
+from textual.dom import DOMNode
 from textual.keys import key_to_character
 
 from amplifier_tui.ui.keys.actions import ACTIONS, LEADER, OVERLAPPING, Action, KeyScope
 from amplifier_tui.ui.keys.keymap import EDITING_KEYS, Keymap, show_key
-from amplifier_tui.ui.keys.pane_keys import pane_actions
+from amplifier_tui.ui.panes.inspector.pane import EventInspector
+from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.terminal.input import key_name
+from amplifier_tui.ui.transcript.view import TranscriptView
 
 _MODIFIERS = frozenset(("ctrl", "alt", "shift", "super", "hyper", "meta"))
 _TYPING: frozenset[KeyScope] = frozenset(("screen", "prompt"))
 
 Wanted = dict[str, list[str]]
 """Key names by action id, as the file has them."""
+
+
+@cache
+def pane_actions() -> tuple[Action, ...]:
+    """Return the keys that work while the conversation or a pane has the focus.
+
+    The widgets own them; help and keymap read them here from the bindings.
+    """
+    widgets: list[tuple[str, type[DOMNode]]] = [
+        ("In the conversation", TranscriptView),
+        *((f"In the {pane.name}", widget) for pane in PANES for widget in pane.widgets()),
+        ("In the inspector", EventInspector),
+    ]
+    return tuple(
+        Action(
+            binding.id,
+            binding.description,
+            binding.action,
+            keys=binding.key,
+            help=binding.tooltip,
+            listed=False,
+            group=group,
+            scope="pane",
+        )
+        for group, widget in widgets
+        for binding in widget.BINDINGS
+        if isinstance(binding, Binding) and binding.id and binding.description
+    )
 
 
 def load_keymap(path: Path) -> Keymap:

@@ -22,13 +22,13 @@ from amplifier_tui.host.events import (
 from amplifier_tui.ui.app import app as app_module
 from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.app.app import AmplifierApp
-from amplifier_tui.ui.dialogs.event_sheet import EventSheet
 from amplifier_tui.ui.dialogs.questions import OpenLink, host_of
+from amplifier_tui.ui.dialogs.sheets import EventSheet
 from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.terminal import guard, leave
-from amplifier_tui.ui.terminal.clipboard import native_command, tmux_passthrough
 from amplifier_tui.ui.terminal.input import teach_keys
 from amplifier_tui.ui.terminal.leave import LINES, Farewell, farewell_text
+from amplifier_tui.ui.terminal.programs import native_command, tmux_passthrough
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION, FakeClient, opened
 from tests.ui.requests import ask

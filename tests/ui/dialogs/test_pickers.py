@@ -18,8 +18,8 @@ from amplifier_tui.ui.dialogs.pickers import (
     SessionPicker,
     ThemePicker,
 )
-from amplifier_tui.ui.dialogs.plan import PlanSheet
 from amplifier_tui.ui.dialogs.questions import AskLine
+from amplifier_tui.ui.dialogs.sheets import PlanSheet
 from amplifier_tui.ui.state.formats import ago
 from amplifier_tui.ui.widgets.pick_list import PickList
 from tests.ui.driving import Driver, running
@@ -268,7 +268,7 @@ async def test_a_question_mark_on_an_empty_prompt_opens_the_help() -> None:
 
 async def test_the_help_lists_every_key_of_the_table_and_of_the_panes() -> None:
     from amplifier_tui.ui.keys.actions import ACTIONS
-    from amplifier_tui.ui.keys.pane_keys import pane_actions
+    from amplifier_tui.ui.keys.keymap_file import pane_actions
 
     async with running() as drive:
         await drive.press("f1")

@@ -68,7 +68,7 @@ def search_history(app: SessionApp) -> None:
 
 def editor(app: SessionApp) -> None:
     """Write the draft in the user's editor."""
-    from amplifier_tui.ui.prompt.editor import EditorError, edit_text
+    from amplifier_tui.ui.terminal.programs import EditorError, edit_text
 
     prompt = app.main.prompt.input
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.app.session_app import SessionApp
-    from amplifier_tui.ui.dialogs.event_sheet import EventSheet
+    from amplifier_tui.ui.dialogs.sheets import EventSheet
 
 
 def copy_answer(app: SessionApp) -> None:
@@ -27,7 +27,7 @@ def copy_answer(app: SessionApp) -> None:
 def plan(app: SessionApp) -> None:
     """Show the agent's plan."""
     if app.state is not None:
-        from amplifier_tui.ui.dialogs.plan import PlanSheet
+        from amplifier_tui.ui.dialogs.sheets import PlanSheet
 
         app.push_screen(PlanSheet(app.state.todo.items))
 
@@ -68,7 +68,7 @@ def inspect(app: SessionApp, seq: int) -> None:
     if found is None:
         app.say("That event has left memory; it is in events.jsonl.")
         return
-    from amplifier_tui.ui.dialogs.event_sheet import EventSheet
+    from amplifier_tui.ui.dialogs.sheets import EventSheet
 
     sheet = EventSheet(found)
     app.push_screen(sheet)

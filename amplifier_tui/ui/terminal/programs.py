@@ -1,0 +1,95 @@
+"""Programs beside this one: the user's editor, and what copies where the terminal cannot."""
+
+import base64
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from amplifier_tui.base.commands import command_words
+
+_log = logging.getLogger(__name__)
+
+_COPY_SECONDS = 2.0
+
+
+class EditorError(Exception):
+    """The editor could not be used; the message says why and what helps."""
+
+
+def editor_command() -> list[str]:
+    """Return the user's editor: `$VISUAL`, `$EDITOR`, else `vi`.
+
+    Raises:
+        EditorError: The variable is not a command line.
+    """
+    value = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    try:
+        command = command_words(value)
+    except ValueError as error:
+        raise EditorError(f"$EDITOR is not a command line: {error}") from error
+    return command or ["vi"]
+
+
+def edit_text(text: str) -> str:
+    """Open `text` in the editor and return what was saved. Blocks until the editor ends.
+
+    The caller has given the terminal back first.
+
+    Raises:
+        EditorError: The editor is missing or failed; the text is unchanged.
+    """
+    command = editor_command()
+    with tempfile.TemporaryDirectory(prefix="amplifier-prompt-") as folder:
+        path = Path(folder) / "prompt.md"
+        path.write_text(text, "utf-8")
+        try:
+            status = subprocess.run([*command, str(path)], check=False).returncode
+        except OSError as error:
+            raise EditorError(
+                f"{command[0]} cannot be started ({error.strerror}); set $EDITOR."
+            ) from error
+        if status:
+            raise EditorError(f"{command[0]} ended with status {status}; the draft is unchanged.")
+        return path.read_text("utf-8", errors="replace").rstrip("\n")
+
+
+def tmux_passthrough(text: str) -> str:
+    """Return the OSC 52 sequence wrapped so that tmux hands it to the terminal outside."""
+    payload = base64.b64encode(text.encode("utf-8", errors="replace")).decode("ascii")
+    return f"\x1bPtmux;\x1b\x1b]52;c;{payload}\x07\x1b\\"
+
+
+def native_command(environ: Mapping[str, str]) -> list[str] | None:
+    """Return the desktop's own copy command; None without one, and over SSH."""
+    if environ.get("SSH_CONNECTION"):
+        return None
+    candidates: list[list[str]] = []
+    if sys.platform == "darwin":
+        candidates.append(["pbcopy"])
+    if environ.get("WAYLAND_DISPLAY"):
+        candidates.append(["wl-copy"])
+    if environ.get("DISPLAY"):
+        candidates += [["xclip", "-selection", "clipboard"], ["xsel", "-ib"]]
+    return next((command for command in candidates if shutil.which(command[0])), None)
+
+
+def copy_natively(command: list[str], text: str) -> None:
+    """Give text to a copy command. Blocks for up to two seconds; a failure is only logged, for
+    the terminal has been asked as well.
+    """
+    try:
+        subprocess.run(
+            command,
+            input=text.encode("utf-8", errors="replace"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_COPY_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        _log.info("%s did not copy: %s", command[0], error)
