@@ -41,7 +41,7 @@ from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.terminal import leave
 from amplifier_tui.ui.terminal.guard import TerminalGuard, handle_signals
 from amplifier_tui.ui.terminal.leave import Farewell
-from amplifier_tui.ui.terminal.strips import let_strips_go
+from amplifier_tui.ui.terminal.textual_costs import let_strips_go
 
 if TYPE_CHECKING:
     from textual.filter import LineFilter

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.history import History
@@ -109,14 +109,14 @@ class PromptArea(Horizontal):
         if self._completer is not None:
             self.input.call_next(self._completer.take_key, "enter")
 
-    @on(TextArea.Changed)
-    def _changed(self, event: TextArea.Changed) -> None:
+    @on(PromptInput.Changed)
+    def _changed(self, event: PromptInput.Changed) -> None:
         event.stop()
         self.post_message(self.Draft())
         self._look()
 
-    @on(TextArea.SelectionChanged)
-    def _moved(self, event: TextArea.SelectionChanged) -> None:
+    @on(PromptInput.SelectionChanged)
+    def _moved(self, event: PromptInput.SelectionChanged) -> None:
         event.stop()
         self._look()
 

@@ -6,12 +6,15 @@ from rich.text import Text
 from textual import events
 from textual.message import Message
 from textual.reactive import var
-from textual.widgets import TextArea
 
 from amplifier_tui.ui.keys.actions import BY_ID, LEADER, in_scope
 from amplifier_tui.ui.keys.keymap import EDITING, Keymap
 from amplifier_tui.ui.prompt.chips import Chips, is_large
 from amplifier_tui.ui.prompt.history import History
+from amplifier_tui.ui.terminal.textual_costs import without_tree_sitter
+
+with without_tree_sitter():
+    from textual.widgets import TextArea
 
 
 class PromptInput(TextArea, inherit_bindings=False):

@@ -38,6 +38,7 @@ from tests.ui.requests import ask
 
 def test_the_first_frame_needs_no_engine_no_sdk_and_no_yaml() -> None:
     heavy = ["yaml", "click", "pydantic", "anthropic", "openai", "httpx", "markdown_it", "pygments",
+             "tree_sitter",
              "amplifier_tui.host.events", "amplifier_tui.host.client", "amplifier_tui.kernel",
              "amplifier_tui.ui.state.session", "amplifier_tui.ui.transcript.view"]  # fmt: skip
     code = f"""
