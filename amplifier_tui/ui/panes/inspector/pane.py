@@ -64,6 +64,7 @@ class EventInspector(LineView[_InspectorLine]):
         self._event: HookTraced | None = None
         self._count = 1
         self._payload = ""
+        self._to_payload = False
         self._tree: JsonTree | None = None
         self.view: View = "payload"
 
@@ -168,10 +169,16 @@ class EventInspector(LineView[_InspectorLine]):
         self._payload = payload
         value, whole = parse_json(payload) if len(payload) <= DISPLAY_LIMIT else (None, False)
         self._tree = JsonTree(value) if whole else None
-        self.cursor_row = 0
+        self._to_payload = True
         self.lay_out()
-        self.scroll_home(animate=False)
-        self.put_cursor(next((i for i, line in enumerate(self.rows) if line.tree), 0))
+
+    def lay_out(self) -> None:
+        """Make the lines anew; for a new payload, with the cursor on its first line."""
+        super().lay_out()
+        if self._to_payload and self.rows:
+            self._to_payload = False
+            self.scroll_home(animate=False)
+            self.put_cursor(next((i for i, line in enumerate(self.rows) if line.tree), 0))
 
     def _above(self, width: int) -> list[Row]:
         event = self._event
