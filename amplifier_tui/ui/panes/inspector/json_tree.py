@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import islice
 from typing import Any
 
@@ -62,18 +63,12 @@ class Node:
 
     def path(self) -> str:
         """Return where the value is: `tool_input.paths[3]`; empty for the root."""
-        steps: list[str] = []
+        keys: list[str | int] = []
         node: Node | None = self
         while node is not None and node.key is not None:
-            if isinstance(node.key, int):
-                steps.append(f"[{node.key}]")
-            else:
-                steps.append(node.key if node.key.isidentifier() else json.dumps(node.key))
+            keys.append(node.key)
             node = node.parent
-        path = ""
-        for step in reversed(steps):
-            path += step if step.startswith("[") or not path else f".{step}"
-        return path
+        return reduce(_below, reversed(keys), "")
 
     def text(self) -> str:
         """Return the value as it is copied: a text as it is, anything else as JSON."""
@@ -156,43 +151,41 @@ class Difference:
 def differences(before: Any, after: Any) -> list[Difference]:
     """Return the innermost values that differ between two JSON values, in their order."""
     found: list[Difference] = []
-    todo: list[tuple[Node | None, Node | None]] = [(Node(None, before, 0), Node(None, after, 0))]
+    todo: list[tuple[str, Any, Any]] = [("", before, after)]
     while todo:
-        left, right = todo.pop()
-        if left is None or right is None:
-            _note(found, left, right)
-        elif isinstance(left.value, dict) and isinstance(right.value, dict):
-            todo += reversed(_pairs(left, right, [*left.value, *right.value]))
-        elif isinstance(left.value, list) and isinstance(right.value, list):
-            longest = max(len(left.value), len(right.value))
-            todo += reversed(_pairs(left, right, range(longest)))
-        elif left.value != right.value or type(left.value) is not type(right.value):
-            _note(found, left, right)
+        path, left, right = todo.pop()
+        keys: Iterable[str | int] = ()
+        if isinstance(left, dict) and isinstance(right, dict):
+            keys = dict.fromkeys([*left, *right])
+        elif isinstance(left, list) and isinstance(right, list):
+            keys = range(max(len(left), len(right)))
+        elif left != right or type(left) is not type(right):
+            sides = (None if side is _NONE else _dump(side) for side in (left, right))
+            found.append(Difference(path, *sides))
+        todo += [
+            (_below(path, key), _member(left, key), _member(right, key))
+            for key in reversed(list(keys))
+        ]
     return found
 
 
-def _pairs(
-    left: Node, right: Node, keys: Iterable[str | int]
-) -> list[tuple[Node | None, Node | None]]:
-    return [(_member(left, key), _member(right, key)) for key in dict.fromkeys(keys)]
+_NONE = object()
+"""Stands for a value that one side does not have."""
 
 
-def _member(node: Node, key: str | int) -> Node | None:
+def _member(value: Any, key: str | int) -> Any:
     try:
-        return Node(key, node.value[key], node.depth + 1, node)
+        return value[key]
     except (KeyError, IndexError):
-        return None
+        return _NONE
 
 
-def _note(found: list[Difference], left: Node | None, right: Node | None) -> None:
-    node = left or right
-    found.append(
-        Difference(
-            node.path() if node is not None else "",
-            None if left is None else _dump(left.value),
-            None if right is None else _dump(right.value),
-        )
-    )
+def _below(path: str, key: str | int) -> str:
+    """Return the path of a member: `tool_input.paths[3]`."""
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    name = key if key.isidentifier() else json.dumps(key)
+    return f"{path}.{name}" if path else name
 
 
 def _dump(value: Any, indent: int | None = None) -> str:

@@ -90,29 +90,25 @@ def source_groups(sources: tuple[SourceUsage, ...], limit: int) -> list[SourceGr
     Schemas of all tools are one group, and so is what user and assistant said. When there are
     too many, the smallest are put together as the last group.
     """
-    merged: dict[str, SourceGroup] = {}
+    members: dict[str, list[SourceUsage]] = {}
     for source in sources:
-        if source.tokens <= 0:
-            continue
-        label = source_label(source.source)
-        known = merged.get(label)
-        compacted = source.state == "compacted"
-        if known is None:
-            merged[label] = SourceGroup(label, source.tokens, source.messages, compacted)
-        else:
-            merged[label] = SourceGroup(
+        if source.tokens > 0:
+            members.setdefault(source_label(source.source), []).append(source)
+    by_size = sorted(
+        (
+            SourceGroup(
                 label,
-                known.tokens + source.tokens,
-                known.messages + source.messages,
-                known.compacted or compacted,
-                known.members,
+                sum(source.tokens for source in group),
+                sum(source.messages for source in group),
+                any(source.state == "compacted" for source in group),
             )
-    by_size = sorted(merged.values(), key=lambda group: -group.tokens)
-    shown, rest = by_size, by_size[:0]
-    if len(by_size) > limit:
-        shown, rest = by_size[: limit - 1], by_size[limit - 1 :]
+            for label, group in members.items()
+        ),
+        key=lambda group: -group.tokens,
+    )
+    shown = by_size if len(by_size) <= limit else by_size[: limit - 1]
     ordered = sorted(shown, key=lambda group: (_rank(group.label), -group.tokens))
-    if rest:
+    if rest := by_size[len(shown) :]:
         ordered.append(
             SourceGroup(
                 f"{len(rest)} more",
