@@ -1,5 +1,8 @@
 """Entries of every kind as lines, as an estimated height, and as text to copy."""
 
+from collections.abc import Callable
+from typing import Any
+
 from amplifier_tui.base.text import clean, one_line, printed
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
@@ -21,6 +24,20 @@ from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
 from amplifier_tui.ui.transcript.lines import BLANK, Span, StyledLine
 from amplifier_tui.ui.transcript.markdown.render import markdown_lines, presentable
 
+_LINES_OF: dict[type[ConversationEntry], Callable[[Any, Scene], list[StyledLine]]] = {
+    UserEntry: user_lines,
+    ToolEntry: tool_lines,
+    ErrorEntry: error_lines,
+    NoteEntry: note_lines,
+    WelcomeEntry: welcome_lines,
+}
+_NAMES: dict[type[ConversationEntry], str] = {
+    UserEntry: "prompt",
+    TextEntry: "answer",
+    ThinkingEntry: "thinking",
+    ToolEntry: "tool call",
+    ErrorEntry: "error",
+}
 _NESTING = 2
 _MOST_ESTIMATED = 200
 
@@ -102,28 +119,15 @@ class Renderer:
 
     def _body(self, piece: Piece, scene: Scene) -> list[StyledLine]:
         entry = piece.item.entry
-        match entry:
-            case TextEntry():
-                lines = self._prose(piece, scene, "text")
-                if entry.interrupted and piece.is_last and lines:
-                    lines += margined([StyledLine((Span("… interrupted", "muted"),))], scene.column)
-                return lines
-            case ThinkingEntry():
-                line = [thinking_line(entry, scene)] if piece.is_first else []
-                prose = self._prose(piece, scene, "thinking") if scene.expanded else []
-                return line + prose
-            case UserEntry():
-                return user_lines(entry, scene)
-            case ToolEntry():
-                return tool_lines(entry, scene)
-            case ErrorEntry():
-                return error_lines(entry, scene)
-            case NoteEntry():
-                return note_lines(entry, scene)
-            case WelcomeEntry():
-                return welcome_lines(entry, scene)
-            case _:
-                return []
+        if isinstance(entry, TextEntry):
+            lines = self._prose(piece, scene, "text")
+            if entry.interrupted and piece.is_last and lines:
+                lines += margined([StyledLine((Span("… interrupted", "muted"),))], scene.column)
+            return lines
+        if isinstance(entry, ThinkingEntry):
+            line = [thinking_line(entry, scene)] if piece.is_first else []
+            return line + (self._prose(piece, scene, "thinking") if scene.expanded else [])
+        return _LINES_OF[type(entry)](entry, scene)
 
     @staticmethod
     def _prose(piece: Piece, scene: Scene, base: str) -> list[StyledLine]:
@@ -181,16 +185,4 @@ def plain_text(entry: ConversationEntry) -> str:
 
 def name_of(entry: ConversationEntry) -> str:
     """Return what an entry is, in a word or two."""
-    match entry:
-        case UserEntry():
-            return "prompt"
-        case TextEntry():
-            return "answer"
-        case ThinkingEntry():
-            return "thinking"
-        case ToolEntry():
-            return "tool call"
-        case ErrorEntry():
-            return "error"
-        case _:
-            return "note"
+    return _NAMES.get(type(entry), "note")
