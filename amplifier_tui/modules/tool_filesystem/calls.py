@@ -69,6 +69,30 @@ FILE_PATH: dict[str, Any] = {
 """Schema of the argument all tools have."""
 
 
+class FileTool:
+    """A tool for files: whatever goes wrong with one is an answer, not an error."""
+
+    name: str
+    verb: str
+    """What it does to a file, for messages."""
+
+    async def execute(self, input: dict[str, Any]) -> ToolResult:
+        """Do what the call asks for.
+
+        Args:
+            input: See the tool's `input_schema`.
+        """
+        try:
+            return await self._execute(input)
+        except FileProblem as problem:
+            return failed(problem)
+        except OSError as error:
+            return failed(from_os_error(error, self.verb, Path(str(file_path(input)))))
+
+    async def _execute(self, given: Input) -> ToolResult:
+        raise NotImplementedError
+
+
 def file_path(given: Input) -> Any:
     """Return the path; some models call it ``path``."""
     return given.get("file_path") or given.get("path")

@@ -9,14 +9,14 @@ from typing import Any
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules.tool_filesystem import calls
-from amplifier_tui.modules.tool_filesystem.calls import FileProblem, failed, from_os_error
+from amplifier_tui.modules.tool_filesystem.calls import FileTool
 from amplifier_tui.modules.tool_filesystem.editing import Change, compare, replace_passage
 from amplifier_tui.modules.tool_filesystem.reading import missing
 from amplifier_tui.modules.tool_filesystem.text_file import load, save
 from amplifier_tui.modules.tool_filesystem.workspace import ToolWorkspace
 
 
-class EditFileTool:
+class EditFileTool(FileTool):
     """Replaces passages of files.
 
     Args:
@@ -24,6 +24,7 @@ class EditFileTool:
     """
 
     name = "edit_file"
+    verb = "change"
 
     def __init__(self, workspace: ToolWorkspace) -> None:
         self._workspace = workspace
@@ -54,25 +55,13 @@ class EditFileTool:
             "required": ["file_path", "old_string", "new_string"],
         }
 
-    async def execute(self, input: dict[str, Any]) -> ToolResult:
-        """Edit.
-
-        Args:
-            input: See :attr:`input_schema`.
-        """
-        try:
-            old = calls.text(input, "old_string")
-            new = calls.text(input, "new_string")
-            everywhere = calls.flag(input, "replace_all", False)
-            path = await asyncio.to_thread(self._workspace.resolve, calls.file_path(input), "write")
-            async with self._workspace.lock(path):
-                facts, change, lines = await asyncio.to_thread(
-                    self._edit, path, old, new, everywhere
-                )
-        except FileProblem as problem:
-            return failed(problem)
-        except OSError as error:
-            return failed(from_os_error(error, "change", Path(str(calls.file_path(input)))))
+    async def _execute(self, given: calls.Input) -> ToolResult:
+        old = calls.text(given, "old_string")
+        new = calls.text(given, "new_string")
+        everywhere = calls.flag(given, "replace_all", False)
+        path = await asyncio.to_thread(self._workspace.resolve, calls.file_path(given), "write")
+        async with self._workspace.lock(path):
+            facts, change, lines = await asyncio.to_thread(self._edit, path, old, new, everywhere)
         await self._workspace.emit(events.ARTIFACT_WRITE, path, self.name, facts)
         count = facts["replacements"]
         where = (

@@ -9,7 +9,7 @@ from typing import Any, Final
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules.tool_filesystem import calls
-from amplifier_tui.modules.tool_filesystem.calls import FileProblem, failed, from_os_error
+from amplifier_tui.modules.tool_filesystem.calls import FileProblem, FileTool
 from amplifier_tui.modules.tool_filesystem.reading import (
     Page,
     list_folder,
@@ -23,7 +23,7 @@ from amplifier_tui.modules.tool_filesystem.workspace import FilesystemSettings, 
 DEFAULT_LINES: Final = 2_000
 
 
-class ReadFileTool:
+class ReadFileTool(FileTool):
     """Reads text files and images, and lists folders.
 
     Args:
@@ -32,6 +32,7 @@ class ReadFileTool:
     """
 
     name = "read_file"
+    verb = "read"
 
     def __init__(self, workspace: ToolWorkspace, settings: FilesystemSettings) -> None:
         self._workspace = workspace
@@ -71,22 +72,12 @@ class ReadFileTool:
             "required": ["file_path"],
         }
 
-    async def execute(self, input: dict[str, Any]) -> ToolResult:
-        """Read.
-
-        Args:
-            input: See :attr:`input_schema`.
-        """
-        try:
-            path = await asyncio.to_thread(self._workspace.resolve, calls.file_path(input), "read")
-            offset = calls.number(input, "offset", 1)
-            limit = calls.number(input, "limit", DEFAULT_LINES)
-            numbers = calls.flag(input, "line_numbers", self._settings.line_numbers)
-            result, facts = await asyncio.to_thread(self._read, path, offset, limit, numbers)
-        except FileProblem as problem:
-            return failed(problem)
-        except OSError as error:
-            return failed(from_os_error(error, "read", Path(str(calls.file_path(input)))))
+    async def _execute(self, given: calls.Input) -> ToolResult:
+        path = await asyncio.to_thread(self._workspace.resolve, calls.file_path(given), "read")
+        offset = calls.number(given, "offset", 1)
+        limit = calls.number(given, "limit", DEFAULT_LINES)
+        numbers = calls.flag(given, "line_numbers", self._settings.line_numbers)
+        result, facts = await asyncio.to_thread(self._read, path, offset, limit, numbers)
         await self._workspace.emit(events.ARTIFACT_READ, path, self.name, facts)
         return result
 

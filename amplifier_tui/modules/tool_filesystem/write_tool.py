@@ -9,13 +9,13 @@ from typing import Any
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules.tool_filesystem import calls
-from amplifier_tui.modules.tool_filesystem.calls import FileProblem, failed, from_os_error
+from amplifier_tui.modules.tool_filesystem.calls import FileProblem, FileTool
 from amplifier_tui.modules.tool_filesystem.editing import Change, compare
 from amplifier_tui.modules.tool_filesystem.text_file import TextFile, load, save
 from amplifier_tui.modules.tool_filesystem.workspace import ToolWorkspace
 
 
-class WriteFileTool:
+class WriteFileTool(FileTool):
     """Writes whole files.
 
     Args:
@@ -23,6 +23,7 @@ class WriteFileTool:
     """
 
     name = "write_file"
+    verb = "write"
 
     def __init__(self, workspace: ToolWorkspace) -> None:
         self._workspace = workspace
@@ -47,21 +48,11 @@ class WriteFileTool:
             "required": ["file_path", "content"],
         }
 
-    async def execute(self, input: dict[str, Any]) -> ToolResult:
-        """Write.
-
-        Args:
-            input: See :attr:`input_schema`.
-        """
-        try:
-            content = calls.text(input, "content")
-            path = await asyncio.to_thread(self._workspace.resolve, calls.file_path(input), "write")
-            async with self._workspace.lock(path):
-                facts, change = await asyncio.to_thread(self._write, path, content)
-        except FileProblem as problem:
-            return failed(problem)
-        except OSError as error:
-            return failed(from_os_error(error, "write", Path(str(calls.file_path(input)))))
+    async def _execute(self, given: calls.Input) -> ToolResult:
+        content = calls.text(given, "content")
+        path = await asyncio.to_thread(self._workspace.resolve, calls.file_path(given), "write")
+        async with self._workspace.lock(path):
+            facts, change = await asyncio.to_thread(self._write, path, content)
         await self._workspace.emit(events.ARTIFACT_WRITE, path, self.name, facts)
         verb = "Created" if facts["created"] else "Replaced"
         return ToolResult(
