@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final, Literal
 
+from amplifier_tui.base.text import printable
+
 CallKind = Literal["read", "look", "write", "command", "unknown"]
 """"read" is reading in the workspace, "look" looking elsewhere or delegating."""
 
@@ -13,16 +15,8 @@ _KINDS: Final[tuple[tuple[CallKind, tuple[str, ...]], ...]] = (
     (
         "read",
         (
-            "read_file",
-            "glob",
-            "grep",
-            "ls",
-            "list_*",
-            "search_files",
-            "find_files",
-            "todo",
-            "todo_*",
-            "load_skill",
+            *("read_file", "glob", "grep", "ls", "list_*", "search_files", "find_files"),
+            *("todo", "todo_*", "load_skill"),
         ),
     ),
     ("look", ("web_search", "web_fetch", "task", "delegate")),
@@ -67,6 +61,5 @@ def sentence(tool: str, kind: CallKind, given: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    text = " ".join(str(value or "").split())
-    text = "".join(character if character.isprintable() else "?" for character in text)
+    text = printable(" ".join(str(value or "").split()))
     return text if len(text) <= 160 else f"{text[:160]}…"

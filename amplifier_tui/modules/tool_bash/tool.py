@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._shared.session_paths import working_dir
+from amplifier_tui.modules._shared.tool_problem import failed
 from amplifier_tui.modules.tool_bash.denials import refusal
 from amplifier_tui.modules.tool_bash.process import CommandProcess, Leftovers
 from amplifier_tui.modules.tool_bash.run import CommandRun, Output
 from amplifier_tui.modules.tool_bash.settings import BashSettings, command_environment
 
 PROGRESS: Final = "tool:progress"
-WORKING_DIR_CAPABILITY: Final = "session.working_dir"
 
 _PIECE: Final = 4_000
 """Characters of one ``tool:progress`` event."""
@@ -26,7 +26,7 @@ class BashTool:
 
     Args:
         settings: How.
-        coordinator: Says where the workspace is, and takes the progress; None for neither.
+        coordinator: Says where the workspace is, and takes the progress.
 
     Raises:
         ValueError: There is no shell.
@@ -34,7 +34,7 @@ class BashTool:
 
     name = "bash"
 
-    def __init__(self, settings: BashSettings, coordinator: Any | None = None) -> None:
+    def __init__(self, settings: BashSettings, coordinator: Any) -> None:
         self._settings = settings
         self._shell = settings.find_shell()
         self._denials = settings.denials()
@@ -80,27 +80,27 @@ class BashTool:
         """
         command = input.get("command")
         if not isinstance(command, str) or not command.strip():
-            return _failed("`command` is missing: give a command line.", "invalid_arguments")
+            return failed("`command` is missing: give a command line.", "invalid_arguments")
         timeout = self._timeout(input.get("timeout"))
         if timeout is None:
-            return _failed(
+            return failed(
                 f"`timeout` must be a number of seconds, not {input['timeout']!r}.",
                 "invalid_arguments",
             )
         reason = refusal(command, self._denials)
         if reason is not None:
-            return _failed(
+            return failed(
                 f"Refused: {reason}. The command was not run; tool-bash never runs such commands.",
                 "denied_command",
             )
-        folder = self._folder()
+        folder = working_dir(self._coordinator, self._settings.working_dir)
         if not folder.is_dir():
-            return _failed(f"The workspace {folder} does not exist.", "no_workspace")
+            return failed(f"The workspace {folder} does not exist.", "no_workspace")
         environment = command_environment(os.environ, self._settings)
         try:
             process = await CommandProcess.start(self._shell, command, folder, environment)
         except (OSError, ValueError) as error:
-            return _failed(f"The command can't be started: {error}.", type(error).__name__)
+            return failed(f"The command can't be started: {error}.", type(error).__name__)
         output = Output(self._settings.max_output_chars, _PIECE)
         run = CommandRun(process, output, timeout, self._show)
         started = time.monotonic()
@@ -122,27 +122,9 @@ class BashTool:
             return None
         return min(seconds, self._settings.longest) if seconds > 0 else None
 
-    def _folder(self) -> Path:
-        folder = None
-        if self._coordinator is not None:
-            folder = self._coordinator.get_capability(WORKING_DIR_CAPABILITY)
-        return Path(str(folder or self._settings.working_dir or os.getcwd())).expanduser()
-
     async def _show(self, text: str) -> None:
-        hooks = getattr(self._coordinator, "hooks", None)
-        if hooks is not None:
-            await hooks.emit(
-                PROGRESS,
-                {
-                    "tool_name": self.name,
-                    "tool_call_id": current_tool_call_id(),
-                    "text": text,
-                },
-            )
-
-
-def _failed(message: str, kind: str) -> ToolResult:
-    return ToolResult(success=False, output=message, error={"type": kind, "message": message})
+        call = {"tool_name": self.name, "tool_call_id": current_tool_call_id(), "text": text}
+        await self._coordinator.hooks.emit(PROGRESS, call)
 
 
 def _result(run: CommandRun, output: Output, seconds: float) -> ToolResult:

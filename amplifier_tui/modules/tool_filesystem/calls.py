@@ -9,28 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_tui.kernel.models import ToolResult
-
-
-class FileProblem(Exception):
-    """A call can't be carried out.
-
-    Args:
-        message: Why, and what to do.
-        kind: The same in a word, for programs.
-    """
-
-    def __init__(self, message: str, kind: str) -> None:
-        super().__init__(message)
-        self.kind = kind
-
-
-def failed(problem: FileProblem) -> ToolResult:
-    """Return a problem as a tool's result."""
-    message = str(problem)
-    return ToolResult(
-        success=False, output=message, error={"type": problem.kind, "message": message}
-    )
-
+from amplifier_tui.modules._shared.tool_problem import ToolProblem
 
 _REASONS = {
     errno.EACCES: "permission denied",
@@ -45,7 +24,7 @@ _REASONS = {
 }
 
 
-def from_os_error(error: OSError, verb: str, path: Path) -> FileProblem:
+def from_os_error(error: OSError, verb: str, path: Path) -> ToolProblem:
     """Return what the system said as a problem.
 
     Args:
@@ -54,10 +33,10 @@ def from_os_error(error: OSError, verb: str, path: Path) -> FileProblem:
         path: On which file.
     """
     if error.errno == errno.ENOENT:
-        return FileProblem(f"There is no file {path}.", "not_found")
+        return ToolProblem(f"There is no file {path}.", "not_found")
     said = os.strerror(error.errno) if error.errno else str(error)
     reason = _REASONS.get(error.errno or 0, said)
-    return FileProblem(f"Can't {verb} {path}: {reason}.", "os_error")
+    return ToolProblem(f"Can't {verb} {path}: {reason}.", "os_error")
 
 
 Input = Mapping[str, Any]
@@ -84,10 +63,10 @@ class FileTool:
         """
         try:
             return await self._execute(input)
-        except FileProblem as problem:
-            return failed(problem)
+        except ToolProblem as problem:
+            return problem.result()
         except OSError as error:
-            return failed(from_os_error(error, self.verb, Path(str(file_path(input)))))
+            return from_os_error(error, self.verb, Path(str(file_path(input)))).result()
 
     async def _execute(self, given: Input) -> ToolResult:
         raise NotImplementedError
@@ -102,12 +81,12 @@ def text(given: Input, name: str) -> str:
     """Return a text.
 
     Raises:
-        FileProblem: It is missing, or something else.
+        ToolProblem: It is missing, or something else.
     """
     value = given.get(name)
     if not isinstance(value, str):
         what = "missing" if value is None else f"a {type(value).__name__}"
-        raise FileProblem(f"`{name}` must be a text, and is {what}.", "invalid_arguments")
+        raise ToolProblem(f"`{name}` must be a text, and is {what}.", "invalid_arguments")
     return value
 
 
@@ -115,7 +94,7 @@ def number(given: Input, name: str, default: int) -> int:
     """Return a whole number from 1 up.
 
     Raises:
-        FileProblem: It is something else.
+        ToolProblem: It is something else.
     """
     value = given.get(name)
     if value is None:
@@ -125,7 +104,7 @@ def number(given: Input, name: str, default: int) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise FileProblem(
+        raise ToolProblem(
             f"`{name}` must be a whole number from 1 up, not {value!r}.", "invalid_arguments"
         )
     return value
@@ -135,7 +114,7 @@ def flag(given: Input, name: str, default: bool) -> bool:
     """Return a yes or no.
 
     Raises:
-        FileProblem: It is something else.
+        ToolProblem: It is something else.
     """
     value = given.get(name)
     if value is None:
@@ -143,5 +122,5 @@ def flag(given: Input, name: str, default: bool) -> bool:
     if isinstance(value, str) and value.strip().lower() in ("true", "false"):
         return value.strip().lower() == "true"
     if not isinstance(value, bool):
-        raise FileProblem(f"`{name}` must be true or false, not {value!r}.", "invalid_arguments")
+        raise ToolProblem(f"`{name}` must be true or false, not {value!r}.", "invalid_arguments")
     return value

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from amplifier_tui.modules.tool_filesystem.calls import FileProblem
+from amplifier_tui.modules._shared.tool_problem import ToolProblem
 from amplifier_tui.modules.tool_filesystem.text_file import TextFile
 
 _COMPARED: Final = 2_000
@@ -45,28 +45,28 @@ def replace_passage(file: TextFile, old: str, new: str, *, everywhere: bool) -> 
         everywhere: Whether it may occur more than once.
 
     Raises:
-        FileProblem: The passage does not occur, or more than once, or would not change.
+        ToolProblem: The passage does not occur, or more than once, or would not change.
     """
     old, new = _plain(old), _plain(new)
     if not old:
-        raise FileProblem(
+        raise ToolProblem(
             "`old_string` is empty. Give the passage to replace, or use write_file to write the "
             "whole file.",
             "invalid_arguments",
         )
     if old == new:
-        raise FileProblem(
+        raise ToolProblem(
             "`old_string` and `new_string` are the same: nothing would change.",
             "invalid_arguments",
         )
     pattern = re.compile(r"\r?\n".join(map(re.escape, old.split("\n"))))
     found = list(pattern.finditer(file.text))
     if not found:
-        raise FileProblem(_not_found(file.text, old), "no_match")
+        raise ToolProblem(_not_found(file.text, old), "no_match")
     lines = [file.text.count("\n", 0, match.start()) + 1 for match in found[:_LISTED]]
     if len(found) > 1 and not everywhere:
         places = ", ".join(map(str, lines)) + (", …" if len(found) > _LISTED else "")
-        raise FileProblem(
+        raise ToolProblem(
             f"`old_string` occurs {len(found)} times (lines {places}). Add lines around it to make "
             "it unique, or set `replace_all` to true.",
             "many_matches",

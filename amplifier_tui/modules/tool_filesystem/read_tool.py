@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._shared.tool_problem import ToolProblem
 from amplifier_tui.modules.tool_filesystem import calls
-from amplifier_tui.modules.tool_filesystem.calls import FileProblem, FileTool
+from amplifier_tui.modules.tool_filesystem.calls import FileTool
 from amplifier_tui.modules.tool_filesystem.reading import (
     Page,
     list_folder,
@@ -93,7 +94,7 @@ class ReadFileTool(FileTool):
         kind = media_type(path)
         if kind is not None:
             if not self._settings.images:
-                raise FileProblem(f"{shown} is an image; this session shows none.", "binary")
+                raise ToolProblem(f"{shown} is an image; this session shows none.", "binary")
             return read_image(path, kind, shown), {
                 "bytes": path.stat().st_size,
                 "media_type": kind,
@@ -107,7 +108,7 @@ def _text(page: Page, shown: str, numbers: bool) -> str:
     if not page.lines:
         if page.total == 0:
             return "(The file is empty.)"
-        raise FileProblem(
+        raise ToolProblem(
             f"`offset` is {page.first}, but {shown} has only {page.total} lines.",
             "past_the_end",
         )

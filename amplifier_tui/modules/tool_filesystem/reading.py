@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from amplifier_tui.base.text import printable
 from amplifier_tui.kernel.message_models import ImageBlock, TextBlock
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules.tool_filesystem.calls import FileProblem, from_os_error
+from amplifier_tui.modules._shared.tool_problem import ToolProblem
+from amplifier_tui.modules.tool_filesystem.calls import from_os_error
 from amplifier_tui.modules.tool_filesystem.text_file import (
     MAX_TEXT_BYTES,
     decode,
@@ -64,7 +66,7 @@ def read_page(path: Path, offset: int, limit: int, max_bytes: int) -> Page:
         max_bytes: Most bytes of text.
 
     Raises:
-        FileProblem: It can't be read, or is no text.
+        ToolProblem: It can't be read, or is no text.
     """
     with open_file(path) as raw:
         size = os.fstat(raw.fileno()).st_size
@@ -77,7 +79,7 @@ def read_page(path: Path, offset: int, limit: int, max_bytes: int) -> Page:
 def _as_utf8(raw: BinaryIO, path: Path) -> BinaryIO:
     head = raw.read(_BLOCK)
     if is_binary(head):
-        raise FileProblem(
+        raise ToolProblem(
             f"{path} is a binary file, not text. Use a command to look into it.", "binary"
         )
     if head.startswith(_WIDE_BOMS):
@@ -152,7 +154,7 @@ def media_type(path: Path) -> str | None:
     """Return the type of an image by its first bytes; None for any other file.
 
     Raises:
-        FileProblem: The file can't be read.
+        ToolProblem: The file can't be read.
     """
     with open_file(path) as file:
         head = file.read(16)
@@ -171,12 +173,12 @@ def read_image(path: Path, kind: str, shown: str) -> ToolResult:
         shown: How to name it.
 
     Raises:
-        FileProblem: It can't be read, or is too large.
+        ToolProblem: It can't be read, or is too large.
     """
     with open_file(path) as file:
         data = file.read(MAX_IMAGE_BYTES + 1)
     if len(data) > MAX_IMAGE_BYTES:
-        raise FileProblem(
+        raise ToolProblem(
             f"{shown} is larger than {MAX_IMAGE_BYTES} bytes, too large to be looked at. "
             "Make a smaller copy of it first.",
             "too_large",
@@ -197,7 +199,7 @@ def list_folder(path: Path) -> str:
     """Return the entries of a folder, folders first, one a line.
 
     Raises:
-        FileProblem: It can't be read.
+        ToolProblem: It can't be read.
     """
     try:
         with os.scandir(path) as found:
@@ -213,8 +215,7 @@ def list_folder(path: Path) -> str:
 
 def _line(entry: os.DirEntry[str]) -> str:
     # A name is data: it may hold line ends or characters that can't be encoded.
-    name = entry.name.encode("utf-8", "replace").decode()
-    name = "".join(character if character.isprintable() else "?" for character in name)
+    name = printable(entry.name)
     if entry.is_symlink():
         return f"{name} (link)"
     if entry.is_dir(follow_symlinks=False):
@@ -225,7 +226,7 @@ def _line(entry: os.DirEntry[str]) -> str:
         return name
 
 
-def missing(path: Path, shown: str) -> FileProblem:
+def missing(path: Path, shown: str) -> ToolProblem:
     """Return the problem of a file that is not there, with names that are close.
 
     Args:
@@ -240,4 +241,4 @@ def missing(path: Path, shown: str) -> FileProblem:
     if names:
         close = difflib.get_close_matches(path.name, names, n=3, cutoff=0.6)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
-    return FileProblem(f"There is no file {shown}.{hint}", "not_found")
+    return ToolProblem(f"There is no file {shown}.{hint}", "not_found")

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
 from amplifier_tui.base.files import NotRegularFileError, open_regular, write_atomic
-from amplifier_tui.modules.tool_filesystem.calls import FileProblem, from_os_error
+from amplifier_tui.modules._shared.tool_problem import ToolProblem
+from amplifier_tui.modules.tool_filesystem.calls import from_os_error
 
 Newline = Literal["\n", "\r\n"]
 
@@ -57,14 +58,14 @@ class TextFile:
         """Return the content of the file.
 
         Raises:
-            FileProblem: The text holds what the encoding has no form for.
+            ToolProblem: The text holds what the encoding has no form for.
         """
         errors = "surrogateescape" if self.encoding == "utf-8" else "strict"
         try:
             return self.bom + self.text.encode(self.encoding, errors)
         except UnicodeEncodeError as error:
             broken = self.text[error.start : error.start + 1]
-            raise FileProblem(
+            raise ToolProblem(
                 f"The text holds a character that can't be written as {self.encoding}: {broken!r}.",
                 "encoding",
             ) from error
@@ -83,7 +84,7 @@ def decode(data: bytes, *, lossy: bool = False) -> TextFile:
         lossy: Replace what the encoding can't read, instead of raising.
 
     Raises:
-        FileProblem: The byte order mark promises an encoding the rest does not keep.
+        ToolProblem: The byte order mark promises an encoding the rest does not keep.
     """
     for bom, encoding in _BOMS:
         if not data.startswith(bom):
@@ -93,7 +94,7 @@ def decode(data: bytes, *, lossy: bool = False) -> TextFile:
         try:
             text = data[len(bom) :].decode(encoding, "replace" if lossy else "strict")
         except UnicodeDecodeError as error:
-            raise FileProblem(
+            raise ToolProblem(
                 f"The file claims to be {encoding} and is not: {error}.", "encoding"
             ) from error
         return TextFile(text, encoding, bom)
@@ -104,7 +105,7 @@ def open_file(path: Path) -> BinaryIO:
     """Open a regular file for reading, but no link, which may have appeared in the meantime.
 
     Raises:
-        FileProblem: It is not a regular file, or can't be opened.
+        ToolProblem: It is not a regular file, or can't be opened.
     """
     with _told("read", path):
         return open_regular(path, follow_links=False)
@@ -115,9 +116,9 @@ def _told(verb: str, path: Path) -> Iterator[None]:
     try:
         yield
     except IsADirectoryError as error:
-        raise FileProblem(f"{path} is a folder, not a file.", "is_folder") from error
+        raise ToolProblem(f"{path} is a folder, not a file.", "is_folder") from error
     except NotRegularFileError as error:
-        raise FileProblem(
+        raise ToolProblem(
             f"{path} is not a regular file (a device or pipe).", "not_a_file"
         ) from error
     except OSError as error:
@@ -128,19 +129,19 @@ def load(path: Path) -> TextFile:
     """Read a text file as a whole.
 
     Raises:
-        FileProblem: It can't be read, is too large, or is no text.
+        ToolProblem: It can't be read, is too large, or is no text.
     """
     with open_file(path) as file, _told("read", path):
         size = os.fstat(file.fileno()).st_size
         if size > MAX_TEXT_BYTES:
-            raise FileProblem(
+            raise ToolProblem(
                 f"{path} is too large to be edited as a whole ({size} bytes, the limit is "
                 f"{MAX_TEXT_BYTES}). Change it with a command instead.",
                 "too_large",
             )
         data = file.read(MAX_TEXT_BYTES + 1)
     if is_binary(data):
-        raise FileProblem(f"{path} is a binary file ({len(data)} bytes), not text.", "binary")
+        raise ToolProblem(f"{path} is a binary file ({len(data)} bytes), not text.", "binary")
     return decode(data)
 
 
@@ -150,9 +151,9 @@ def save(path: Path, data: bytes) -> None:
     Folders on the way are made; the mode of an existing file stays.
 
     Raises:
-        FileProblem: The path is no place for a file, or the system refuses.
+        ToolProblem: The path is no place for a file, or the system refuses.
     """
     with _told("write", path):
         if path.exists() and not os.access(path, os.W_OK):
-            raise FileProblem(f"Can't write {path}: it is write-protected.", "os_error")
+            raise ToolProblem(f"Can't write {path}: it is write-protected.", "os_error")
         write_atomic(path, data, durable=True, links="refuse")

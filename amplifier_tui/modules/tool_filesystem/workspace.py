@@ -17,9 +17,8 @@ from pydantic import Field, field_validator
 
 from amplifier_tui.base.config import ModuleSettings, Paths, PathText
 from amplifier_tui.kernel.correlation import current_tool_call_id
-from amplifier_tui.modules.tool_filesystem.calls import FileProblem
-
-WORKING_DIR_CAPABILITY = "session.working_dir"
+from amplifier_tui.modules._shared.session_paths import working_dir
+from amplifier_tui.modules._shared.tool_problem import ToolProblem
 
 Access = Literal["read", "write"]
 
@@ -55,10 +54,10 @@ class ToolWorkspace:
 
     Args:
         settings: What is allowed and denied.
-        coordinator: Says where the workspace is, and takes the events; None for neither.
+        coordinator: Says where the workspace is, and takes the events.
     """
 
-    def __init__(self, settings: FilesystemSettings, coordinator: Any | None = None) -> None:
+    def __init__(self, settings: FilesystemSettings, coordinator: Any) -> None:
         self._settings = settings
         self._coordinator = coordinator
         self._locks: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
@@ -66,11 +65,7 @@ class ToolWorkspace:
     @property
     def root(self) -> Path:
         """The workspace, without links."""
-        folder = None
-        if self._coordinator is not None:
-            folder = self._coordinator.get_capability(WORKING_DIR_CAPABILITY)
-        chosen = folder or self._settings.working_dir or os.getcwd()
-        return _resolved(str(chosen), Path())
+        return _resolved(working_dir(self._coordinator, self._settings.working_dir), Path())
 
     def resolve(self, given: Any, access: Access) -> Path:
         """Return the file a call means, with every link followed.
@@ -80,7 +75,7 @@ class ToolWorkspace:
             access: What the call wants to do.
 
         Raises:
-            FileProblem: It is no path, or it may not be touched.
+            ToolProblem: It is no path, or it may not be touched.
         """
         root = self.root
         path = _absolute(given, root)
@@ -92,13 +87,13 @@ class ToolWorkspace:
             denied = self._settings.denied_write_paths
         for place in _places(denied, root):
             if _is_under(path, place):
-                raise FileProblem(
+                raise ToolProblem(
                     f"Denied: {path} is in {place}, which this session may not {access} "
                     f"(`denied_{access}_paths`). Leave it as it is, or ask the user.",
                     "denied_path",
                 )
         if not any(path.is_relative_to(place) for place in (root, *_places(allowed, root))):
-            raise FileProblem(
+            raise ToolProblem(
                 f"Denied: {path} is outside of the workspace {root}. Use a path inside it, or ask "
                 f"the user to add the folder to `allowed_{access}_paths` of tool-filesystem.",
                 "outside_workspace",
@@ -128,9 +123,6 @@ class ToolWorkspace:
             tool: Name of the tool.
             facts: What else there is to say.
         """
-        hooks = getattr(self._coordinator, "hooks", None)
-        if hooks is None:
-            return
         data = {
             "path": str(path),
             "relative_path": self.shown(path),
@@ -138,21 +130,23 @@ class ToolWorkspace:
             "tool_call_id": current_tool_call_id(),
             **facts,
         }
-        await hooks.emit(event, data)
+        await self._coordinator.hooks.emit(event, data)
 
 
 def _absolute(given: Any, root: Path) -> Path:
     if not isinstance(given, str | os.PathLike) or not str(given).strip():
-        raise FileProblem("`file_path` is missing: give the path of a file.", "invalid_path")
+        raise ToolProblem("`file_path` is missing: give the path of a file.", "invalid_path")
     return _resolved(str(given), root)
 
 
-def _resolved(path: str, root: Path) -> Path:
+def _resolved(path: str | Path, root: Path) -> Path:
     try:
         return (root / Path(path).expanduser()).resolve()
     except (ValueError, RuntimeError, OSError) as error:
         # NUL, characters the file system can't encode, an unknown user's home, circular links.
-        raise FileProblem(f"{path!r} is not a usable path: {error}.", "invalid_path") from error
+        raise ToolProblem(
+            f"{str(path)!r} is not a usable path: {error}.", "invalid_path"
+        ) from error
 
 
 def _places(paths: Iterable[str], root: Path) -> list[Path]:

@@ -8,8 +8,9 @@ from typing import Any
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._shared.tool_problem import ToolProblem
 from amplifier_tui.modules.tool_filesystem import calls
-from amplifier_tui.modules.tool_filesystem.calls import FileProblem, FileTool
+from amplifier_tui.modules.tool_filesystem.calls import FileTool
 from amplifier_tui.modules.tool_filesystem.editing import Change, compare
 from amplifier_tui.modules.tool_filesystem.text_file import TextFile, load, save
 from amplifier_tui.modules.tool_filesystem.workspace import ToolWorkspace
@@ -77,7 +78,7 @@ def _existing(path: Path) -> TextFile | None:
         return None
     try:
         return load(path)
-    except FileProblem as problem:
+    except ToolProblem as problem:
         if problem.kind in ("binary", "too_large", "encoding"):
             return TextFile()
         raise

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.modules import tool_filesystem
-from amplifier_tui.modules.tool_filesystem.calls import FileProblem
+from amplifier_tui.modules._shared.tool_problem import ToolProblem
 from amplifier_tui.modules.tool_filesystem.workspace import FilesystemSettings, ToolWorkspace
 from tests.modules.tool_filesystem.support import Files, kind
 
@@ -163,12 +164,14 @@ def test_no_path_leads_out_of_the_workspace(path: str, absolute: bool):
         (top / "outside").mkdir()
         (root / "out").symlink_to(top / "outside")
         (root / "sub" / "up").symlink_to("..")
-        workspace = ToolWorkspace(FilesystemSettings.read({"working_dir": str(root)}))
+        workspace = ToolWorkspace(
+            FilesystemSettings.read({"working_dir": str(root)}), ModuleCoordinator()
+        )
         given = f"{root}/{path}" if absolute else path
         for access in ("read", "write"):
             try:
                 found = workspace.resolve(given, access)
-            except FileProblem:
+            except ToolProblem:
                 continue
             assert Path(os.path.realpath(found)).is_relative_to(root)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_tui.modules.tool_filesystem.calls import FileProblem
+from amplifier_tui.modules._shared.tool_problem import ToolProblem
 from amplifier_tui.modules.tool_filesystem.editing import replace_passage
 from amplifier_tui.modules.tool_filesystem.text_file import TextFile, decode, save
 from tests.modules.tool_filesystem.support import Files, kind
@@ -113,7 +113,7 @@ def test_with_one_kind_of_line_end_an_edit_is_a_plain_replacement(text: str, old
         file = TextFile(text.replace("\n", newline))
         try:
             outcome = replace_passage(file, old, new, everywhere=True)
-        except FileProblem as problem:
+        except ToolProblem as problem:
             assert old not in text or problem.kind == "invalid_arguments"
             continue
         if newline == file.newline or "\n" not in new or "\r\n" in file.text:
@@ -125,7 +125,7 @@ def test_with_one_kind_of_line_end_an_edit_is_a_plain_replacement(text: str, old
 def test_what_is_outside_of_the_passage_stays_as_it_is(text: str, old: str):
     try:
         outcome = replace_passage(TextFile(text), old, "<new>", everywhere=False)
-    except FileProblem:
+    except ToolProblem:
         return
     before, _, after = outcome.text.partition("<new>")
     assert text.startswith(before)
@@ -139,7 +139,7 @@ def test_what_is_outside_of_the_passage_stays_as_it_is(text: str, old: str):
 def test_any_content_that_is_loaded_is_written_back_as_it_was(data: bytes):
     try:
         file = decode(data)
-    except FileProblem:
+    except ToolProblem:
         return
     assert file.to_bytes() == data
 
@@ -153,7 +153,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(monkeypatch: py
             raise OSError(28, "full")
 
         monkeypatch.setattr(os, "replace", broken)
-        with pytest.raises(FileProblem, match="no space"):
+        with pytest.raises(ToolProblem, match="no space"):
             save(file, b"new")
         assert os.listdir(folder) == ["a"]
         assert file.read_bytes() == b"old"
