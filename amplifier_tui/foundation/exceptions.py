@@ -1,18 +1,4 @@
-"""What foundation raises.
-
-```
-BundleError
-├── BundleNotFoundError          no such file, source, commit, subdirectory
-│   ├── SourceNotFetchedError    it exists elsewhere, and fetching was not allowed (offline)
-│   └── GitCloneTimeoutError     git took longer than the limit
-├── BundleLoadError              the file is there and cannot be read as a bundle
-├── BundleValidationError        it is a bundle with wrong content
-├── BundleDependencyError        an include cannot be had
-│   └── CircularIncludeError     it includes itself, directly or not
-├── TrustRefusedError            fetching, installing or executing it was not allowed
-└── ModuleActivationError        (`modules.activator`) modules could not be activated
-```
-"""
+"""What foundation raises; `ModuleActivationError` is in `modules.activator`."""
 
 from pathlib import Path
 

@@ -231,26 +231,19 @@ def bundle_file_in(folder: Path) -> Path | None:
     return None
 
 
-def enclosing_bundle_folder(start: Path, stop: Path | None = None) -> Path | None:
-    """Return the nearest folder with a bundle file, going up from `start`.
+def enclosing_bundle_folder(start: Path) -> Path | None:
+    """Return the nearest folder with a bundle file, going up from a file or folder.
 
-    Args:
-        start: A file or folder.
-        stop: Last folder that is looked at. Without it the search ends below the user's home
-            when `start` is inside it, else below the filesystem's root.
+    The search ends below the user's home when `start` is inside it, else below the filesystem's
+    root.
     """
-    folder = start if start.is_dir() else start.parent
-    folder = folder.resolve()
+    folder = (start if start.is_dir() else start.parent).resolve()
     home = Path.home().resolve()
-    last = None if stop is None else stop.resolve()
-    while True:
-        if last is None and (folder == home or folder == folder.parent):
-            return None
+    while folder not in (home, folder.parent):
         if bundle_file_in(folder) is not None:
             return folder
-        if folder in (last, folder.parent):
-            return None
         folder = folder.parent
+    return None
 
 
 def construct_agent_path(base: Path, name: str) -> Path:

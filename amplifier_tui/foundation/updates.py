@@ -106,7 +106,6 @@ async def update_bundle(
     install_deps: bool = True,
     *,
     trust: TrustCallback | None = None,
-    fetch: FetchContext | None = None,
 ) -> Bundle:
     """Fetch the sources of a loaded bundle anew, install its modules again, and return it.
 
@@ -118,12 +117,11 @@ async def update_bundle(
         selective: Only these sources; default those that have something newer.
         install_deps: Install the modules' packages.
         trust: Asked before anything is fetched or installed; the default refuses.
-        fetch: How to fetch; replaces `trust`.
 
     Raises:
         BundleError: A source cannot be fetched, or a module cannot be activated.
     """
-    resolver = _resolver(cache_dir, trust, fetch)
+    resolver = _resolver(cache_dir, trust, None)
     if selective is None:
         status = await check_bundle_status(bundle, cache_dir, fetch=resolver.context)
         wanted = {source.source_uri for source in status.updateable_sources}

@@ -81,7 +81,6 @@ class Workspace:
         cls,
         project: Path,
         *,
-        home: Path | None = None,
         shipped: Sequence[Path] = (),
         session_dir: Path | None = None,
         environ: MutableMapping[str, str] | None = None,
@@ -90,12 +89,11 @@ class Workspace:
 
         Args:
             project: Its folder.
-            home: The Amplifier home; default `$AMPLIFIER_HOME`, else `~/.amplifier`.
             shipped: Folders of bundles that come with the program.
             session_dir: Folder of a session with settings of its own.
             environ: Gets the keys; default `os.environ`.
         """
-        home = home or get_amplifier_home()
+        home = get_amplifier_home()
         environ = os.environ if environ is None else environ
         keys = load_keys(home, environ)
         files = SettingsFiles.for_project(project, home=home, session=session_dir)
@@ -234,11 +232,9 @@ class Workspace:
             await asyncio.to_thread(lock.save)
         return rows
 
-    def registry(
-        self, *, trust: TrustCallback | None = None, progress: ProgressCallback | None = None
-    ) -> BundleRegistry:
+    def registry(self) -> BundleRegistry:
         """Return the user's registry, with `sources.bundles` redirecting includes."""
-        return self._registry(self._fetch(trust, progress))
+        return self._registry(self._fetch(None, None))
 
     async def _preview(self, entry: BundleEntry) -> "BundleDescription":
         from amplifier_tui.foundation.checks.preview import failed_preview, preview_bundle

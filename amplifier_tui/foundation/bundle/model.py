@@ -147,6 +147,11 @@ class BundleData:
                 plan[section] = dict(value) if isinstance(value, dict) else list(value)
         return plan
 
+    def contributors(self, origin: str) -> tuple[str, ...]:
+        """Return the bundles that contributed to an entry (a key of `origins`), each once."""
+        names = dict.fromkeys(each.bundle for each in self.origins.get(origin, []))
+        return tuple(names) or (self.name,)
+
     def folder_of(self, namespace: str) -> Path | None:
         """Return the folder of a namespace, the bundle's own included; None if it is unknown."""
         own = self.base_path if namespace == self.name else None

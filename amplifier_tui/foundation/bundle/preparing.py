@@ -84,9 +84,8 @@ def modules_with_source(bundle: BundleData) -> list[dict[str, Any]]:
     for entry in entries_of(bundle):
         module, source = entry.data.get("module"), entry.data.get("source")
         if isinstance(module, str) and module and isinstance(source, str) and source:
-            owners = bundle.origins.get(entry.origin, [])
-            names = tuple(dict.fromkeys(origin.bundle for origin in owners)) or (bundle.name,)
-            found.append({"module": module, "source": source, "included_by": names})
+            owners = bundle.contributors(entry.origin)
+            found.append({"module": module, "source": source, "included_by": owners})
     return found
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import importlib
-import json
 import logging
 import os
 import re
@@ -14,7 +13,7 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-from amplifier_tui.base.files import write_atomic
+from amplifier_tui.base.jsonl import read_object, write_object
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.modules.project import Project
 from amplifier_tui.foundation.paths import redact_uri
@@ -70,21 +69,21 @@ class InstallStateManager:
             "modules": {path: {"pyproject_hash": value} for path, value in self._modules.items()},
         }
         try:
-            write_atomic(self._file, json.dumps(data, indent=2))
+            write_object(self._file, data)
             self._changed = False
         except OSError as error:
             _log.warning("%s cannot be written: %s", self._file, error)
 
     def _read(self) -> dict[str, str]:
         try:
-            data = json.loads(self._file.read_text(encoding="utf-8"))
+            data = read_object(self._file)
+            if not data:
+                return {}
             expected = (VERSION, sys.executable, _python_mtime())
             if (data["version"], data["python"], data["python_mtime"]) != expected:
                 return {}
             return {path: str(entry["pyproject_hash"]) for path, entry in data["modules"].items()}
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             _log.warning("%s is ignored: %s", self._file, error)
             return {}
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_tui.base.files import write_atomic
+from amplifier_tui.base.jsonl import read_object
 
 _log = logging.getLogger(__name__)
 
@@ -108,11 +109,9 @@ VERSION = 1
 def read_states(path: Path) -> dict[str, BundleState]:
     """Read the registry; a broken file or entry is logged and left out."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        bundles = data["bundles"].items()
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        data = read_object(path)
+        bundles = data["bundles"].items() if data else ()
+    except (OSError, ValueError, KeyError, AttributeError) as error:
         _log.warning("%s cannot be read and is treated as empty: %s", path, error)
         return {}
     states: dict[str, BundleState] = {}

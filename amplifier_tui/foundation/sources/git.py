@@ -1,12 +1,11 @@
 """`git+https://`, `git+ssh://` and `git+file://` sources (foundation reference c.3)."""
 
 import asyncio
-import json
 import re
 from datetime import datetime
 from pathlib import Path
 
-from amplifier_tui.base.files import write_atomic
+from amplifier_tui.base.jsonl import read_object, write_object
 from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError
 from amplifier_tui.foundation.paths import (
     ParsedURI,
@@ -159,9 +158,8 @@ def is_valid_clone(folder: Path) -> bool:
 async def cached_commit(folder: Path) -> str:
     """Return the commit of a cached clone; empty when unknown."""
     try:
-        meta = json.loads((folder / META_FILE).read_text(encoding="utf-8"))
-        commit = meta.get("commit")
-    except (OSError, ValueError, AttributeError):
+        commit = read_object(folder / META_FILE).get("commit")
+    except (OSError, ValueError):
         commit = None
     if isinstance(commit, str) and is_full_commit(commit):
         return commit
@@ -202,7 +200,7 @@ def _write_meta(folder: Path, url: str, ref: str, commit: str) -> None:
         "commit": commit or None,
         "git_url": url,
     }
-    write_atomic(folder / META_FILE, json.dumps(meta, indent=2))
+    write_object(folder / META_FILE, meta)
 
 
 async def _put_in_place(fresh: Path, folder: Path, *, replace: bool) -> None:

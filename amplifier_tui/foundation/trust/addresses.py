@@ -29,11 +29,7 @@ _NEVER_WITHOUT = frozenset({"provider-anthropic"})
 _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "host.docker.internal")
 
 
-def missing_keys(
-    provider: Mapping[str, Any],
-    environ: Mapping[str, str],
-    known: Mapping[str, tuple[str, ...]] = KNOWN_KEYS,
-) -> list[str]:
+def missing_keys(provider: Mapping[str, Any], environ: Mapping[str, str]) -> list[str]:
     """Return the variables a provider's entry needs and does not find.
 
     An OpenAI-compatible server on this machine needs no key.
@@ -41,7 +37,6 @@ def missing_keys(
     Args:
         provider: A module entry; its configuration may refer to variables as `${VAR}`.
         environ: The environment, with the keys of `keys.env` in it.
-        known: Variables by module id, of providers that look for a key themselves.
     """
     config = provider.get("config")
     config = config if isinstance(config, Mapping) else {}
@@ -49,7 +44,7 @@ def missing_keys(
     if module not in _NEVER_WITHOUT and _is_local(_base_url(module, config, environ)):
         return [name for name in missing_variables(dict(config), environ) if "KEY" not in name]
     missing = missing_variables(dict(config), environ)
-    names = known.get(module, ())
+    names = KNOWN_KEYS.get(module, ())
     given = expand_variables(config.get("api_key") or "", environ)
     if names and not given and not any(environ.get(name) for name in names):
         missing.append(names[0])

@@ -116,8 +116,7 @@ class KeyGuard:
 
     def destinations(self) -> list[KeyDestination]:
         """Return every server that would get a key and must be asked about."""
-        found = [self._destination(entry) for entry in entries_of(self._bundle)]
-        return [each for each in found if each is not None]
+        return [found for found in map(self._destination, entries_of(self._bundle)) if found]
 
     async def apply(self, plan: dict[str, Any], gate: TrustGate) -> list[RefusedModule]:
         """Ask about every server, and take out of the plan what may not have its key.
@@ -145,7 +144,7 @@ class KeyGuard:
             return None
         own = self._own_addresses(module, module_key(entry))
         for raw in addresses_in(config):
-            address = str(expand_variables(raw, self._environ)).strip()
+            address = _expanded(raw, self._environ)
             if not address or self._is_own_variable(raw) or origin_of(address) in own:
                 continue
             if not is_vendor(module, address) and not is_this_machine(address):
@@ -155,9 +154,9 @@ class KeyGuard:
                     instance=str(entry.get("id") or ""),
                     agent=found.agent,
                     # Not a key itself, should the address contain one.
-                    url=origin_of(str(expand_variables(raw, self._masked)).strip()),
+                    url=origin_of(_expanded(raw, self._masked)),
                     keys=keys,
-                    included_by=self._contributors(found.origin),
+                    included_by=self._bundle.contributors(found.origin),
                 )
         return None
 
@@ -179,19 +178,16 @@ class KeyGuard:
         return written and not found.agent and not self._sets_key(found.module)
 
     def _sets_key(self, module: str) -> bool:
-        return any(
-            isinstance(config, Mapping) and any(_SECRET.search(str(name)) for name in config)
-            for scope in self._settings.by_scope
-            for config in self._configs(scope, module, module)
-        )
+        scopes = self._settings.by_scope
+        configs = (config for scope in scopes for config in self._configs(scope, module, module))
+        return any(_SECRET.search(str(name)) for config in configs for name in config)
 
     def _own_addresses(self, module: str, key: str) -> set[str]:
-        found: set[str] = set()
-        for scope in _OWN_SCOPES:
-            for config in self._configs(scope, module, key):
-                for raw in addresses_in(config):
-                    found.add(origin_of(str(expand_variables(raw, self._environ)).strip()))
-        return found - {""}
+        configs = (each for scope in _OWN_SCOPES for each in self._configs(scope, module, key))
+        found = (raw for config in configs for raw in addresses_in(config))
+        return {origin_of(str(expand_variables(raw, self._environ)).strip()) for raw in found} - {
+            ""
+        }
 
     def _configs(self, scope: Scope, module: str, key: str) -> Iterator[Mapping[str, Any]]:
         settings = self._settings
@@ -205,12 +201,8 @@ class KeyGuard:
             yield override["config"]
 
     def _is_own_variable(self, raw: str) -> bool:
-        name = only_variable(raw)
-        return (
-            name is not None
-            and bool(self._environ.get(name))
-            and _ADDRESS_VARIABLE.search(name) is not None
-        )
+        name = only_variable(raw) or ""
+        return bool(self._environ.get(name) and _ADDRESS_VARIABLE.search(name))
 
     def _is_trusted(self, found: ModuleEntry) -> bool:
         files = [each.path for each in self._bundle.origins.get(found.origin, [])]
@@ -223,10 +215,9 @@ class KeyGuard:
             for file in files
         )
 
-    def _contributors(self, origin: str) -> tuple[str, ...]:
-        listed = self._bundle.origins.get(origin, [])
-        names = dict.fromkeys(each.bundle for each in listed)
-        return tuple(names) or (self._bundle.name,)
+
+def _expanded(address: str, environ: Mapping[str, str]) -> str:
+    return str(expand_variables(address, environ)).strip()
 
 
 def _remove(plan: dict[str, Any], found: ModuleEntry) -> None:
