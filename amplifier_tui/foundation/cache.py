@@ -41,11 +41,7 @@ class SimpleCache:
 
 
 class DiskCache:
-    """Keeps bundles as JSON files, one per key.
-
-    Args:
-        cache_dir: The folder; made when the first bundle is stored.
-    """
+    """Keeps bundles as JSON files, one per key, in a folder that is made when it is needed."""
 
     def __init__(self, cache_dir: Path) -> None:
         self._folder = cache_dir

@@ -34,11 +34,7 @@ class BundleNotFoundError(BundleError):
 
 
 class SourceNotFetchedError(BundleNotFoundError):
-    """The source is not in the cache, and fetching is off (offline).
-
-    Args:
-        uri: The source, credentials taken out.
-    """
+    """The source `uri` is not in the cache, and fetching is off (offline)."""
 
     def __init__(self, uri: str) -> None:
         super().__init__(

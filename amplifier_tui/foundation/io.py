@@ -87,11 +87,7 @@ class YamlLimitError(yaml.YAMLError):
 
 
 class YamlDocument:
-    """One YAML document: its data, and where in the file each value stands.
-
-    Args:
-        text: The document.
-        first_line: Line of the file on which it starts, counted from 1.
+    """One YAML document, which starts on a line of a file, and where in it each value stands.
 
     Raises:
         yaml.YAMLError: See `load_yaml`.

@@ -183,14 +183,13 @@ async def refresh(
 ) -> list[SourceUpdate]:
     """Look for what is newer and, unless `check_only` is set, fetch it.
 
+    Returns the state of every source, after the update if there was one.
+
     Args:
         bundle: Loaded with the resolver's way to fetch, settings applied.
         sources: Resolves without a lock, so that a branch means what it is now.
         lock: The project's; None for none.
         check_only: Only look.
-
-    Returns:
-        The state of every source, after the update if there was one.
     """
     found = [
         SourceUpdate(

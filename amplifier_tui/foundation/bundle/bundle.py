@@ -22,11 +22,9 @@ class Bundle(BundleData):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], base_path: Path | None = None) -> "Bundle":
-        """Build a bundle from the mapping of a bundle file.
+        """Build a bundle from the mapping of a bundle file, which is not changed.
 
-        Args:
-            data: The frontmatter or YAML document; not changed.
-            base_path: Folder of the file; relative sources and context files start there.
+        Relative sources and context files start at `base_path`, the folder of the file.
 
         Raises:
             BundleValidationError: A section has the wrong shape.

@@ -46,9 +46,7 @@ class BundleModuleSource:
 class BundleModuleResolver:
     """Resolves module ids to the folders they were activated in.
 
-    Args:
-        paths: Folder of each module.
-        activator: Activates a module late, when a plan brings one that was not prepared.
+    With an `activator`, a module that was not prepared is activated when a plan brings its source.
     """
 
     def __init__(self, paths: Mapping[str, Path], activator: ModuleActivator | None = None) -> None:

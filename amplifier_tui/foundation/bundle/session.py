@@ -43,12 +43,7 @@ WORKING_DIR_CAPABILITY = "session.working_dir"
 
 
 def get_working_dir(coordinator: Any, fallback: Path | str | None = None) -> Path:
-    """Return a session's folder.
-
-    Args:
-        coordinator: The session's.
-        fallback: Used when the session has none; default the process's folder.
-    """
+    """Return a session's folder; without one `fallback`, else the process's."""
     value = coordinator.get_capability(WORKING_DIR_CAPABILITY)
     return Path(value or fallback or Path.cwd())
 

@@ -27,9 +27,7 @@ class Finding(NamedTuple):
 def content_findings(bundle: BundleData, *, named: bool = True) -> Iterator[Finding]:
     """Yield what is wrong with a bundle's content, which need not be complete enough to run.
 
-    Args:
-        bundle: The bundle.
-        named: It must have a name; one that is only included needs none.
+    A bundle that is only included need not be `named`.
     """
     if named and not bundle.name:
         yield Finding(("bundle",), "Bundle must have a name")
@@ -87,11 +85,7 @@ class ValidationResult:
 
 
 class BundleValidator:
-    """Checks bundles.
-
-    Args:
-        strict: Warnings are errors.
-    """
+    """Checks bundles; when it is `strict`, warnings are errors."""
 
     def __init__(self, strict: bool = False) -> None:
         self.strict = strict

@@ -16,21 +16,14 @@ def format_context_block(
 ) -> str:
     """Return every collected content in a `<context_file>` block, a blank line between them.
 
-    Args:
-        deduplicator: The contents.
-        mention_to_path: What each mention resolved to; a path without a mention stands alone.
+    A block names the mentions of its paths; a path without a mention stands alone.
     """
     names = mentions_by_path(mention_to_path or {})
     return "\n\n".join(format_context_file(file, names) for file in deduplicator.get_unique_files())
 
 
 def format_context_file(file: ContextFile, names: Mapping[Path, list[str]]) -> str:
-    """Return one content in its block.
-
-    Args:
-        file: The content.
-        names: The mentions of each path.
-    """
+    """Return one content in its block, with the mentions of each path."""
     labels: list[str] = []
     for path in file.paths:
         mentions = names.get(path, [])

@@ -128,8 +128,9 @@ async def load_mentions(
 ) -> list[MentionResult]:
     """Load the files a text mentions, and those they mention, `max_depth` levels down.
 
-    Mentions inside a loaded file are never the user's own words, so they are resolved confined
-    (see `BaseMentionResolver.resolve_confined`) where the resolver can do that.
+    Mentions inside a loaded file are never the user's own words, so they are resolved confined (see
+    `BaseMentionResolver.resolve_confined`) where the resolver can do that. The result has one entry
+    for each mention of `text` itself; errors are in there, never raised.
 
     Args:
         text: The text.
@@ -140,9 +141,6 @@ async def load_mentions(
         max_depth: Levels below the files that `text` itself mentions.
         confined: `text` is a stranger's as well.
         resolved: Filled with the path of every mention on every level.
-
-    Returns:
-        One result for each mention of `text` itself; errors are in there, never raised.
     """
     collected = deduplicator or ContentDeduplicator()
     paths = {} if resolved is None else resolved
@@ -169,12 +167,7 @@ async def load_mentions(
 
 
 def read_mentioned(mention: str, path: Path) -> MentionResult:
-    """Read a file, or list a folder; what cannot be had is in the result, nothing is raised.
-
-    Args:
-        mention: What the result is for.
-        path: The file or folder.
-    """
+    """Read a file, or list a folder, for a mention; errors are in the result, never raised."""
     try:
         if path.is_dir():
             return MentionResult(mention, path, _listing(path), is_directory=True)

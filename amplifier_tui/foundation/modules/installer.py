@@ -25,11 +25,7 @@ VERSION = 1
 
 
 class InstallStateManager:
-    """Remembers what was installed for this Python; any doubt means it was not.
-
-    Args:
-        cache_dir: Folder of the state file.
-    """
+    """Remembers what was installed for this Python; any doubt means it was not."""
 
     def __init__(self, cache_dir: Path) -> None:
         self._file = cache_dir / "install-state.json"
@@ -113,9 +109,7 @@ class InstallError(BundleError):
 def install_command(project: Project, overrides: Path | None = None) -> list[str]:
     """Return the command that installs a project, or its `requirements.txt` if it is none.
 
-    Args:
-        project: The folder.
-        overrides: File with versions that uv is to take whatever the project asks for.
+    The file `overrides` has versions that uv is to take whatever the project asks for.
     """
     what = (
         ["-e", str(project.path)]

@@ -136,12 +136,10 @@ class BundleRegistry:
     async def load(
         self, name_or_uri: str | None = None, *, auto_register: bool = True
     ) -> Bundle | dict[str, Bundle]:
-        """Load a bundle with its includes, or every registered one.
+        """Load a bundle by name, path or URI with its includes, or every registered one.
 
-        Args:
-            name_or_uri: A registered name, a path or a URI. Without it all registered bundles are
-                loaded concurrently; what cannot be is logged, left out and in `failures`.
-            auto_register: Has no effect: every named bundle that loads is registered.
+        All are loaded concurrently; what cannot be is logged, left out and in `failures`. Every
+        named bundle that loads is registered, whatever `auto_register` says.
 
         Raises:
             BundleError: The one bundle cannot be had.
@@ -287,7 +285,7 @@ async def load_bundle(
     Args:
         source: A registered name, a path or a URI.
         auto_include: Load and compose what it includes.
-        registry: Default a new one for the Amplifier home.
+        registry: Default a new one for the Amplifier home, with the following three.
         strict: An include that cannot be had is an error, instead of a note in `Bundle.skipped`.
         trust: Asked before anything is fetched; the default refuses what is not shipped.
         progress: Told what goes on.

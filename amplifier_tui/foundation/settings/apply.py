@@ -30,13 +30,7 @@ def apply_settings(
 
     Configuration: the bundle's, then `overrides`, then `config.providers` and `modules`. Sources:
     the bundle's, then `sources.modules`, `overrides`, `config.providers`, the project's own
-    `.amplifier/modules/<id>`, and the variable `AMPLIFIER_MODULE_<ID>`.
-
-    Args:
-        bundle: Composed; not changed.
-        settings: The user's.
-        environ: Default `os.environ`.
-        project: Folder with `.amplifier/modules`; default the settings' project.
+    `.amplifier/modules/<id>`, and the variable `AMPLIFIER_MODULE_<ID>` of `environ`.
     """
     result = bundle.compose()
     result._source_uri = bundle._source_uri

@@ -27,10 +27,9 @@ class Wrong(NamedTuple):
 
 
 def without_wrong(data: dict[str, Any]) -> tuple[dict[str, Any], list[Wrong]]:
-    """Return settings without what has the wrong shape, and what that was.
+    """Return the settings of a file without what has the wrong shape, and what that was.
 
-    Args:
-        data: One file's content; the mappings on the way to a wrong value are changed.
+    The mappings in `data` on the way to a wrong value are changed.
     """
     wrong = list(_check(data, _SHAPE, ()))
     # Of several entries of one list the last goes first, so that the indexes stay true.

@@ -130,11 +130,9 @@ class FetchContext:
 
 @contextlib.contextmanager
 def requested_by(subject: str, included_by: tuple[str, ...] = ()) -> Iterator[None]:
-    """Say in whose name the enclosed code asks for sources.
+    """Say for which bundle or module the enclosed code asks for sources.
 
-    Args:
-        subject: The bundle or module the source is for.
-        included_by: Names of the bundles that lead to it, outermost first.
+    `included_by` are the names of the bundles that lead to it, outermost first.
     """
     token = _requester.set((subject, included_by))
     try:
@@ -158,11 +156,7 @@ def join_subpath(root: Path, subpath: str) -> Path:
 
 
 class FetchingHandler:
-    """Base of the handlers that fetch into the cache, and use what is there without the network.
-
-    Args:
-        context: How to fetch; the default refuses what is not shipped.
-    """
+    """Base of the handlers that fetch into the cache, and use what is there without the network."""
 
     def __init__(self, context: FetchContext | None = None) -> None:
         self._context = context or FetchContext()
@@ -187,10 +181,7 @@ class FetchingHandler:
 def cache_name(key: str, readable: str, default: str) -> str:
     """Return the name under which a source is cached; the Amplifier CLI uses the same ones.
 
-    Args:
-        key: What tells the source from others.
-        readable: Goes first in the name, as far as it is harmless.
-        default: Instead of `readable` when nothing of that is left.
+    `key` tells the source from others; `readable`, or else `default`, begins the name.
     """
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", readable).lstrip(".") or default

@@ -19,10 +19,8 @@ from amplifier_tui.foundation.sources.context import join_subpath
 
 
 class FileSourceHandler:
-    """Finds what is on this machine already.
-
-    Args:
-        base_path: Folder that relative paths are in; default the working directory.
+    """Finds what is on this machine; relative paths are in `base_path` (default: the working
+    folder).
     """
 
     def __init__(self, base_path: Path | None = None) -> None:
@@ -89,11 +87,10 @@ class PackageSourceHandler:
 
 
 def package_folder(name: str) -> Path | None:
-    """Return the folder of an installed package.
+    """Return the folder of an installed package, or None.
 
-    Args:
-        name: Of a package, of a distribution, or of a module: `tool-x` also finds
-            `amplifier-module-tool-x`.
+    The name is that of a package, of a distribution, or of a module: `tool-x` also finds
+    `amplifier-module-tool-x`.
     """
     if not _NAME.match(name):
         return None

@@ -31,13 +31,8 @@ def unpack_zip(
 ) -> None:
     """Unpack a zip archive into a folder that does not exist; a failure leaves no folder.
 
-    Sizes are counted as bytes come out, whatever the archive's directory claims.
-
-    Args:
-        archive: The file.
-        target: The folder to make.
-        limits: Entries and bytes that may come out.
-        stop: Set by a caller who no longer wants it.
+    Sizes are counted as bytes come out, whatever the archive's directory claims. `stop` is set by a
+    caller who no longer wants it.
 
     Raises:
         BundleNotFoundError: It is no archive, is damaged or encrypted, exceeds the limits, or has

@@ -67,11 +67,7 @@ class RecordStore(Protocol):
 
 @dataclass
 class MemoryRecords:
-    """Keeps the newest records for as long as the program runs.
-
-    Attributes:
-        limit: How many are kept.
-    """
+    """Keeps the newest records, at most `limit`, for as long as the program runs."""
 
     limit: int = 64
     _records: "OrderedDict[str, ChildRecord]" = field(default_factory=OrderedDict)

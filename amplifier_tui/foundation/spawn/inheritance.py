@@ -18,7 +18,7 @@ def child_plan(
     tool_inheritance: Mapping[str, Any] | None = None,
     hook_inheritance: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the mount plan of a child.
+    """Return the mount plan of a child: tools and hooks the agent declares itself are always in it.
 
     Args:
         parent: The parent's plan; not changed.
@@ -28,9 +28,6 @@ def child_plan(
         agents: Further agents the child may know of, beside those in the plan.
         tool_inheritance: `exclude_tools` or `inherit_tools` of this call.
         hook_inheritance: `exclude_hooks` or `inherit_hooks` of this call.
-
-    Returns:
-        A plan of its own. Tools and hooks the agent declares itself are always in it.
     """
     plan: dict[str, Any] = copy_plain(dict(parent))
     _apply_policy(plan)

@@ -30,13 +30,9 @@ _LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0", "host.docker.interna
 
 
 def missing_keys(provider: Mapping[str, Any], environ: Mapping[str, str]) -> list[str]:
-    """Return the variables a provider's entry needs and does not find.
+    """Return the variables that a provider's entry needs and `environ` lacks.
 
     An OpenAI-compatible server on this machine needs no key.
-
-    Args:
-        provider: A module entry; its configuration may refer to variables as `${VAR}`.
-        environ: The environment, with the keys of `keys.env` in it.
     """
     config = provider.get("config")
     config = config if isinstance(config, Mapping) else {}
@@ -87,9 +83,7 @@ _ADDRESS = re.compile(r"(?i)^(?:https?|wss?)://")
 def addresses_in(config: Any, name: str = "") -> Iterator[str]:
     """Yield every text of a configuration that says where something is sent, as written.
 
-    Args:
-        config: Plain data.
-        name: Name of the field it is in.
+    `name` is that of the field the configuration is in.
     """
     if isinstance(config, str):
         if config.strip() and (_FIELD.search(name) or _ADDRESS.match(config.strip())):

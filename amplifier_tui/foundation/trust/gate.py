@@ -52,8 +52,7 @@ TrustCallback = Callable[[TrustRequest], bool | Awaitable[bool]]
 def shipped_only(shipped: Iterable[Path] = ()) -> TrustCallback:
     """Return the default answer: what is inside the program's own folders, and nothing else.
 
-    Args:
-        shipped: Folders that come with the program beside its package.
+    `shipped` are folders that come with the program beside its package.
     """
     roots = (_PACKAGE, *shipped)
 
@@ -70,11 +69,7 @@ def trust_everything(request: TrustRequest) -> bool:
 
 
 class TrustGate:
-    """Asks the callback, one question at a time and none of them twice.
-
-    Args:
-        callback: The decision; None is `shipped_only()`.
-    """
+    """Asks the callback (default `shipped_only()`), one question at a time, none of them twice."""
 
     def __init__(self, callback: TrustCallback | None = None) -> None:
         self._callback = callback or shipped_only()

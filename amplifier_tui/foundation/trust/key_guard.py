@@ -119,11 +119,10 @@ class KeyGuard:
         return [found for found in map(self._destination, entries_of(self._bundle)) if found]
 
     async def apply(self, plan: dict[str, Any], gate: TrustGate) -> list[RefusedModule]:
-        """Ask about every server, and take out of the plan what may not have its key.
+        """Ask about every server, and take out of the bundle's mount plan what may not have its
+        key.
 
-        Args:
-            plan: The bundle's mount plan; changed in place, its entries are the bundle's own.
-            gate: Answers.
+        The plan is changed in place.
         """
         refused: list[RefusedModule] = []
         for entry in list(entries_of(self._bundle)):
