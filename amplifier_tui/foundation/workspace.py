@@ -128,7 +128,7 @@ class Workspace:
             from amplifier_tui.foundation.checks.preview import failed_preview
 
             error = BundleNotFoundError(f"There is no bundle {name!r}")
-            return failed_preview(name, name, "", error)
+            return failed_preview(BundleEntry(name, name, ""), error)
         return await self._preview(entry)
 
     async def load(
@@ -144,8 +144,7 @@ class Workspace:
             BundleError: It cannot be had. What `bundle.app` names and cannot be had is in
                 `Bundle.skipped` instead.
         """
-        entry = await asyncio.to_thread(self._entry, name)
-        return await self._load(entry, self._fetch(trust, progress))
+        return (await self._load_named(name, trust, progress))[0]
 
     async def prepare(
         self,
@@ -164,8 +163,7 @@ class Workspace:
         Raises:
             BundleError: It cannot be had, or in strict mode a module cannot be activated.
         """
-        fetch = self._fetch(trust, progress)
-        bundle = await self._load(await asyncio.to_thread(self._entry, name), fetch)
+        bundle, fetch = await self._load_named(name, trust, progress)
         prepared = await bundle.prepare(
             install_deps=install_deps, progress_callback=progress, strict=strict, fetch=fetch
         )
@@ -187,9 +185,7 @@ class Workspace:
             BundleError: The bundle or one of its sources cannot be had.
             OSError: The lock cannot be written.
         """
-        fetch = self._fetch(trust, progress)
-        fetch.lock = None
-        bundle = await self._load(await asyncio.to_thread(self._entry, name), fetch)
+        bundle, fetch = await self._load_named(name, trust, progress, locked=False)
         if bundle.skipped:
             first = bundle.skipped[0]
             error = TrustRefusedError if first.kind == "refused" else BundleError
@@ -222,9 +218,8 @@ class Workspace:
         """
         from amplifier_tui.foundation.updates import refresh
 
-        fetch = self._fetch(trust, progress)
-        lock, fetch.lock = self.lock, None
-        bundle = await self._load(await asyncio.to_thread(self._entry, name), fetch)
+        bundle, fetch = await self._load_named(name, trust, progress, locked=False)
+        lock = self.lock
         sources = self._registry(fetch, persist=False).source_resolver
         rows = await refresh(bundle, sources, lock, check_only=check_only)
         if not check_only and lock is not None and lock.sources:
@@ -234,7 +229,7 @@ class Workspace:
 
     def registry(self) -> BundleRegistry:
         """Return the user's registry, with `sources.bundles` redirecting includes."""
-        return self._registry(self._fetch(None, None))
+        return self._registry(FetchContext(TrustGate(shipped_only(self.shipped)), lock=self.lock))
 
     async def _preview(self, entry: BundleEntry) -> "BundleDescription":
         from amplifier_tui.foundation.checks.preview import failed_preview, preview_bundle
@@ -243,17 +238,15 @@ class Workspace:
         try:
             bundle = await self._load(entry, fetch, persist=False)
         except BundleError as error:
-            return failed_preview(entry.name, entry.source, entry.origin, error)
+            return failed_preview(entry, error)
         except OSError as error:
             # One bundle on a bad disk must not cost the list of the others.
             failure = BundleLoadError(f"Cannot be read: {error.strerror or error}")
-            return failed_preview(entry.name, entry.source, entry.origin, failure)
+            return failed_preview(entry, failure)
         registry = self._registry(fetch, persist=False)
         return await preview_bundle(
             bundle,
-            name=entry.name,
-            source=entry.source,
-            origin=entry.origin,
+            entry,
             sources=registry.source_resolver,
             environ=self.environ,
             working_dir=self.project,
@@ -289,8 +282,7 @@ class Workspace:
         bundle = await load_bundle(entry.source, registry=registry)
         for uri in self.settings.app_bundles:
             bundle = await self._with_app_bundle(bundle, uri, registry)
-        source_uri, bundle = bundle._source_uri, bundle.compose()
-        bundle._source_uri = source_uri
+        bundle = bundle.compose()
         # Agents first: their tools take part in overrides and sources.
         await asyncio.to_thread(bundle.load_agent_metadata)
         return apply_settings(bundle, self.settings, environ=self.environ, project=self.project)
@@ -301,8 +293,7 @@ class Workspace:
             loaded = await load_bundle(uri if found is None else found.source, registry=registry)
         except BundleError as error:
             result = bundle.compose()
-            skipped = SkippedInclude(redact_uri(uri), _APP, str(error))
-            result.skipped.append(skipped)
+            result.skipped.append(SkippedInclude(redact_uri(uri), _APP, str(error)))
         else:
             layer = loaded.compose()
             layer.origins = tag_origins(origins_of(layer), _APP)
@@ -310,22 +301,25 @@ class Workspace:
             layer.name = layer.version = layer.description = ""
             layer.base_path = None
             result = bundle.compose(layer)
-        result._source_uri = bundle._source_uri
+            result._source_uri = bundle._source_uri
         return result
 
-    def _entry(self, name: str) -> BundleEntry:
-        entry = self.catalog().find(name)
+    async def _load_named(
+        self,
+        name: str,
+        trust: TrustCallback | None,
+        progress: ProgressCallback | None,
+        *,
+        locked: bool = True,
+    ) -> tuple[Bundle, FetchContext]:
+        entry = await asyncio.to_thread(lambda: self.catalog().find(name))
         if entry is None:
             raise BundleNotFoundError(
                 f"There is no bundle {name!r}", remedy="Look at the list of bundles."
             )
-        return entry
-
-    def _fetch(
-        self, trust: TrustCallback | None, progress: ProgressCallback | None
-    ) -> FetchContext:
         gate = TrustGate(trust or shipped_only(self.shipped))
-        return FetchContext(gate, progress, lock=self.lock)
+        fetch = FetchContext(gate, progress, lock=self.lock if locked else None)
+        return await self._load(entry, fetch), fetch
 
     def _registry(self, fetch: FetchContext, *, persist: bool = True) -> BundleRegistry:
         registry = BundleRegistry(

@@ -31,6 +31,8 @@ def compose(bundle: B, *others: BundleData) -> B:
     )
     if bundle.name and bundle.base_path is not None:
         result.source_base_paths.setdefault(bundle.name, bundle.base_path)
+    if not others:
+        result._source_uri = bundle._source_uri
     for other in others:
         _layer(result, other)
     return result

@@ -11,6 +11,7 @@ from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.model import BundleData, SkippedInclude
 from amplifier_tui.foundation.bundle.preparing import modules_with_source
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
+from amplifier_tui.foundation.catalog import BundleEntry
 from amplifier_tui.foundation.checks.bundle_file import Problem, check_files_of, problem_of
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule, preview_modules
 from amplifier_tui.foundation.checks.validator import content_findings
@@ -120,17 +121,17 @@ class BundleDescription:
         return None if self.problem is None else self.problem.line
 
 
-def failed_preview(name: str, source: str, origin: str, error: BundleError) -> BundleDescription:
+def failed_preview(entry: BundleEntry, error: BundleError) -> BundleDescription:
     """Describe a bundle that cannot be loaded."""
     missing = _not_fetched(error)
     return BundleDescription(
-        name=name,
-        source=redact_uri(source),
-        origin=origin,
+        name=entry.name,
+        source=redact_uri(entry.source),
+        origin=entry.origin,
         state="invalid" if missing is None else "not_fetched",
         error=str(error),
         problem=problem_of(error),
-        to_fetch=() if missing is None else (PlannedFetch(missing.uri, name, "bundle"),),
+        to_fetch=() if missing is None else (PlannedFetch(missing.uri, entry.name, "bundle"),),
     )
 
 
@@ -142,10 +143,8 @@ def _not_fetched(error: BaseException | None) -> SourceNotFetchedError | None:
 
 async def preview_bundle(
     bundle: Bundle,
+    entry: BundleEntry,
     *,
-    name: str,
-    source: str,
-    origin: str,
     sources: SimpleSourceResolver,
     environ: Mapping[str, str],
     working_dir: Path,
@@ -155,9 +154,7 @@ async def preview_bundle(
 
     Args:
         bundle: The bundle.
-        name: The name the user knows it by.
-        source: Path or URI.
-        origin: See `catalog.BundleEntry`.
+        entry: What the user knows it by, and where it is.
         sources: Used to look what is on this machine, so it should be offline.
         environ: The environment, with the keys of `keys.env` in it.
         working_dir: Where plain mentions start.
@@ -172,19 +169,15 @@ async def preview_bundle(
     parts = await factory.parts()
     prompt = [PromptPart(source_id, text_tokens(text)) for source_id, text in parts]
     preview = BundleDescription(
-        name=name,
-        source=redact_uri(source),
-        origin=origin,
+        name=entry.name,
+        source=redact_uri(entry.source),
+        origin=entry.origin,
         version=str(bundle.version),
         description=bundle.description,
         plan=bundle.to_mount_plan(),
         modules=tuple(modules),
         agents=tuple(_agent(key, value) for key, value in bundle.agents.items()),
-        context_files=tuple(
-            part.source_id.removeprefix("file:")
-            for part in prompt
-            if part.source_id.startswith("file:")
-        ),
+        context_files=tuple(name[5:] for name, _ in parts if name.startswith("file:")),
         prompt=tuple(prompt),
         base_tokens=sum(part.tokens for part in prompt),
         missing_keys=_missing_keys(modules),

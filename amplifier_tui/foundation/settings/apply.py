@@ -33,7 +33,6 @@ def apply_settings(
     `.amplifier/modules/<id>`, and the variable `AMPLIFIER_MODULE_<ID>` of `environ`.
     """
     result = bundle.compose()
-    result._source_uri = bundle._source_uri
     had_providers = bool(result.providers)
     _write_out_entries(result)
     for found in entries_of(result):
