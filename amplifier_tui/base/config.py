@@ -70,6 +70,8 @@ class ModuleSettings(BaseModel):
         allow_inf_nan=False,
         populate_by_name=True,
         arbitrary_types_allowed=True,
+        # Only what is read is built: bases and the arguments of tools cost nothing at the start.
+        defer_build=True,
     )
 
     module: ClassVar[str]
