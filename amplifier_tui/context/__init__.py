@@ -35,9 +35,9 @@ __getattr__, __dir__, __all__ = lazy_names(
             TokenBudgetComposedStrategy ToolResultCompactionStrategy TruncationStrategy
             apply_compaction
         """,
-        "attribution": "source_of",
         "compaction.as_plan": "StrategyPlanner",
         "compaction.plan": "Action Plan",
+        "entries": "source_of",
         "errors": """
             ContextError ContextSourceError HistoryUnavailableError
             MemoryUnavailableError SummaryError
@@ -49,8 +49,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "memory.store": "MemoryStore",
         "pipeline": "ContextPipeline",
         "request.budget": "Budget BudgetPolicy",
-        "request.events": "CONTEXT_BUDGET",
-        "request.report": "ContextReport",
+        "request.report": "CONTEXT_BUDGET ContextReport",
         "request.shares": "SourceLine",
         "state_file": "read_state write_state",
         "turn": "LedgerHistory",

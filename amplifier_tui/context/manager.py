@@ -8,7 +8,7 @@ from typing import Any
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.context.ledger import Ledger, check_message
 from amplifier_tui.context.request.budget import BudgetPolicy
-from amplifier_tui.context.request.events import ContextEvents
+from amplifier_tui.context.request.report import ContextEvents
 from amplifier_tui.context.request.system_prompt import SystemPromptFactory
 from amplifier_tui.context.request.view import ContextView, Planner
 

@@ -29,8 +29,7 @@ from amplifier_tui.context.compaction.plan import Plan
 from amplifier_tui.context.compaction.summary import summarize
 from amplifier_tui.context.errors import ContextSourceError, HistoryUnavailableError
 from amplifier_tui.context.manager import SessionContextManager
-from amplifier_tui.context.request.events import ContextEvents
-from amplifier_tui.context.request.report import ContextReport
+from amplifier_tui.context.request.report import ContextEvents, ContextReport
 from amplifier_tui.context.turn import (
     LedgerHistory,
     ProviderTurn,

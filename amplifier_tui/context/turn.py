@@ -16,9 +16,8 @@ from amplifier_tui.context.adr.message import Message
 from amplifier_tui.context.adr.provider import ContextProvider, SessionContext
 from amplifier_tui.context.adr.response import AgentResponse
 from amplifier_tui.context.adr.session import AgentSession
-from amplifier_tui.context.attribution import ATTRIBUTION
 from amplifier_tui.context.compaction.shorten import shortened
-from amplifier_tui.context.entries import Entry, read_entry
+from amplifier_tui.context.entries import ATTRIBUTION, Entry, read_entry
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.request.frame import LentTurn
 

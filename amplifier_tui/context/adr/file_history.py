@@ -8,12 +8,12 @@ import logging
 import re
 from base64 import urlsafe_b64encode
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Unpack
 
 from amplifier_tui.base.jsonl import append_rows, read_rows
-from amplifier_tui.context.adr.history import HistoryProvider
+from amplifier_tui.context.adr.history import HistoryFlags, HistoryProvider
 from amplifier_tui.context.adr.message import Message
 from amplifier_tui.context.adr.strategies.annotations import is_excluded
 
@@ -29,13 +29,8 @@ class FileHistoryProvider(HistoryProvider):
     Args:
         storage_path: Folder of the files.
         source_id: Name under which everything it adds is known.
-        load_messages: See `HistoryProvider`.
-        store_inputs: See `HistoryProvider`.
-        store_context_messages: See `HistoryProvider`.
-        store_context_from: See `HistoryProvider`.
-        store_outputs: See `HistoryProvider`.
-        store_responses: See `HistoryProvider`.
         skip_excluded: Leave out what a compaction has excluded.
+        **flags: What to load and store; see `HistoryProvider`.
     """
 
     DEFAULT_SOURCE_ID: ClassVar[str] = "file_history"
@@ -45,23 +40,10 @@ class FileHistoryProvider(HistoryProvider):
         storage_path: Path | str,
         *,
         source_id: str | None = None,
-        load_messages: bool = True,
-        store_inputs: bool = True,
-        store_context_messages: bool = False,
-        store_context_from: Collection[str] | str | None = None,
-        store_outputs: bool = True,
-        store_responses: bool | None = None,
         skip_excluded: bool = False,
+        **flags: Unpack[HistoryFlags],
     ) -> None:
-        super().__init__(
-            source_id or self.DEFAULT_SOURCE_ID,
-            load_messages=load_messages,
-            store_inputs=store_inputs,
-            store_context_messages=store_context_messages,
-            store_context_from=store_context_from,
-            store_outputs=store_outputs,
-            store_responses=store_responses,
-        )
+        super().__init__(source_id or self.DEFAULT_SOURCE_ID, **flags)
         self.skip_excluded = skip_excluded
         self._folder = Path(storage_path)
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)

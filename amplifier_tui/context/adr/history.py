@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict, Unpack
 
 from amplifier_tui.context.adr.message import Message
 from amplifier_tui.context.adr.provider import ContextProvider, SessionContext, as_sources
 from amplifier_tui.context.adr.session import AgentSession
 from amplifier_tui.context.adr.strategies.annotations import is_excluded
-from amplifier_tui.context.attribution import ATTRIBUTION
+from amplifier_tui.context.entries import ATTRIBUTION
 
 _RUNTIME_MARKS = (ATTRIBUTION, "attribution")
+
+
+class HistoryFlags(TypedDict, total=False):
+    """What a history loads and stores; see `HistoryProvider`."""
+
+    load_messages: bool
+    store_inputs: bool
+    store_context_messages: bool
+    store_context_from: Collection[str] | str | None
+    store_outputs: bool
+    store_responses: bool | None
 
 
 class HistoryProvider(ContextProvider, ABC):
@@ -132,13 +143,8 @@ class InMemoryHistoryProvider(HistoryProvider):
 
     Args:
         source_id: Name under which everything it adds is known.
-        load_messages: See `HistoryProvider`.
-        store_inputs: See `HistoryProvider`.
-        store_context_messages: See `HistoryProvider`.
-        store_context_from: See `HistoryProvider`.
-        store_outputs: See `HistoryProvider`.
-        store_responses: See `HistoryProvider`.
         skip_excluded: Leave out what a compaction of the stored history has excluded.
+        **flags: What to load and store; see `HistoryProvider`.
     """
 
     DEFAULT_SOURCE_ID: ClassVar[str] = "in_memory"
@@ -147,23 +153,10 @@ class InMemoryHistoryProvider(HistoryProvider):
         self,
         source_id: str | None = None,
         *,
-        load_messages: bool = True,
-        store_inputs: bool = True,
-        store_context_messages: bool = False,
-        store_context_from: Collection[str] | str | None = None,
-        store_outputs: bool = True,
-        store_responses: bool | None = None,
         skip_excluded: bool = False,
+        **flags: Unpack[HistoryFlags],
     ) -> None:
-        super().__init__(
-            source_id or self.DEFAULT_SOURCE_ID,
-            load_messages=load_messages,
-            store_inputs=store_inputs,
-            store_context_messages=store_context_messages,
-            store_context_from=store_context_from,
-            store_outputs=store_outputs,
-            store_responses=store_responses,
-        )
+        super().__init__(source_id or self.DEFAULT_SOURCE_ID, **flags)
         self.skip_excluded = skip_excluded
 
     async def get_messages(

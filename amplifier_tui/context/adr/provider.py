@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from amplifier_tui.context.adr.message import Message
-from amplifier_tui.context.attribution import ATTRIBUTION
+from amplifier_tui.context.entries import ATTRIBUTION
 
 if TYPE_CHECKING:
     from amplifier_tui.context.adr.response import AgentResponse

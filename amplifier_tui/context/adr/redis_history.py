@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Unpack
 from uuid import uuid4
 
 from amplifier_tui.context.adr.content import RESULT
-from amplifier_tui.context.adr.history import HistoryProvider
+from amplifier_tui.context.adr.history import HistoryFlags, HistoryProvider
 from amplifier_tui.context.adr.message import Message
 from amplifier_tui.context.errors import ContextError, HistoryUnavailableError
 
@@ -48,12 +48,7 @@ class RedisHistoryProvider(HistoryProvider):
         key_prefix: Beginning of the keys; the session's id follows.
         max_messages: Most messages to keep of a session, the last ones; None for all.
         client: A client to use instead of one of its own; it is not closed.
-        load_messages: See `HistoryProvider`.
-        store_inputs: See `HistoryProvider`.
-        store_context_messages: See `HistoryProvider`.
-        store_context_from: See `HistoryProvider`.
-        store_outputs: See `HistoryProvider`.
-        store_responses: See `HistoryProvider`.
+        **flags: What to load and store; see `HistoryProvider`.
 
     Raises:
         ValueError: There is neither an address nor a host nor a client, or ``max_messages`` is
@@ -75,22 +70,9 @@ class RedisHistoryProvider(HistoryProvider):
         key_prefix: str = "chat_messages",
         max_messages: int | None = None,
         client: Redis | None = None,
-        load_messages: bool = True,
-        store_inputs: bool = True,
-        store_context_messages: bool = False,
-        store_context_from: Collection[str] | str | None = None,
-        store_outputs: bool = True,
-        store_responses: bool | None = None,
+        **flags: Unpack[HistoryFlags],
     ) -> None:
-        super().__init__(
-            source_id or self.DEFAULT_SOURCE_ID,
-            load_messages=load_messages,
-            store_inputs=store_inputs,
-            store_context_messages=store_context_messages,
-            store_context_from=store_context_from,
-            store_outputs=store_outputs,
-            store_responses=store_responses,
-        )
+        super().__init__(source_id or self.DEFAULT_SOURCE_ID, **flags)
         if client is None and not redis_url and not host:
             raise ValueError(f"History '{self.source_id}' needs a `redis_url` or a `host`")
         if max_messages is not None and max_messages < 1:

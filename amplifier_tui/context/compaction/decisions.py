@@ -12,8 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
-from amplifier_tui.context.attribution import COMPACTION
-from amplifier_tui.context.entries import Decision, Row
+from amplifier_tui.context.entries import COMPACTION, Decision, Row
 
 _MODELS: Final = 4
 """Models whose decisions are kept."""

@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from amplifier_tui.base.tokens import message_tokens
-from amplifier_tui.context.attribution import COMPACTION
-from amplifier_tui.context.entries import Decision, Entry, Row
+from amplifier_tui.context.entries import COMPACTION, Decision, Entry, Row
 from amplifier_tui.context.request.shares import Shares
 
 MARKER: Final[Row] = MappingProxyType(

@@ -9,12 +9,11 @@ from typing import Any, Final
 from uuid import uuid4
 
 from amplifier_tui.base.tokens import message_tokens, text_tokens
-from amplifier_tui.context.attribution import COMPACTION
 from amplifier_tui.context.compaction.decisions import Summary
 from amplifier_tui.context.compaction.outline import group_entries
 from amplifier_tui.context.compaction.plan import Plan, PlanAction
 from amplifier_tui.context.compaction.shorten import shortened_text
-from amplifier_tui.context.entries import Entry
+from amplifier_tui.context.entries import COMPACTION, Entry
 from amplifier_tui.context.errors import SummaryError
 from amplifier_tui.context.request.frame import Frame
 from amplifier_tui.context.request.view import ContextView

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from amplifier_tui.context.attribution import COMPACTION
 from amplifier_tui.context.compaction.decisions import Summary
 from amplifier_tui.context.compaction.outline import MARKER_TOKENS, Settled
-from amplifier_tui.context.entries import Entry, is_from_hook, read_entry
+from amplifier_tui.context.entries import COMPACTION, Entry, is_from_hook, read_entry
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.request.pairs import repaired
 from amplifier_tui.context.request.shares import Shares, SourceLine

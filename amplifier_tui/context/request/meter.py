@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
+
+from amplifier_tui.base.tokens import MESSAGE_TOKENS, text_tokens
+from amplifier_tui.kernel import events
 
 logger = logging.getLogger(__name__)
 
@@ -34,9 +37,13 @@ class Meter:
     """Corrects estimates by what the provider counted last.
 
     Growth since then is added as it is estimated; what is less than then is taken in proportion.
+
+    Attributes:
+        ephemeral: By source, the tokens of what hooks added to the last request only.
     """
 
     def __init__(self) -> None:
+        self.ephemeral: dict[str, int] = {}
         self._anchor: Anchor | None = None
         self._sent: tuple[int, str] | None = None
 
@@ -103,6 +110,7 @@ class Meter:
     def clear(self) -> None:
         """Forget what was counted."""
         self._anchor = self._sent = None
+        self.ephemeral = {}
 
     def to_dict(self) -> dict[str, Any] | None:
         """Return the anchor as JSON-native data."""
@@ -122,3 +130,69 @@ class Meter:
     def _of(self, model: str) -> Anchor | None:
         anchor = self._anchor
         return anchor if anchor is not None and anchor.model == model else None
+
+
+class UsageWatch:
+    """Anchors estimates in the usage that responses report.
+
+    It also sees what hooks add to a single request, which is in no ledger, so that the report can
+    name it.
+
+    Args:
+        meter: Whose estimates.
+    """
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+        self._waiting: dict[str, int] = {}
+
+    def register(self, hooks: Any, name: str) -> Callable[[], None]:
+        """Listen to a session.
+
+        Args:
+            hooks: Its hook registry.
+            name: Name of the module, for the log.
+
+        Returns:
+            A function that ends it.
+        """
+        ends = [
+            hooks.register(events.LLM_RESPONSE, self._on_response, name=name),
+            hooks.register(events.PROVIDER_RESPONSE, self._on_response, name=name),
+            hooks.register(events.CONTENT_BLOCK_END, self._on_block, name=name),
+        ]
+        observe = getattr(hooks, "observe", None)
+        if callable(observe):
+            ends.append(observe(self._on_trace))
+
+        def end() -> None:
+            for stop in ends:
+                stop()
+
+        return end
+
+    async def _on_response(self, event: str, data: dict[str, Any]) -> None:
+        self._take(data.get("usage"))
+
+    async def _on_block(self, event: str, data: dict[str, Any]) -> None:
+        # Some orchestrators repeat the usage with every block: only the last one is after all.
+        index, total = data.get("block_index"), data.get("total_blocks")
+        if isinstance(index, int) and isinstance(total, int) and index < total - 1:
+            return
+        self._take(data.get("usage"))
+
+    def _take(self, usage: Any) -> None:
+        if usage and self._meter.counted(usage):
+            self._meter.ephemeral, self._waiting = self._waiting, {}
+            # The response comes with several events; one count is enough.
+            self._meter.settled()
+
+    def _on_trace(self, trace: Any) -> None:
+        result = trace.result
+        if getattr(result, "action", None) != "inject_context":
+            return
+        for item in getattr(result, "context_injections", None) or ():
+            if item.ephemeral and item.content:
+                source = f"hook:{item.hook_name}"
+                tokens = text_tokens(item.content) + MESSAGE_TOKENS
+                self._waiting[source] = self._waiting.get(source, 0) + tokens

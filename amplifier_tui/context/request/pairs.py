@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from amplifier_tui.base.tool_calls import failed_result, match_calls
-from amplifier_tui.context.attribution import ATTRIBUTION
-from amplifier_tui.context.entries import Entry, Row, read_entry
+from amplifier_tui.context.entries import ATTRIBUTION, Entry, Row, read_entry
 
 
 def repaired(entries: Sequence[Entry], tool_names: Mapping[str, str]) -> Sequence[Entry]:

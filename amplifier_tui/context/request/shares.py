@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from amplifier_tui.context.attribution import UNATTRIBUTED
+from amplifier_tui.context.entries import UNATTRIBUTED
 
 State = Literal["full", "compacted", "ephemeral"]
 """All of it is in the request; some of it was cut or left out; it was in the last request only."""

@@ -14,10 +14,9 @@ from amplifier_tui.context.compaction.plan import Plan, plan, project
 from amplifier_tui.context.entries import Decision, Row
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.request.budget import Budget, BudgetPolicy
-from amplifier_tui.context.request.events import ContextEvents
 from amplifier_tui.context.request.frame import Frame, FrameMaker, LentTurn, with_summaries
 from amplifier_tui.context.request.meter import Meter
-from amplifier_tui.context.request.report import ContextReport
+from amplifier_tui.context.request.report import ContextEvents, ContextReport
 from amplifier_tui.context.request.shares import SourceLine, fitted
 from amplifier_tui.context.request.system_prompt import SystemPrompt, tool_schema_tokens
 from amplifier_tui.kernel.llm_errors import ContextLengthError
@@ -58,7 +57,6 @@ class ContextView:
         lent: What the pipeline adds in this turn; None without one.
         meter: Corrects the estimates.
         decisions: What was compacted so far.
-        ephemeral: By source, the tokens of what hooks added to the last request only.
         beginnings: How often it began anew, with other rows.
         before_request: Called before each request is made; None for nothing.
     """
@@ -76,7 +74,6 @@ class ContextView:
         self.lent: LentTurn | None = None
         self.meter = Meter()
         self.decisions = Decisions()
-        self.ephemeral: dict[str, int] = {}
         self.beginnings = 0
         self.before_request: Callable[[], Awaitable[None]] | None = None
         self.events = events
@@ -216,7 +213,6 @@ class ContextView:
         """Begin anew: the rows are others now."""
         self.decisions.clear()
         self.meter.clear()
-        self.ephemeral = {}
         self.beginnings += 1
 
     async def _plan(
@@ -313,7 +309,7 @@ class ContextView:
     def _ephemeral_lines(self, room: int) -> tuple[SourceLine, ...]:
         """What hooks added to the last request, as far as the provider counted it."""
         lines: list[SourceLine] = []
-        for source, tokens in self.ephemeral.items():
+        for source, tokens in self.meter.ephemeral.items():
             if 0 < tokens <= room:
                 lines.append(SourceLine(source, 1, tokens, "ephemeral"))
                 room -= tokens

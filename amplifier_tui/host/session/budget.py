@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from amplifier_tui.base.tokens import message_tokens, schema_tokens, text_tokens
 from amplifier_tui.base.tool_calls import tool_names_of
-from amplifier_tui.context.attribution import source_of
+from amplifier_tui.context.entries import source_of
 from amplifier_tui.host.events import BudgetChanged, PlanStep, SourceUsage
 from amplifier_tui.host.session.module_facts import ModuleFacts, ProviderFacts
 from amplifier_tui.host.stream.sender import Sender, Stamp

@@ -25,8 +25,8 @@ from pydantic import Field
 from amplifier_tui.base.config import PathText
 from amplifier_tui.context.adr.file_history import safe_name
 from amplifier_tui.context.request.budget import BudgetSettings
-from amplifier_tui.context.request.events import CONTEXT_EVENTS
-from amplifier_tui.context.request.usage_watch import UsageWatch
+from amplifier_tui.context.request.meter import UsageWatch
+from amplifier_tui.context.request.report import CONTEXT_EVENTS
 from amplifier_tui.modules.context_persistent.manager import PersistentContextManager
 
 if TYPE_CHECKING:
@@ -97,4 +97,4 @@ async def mount(
     coordinator.register_capability("context.report", context.view.report)
     coordinator.register_capability("context.messages", context.view.messages)
     coordinator.register_contributor("observability.events", NAME, lambda: list(CONTEXT_EVENTS))
-    return UsageWatch(context.view).register(coordinator.hooks, NAME)
+    return UsageWatch(context.view.meter).register(coordinator.hooks, NAME)

@@ -39,8 +39,8 @@ from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.memory.provider import SqliteMemoryProvider
 from amplifier_tui.context.pipeline import DEFAULT_TIMEOUT, ContextPipeline
 from amplifier_tui.context.request.budget import BudgetSettings
-from amplifier_tui.context.request.events import CONTEXT_EVENTS
-from amplifier_tui.context.request.usage_watch import UsageWatch
+from amplifier_tui.context.request.meter import UsageWatch
+from amplifier_tui.context.request.report import CONTEXT_EVENTS
 from amplifier_tui.modules.context_pipeline.providers import make_planner, make_providers
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ async def mount(
         timeout=settings.provider_timeout,
         name=NAME,
     )
-    ends = [pipeline.register(hooks), UsageWatch(manager.view).register(hooks, NAME)]
+    ends = [pipeline.register(hooks), UsageWatch(manager.view.meter).register(hooks, NAME)]
     await coordinator.mount("context", manager)
     coordinator.register_capability("context.pipeline", pipeline)
     coordinator.register_capability("context.report", pipeline.report)

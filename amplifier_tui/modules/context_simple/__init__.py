@@ -26,8 +26,8 @@ from amplifier_tui.context.request.budget import (
     BudgetPolicy,
     BudgetSettings,
 )
-from amplifier_tui.context.request.events import CONTEXT_EVENTS
-from amplifier_tui.context.request.usage_watch import UsageWatch
+from amplifier_tui.context.request.meter import UsageWatch
+from amplifier_tui.context.request.report import CONTEXT_EVENTS
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -98,4 +98,4 @@ async def mount(
     coordinator.register_capability("context.report", context.view.report)
     coordinator.register_capability("context.messages", context.view.messages)
     coordinator.register_contributor("observability.events", NAME, lambda: list(CONTEXT_EVENTS))
-    return UsageWatch(context.view).register(coordinator.hooks, NAME)
+    return UsageWatch(context.view.meter).register(coordinator.hooks, NAME)

@@ -14,9 +14,9 @@ from amplifier_tui.context.entries import read_entry
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.request.budget import BudgetPolicy
-from amplifier_tui.context.request.events import ContextEvents
 from amplifier_tui.context.request.frame import LentTurn
 from amplifier_tui.context.request.pairs import repaired
+from amplifier_tui.context.request.report import ContextEvents
 from amplifier_tui.context.request.view import ContextView
 from amplifier_tui.context.turn import turn_start
 from tests.context.support import (

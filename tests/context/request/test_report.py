@@ -7,8 +7,8 @@ from amplifier_tui.context.compaction.outline import MARKER_TOKENS
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.request.budget import BudgetPolicy
 from amplifier_tui.context.request.frame import LentTurn
+from amplifier_tui.context.request.meter import UsageWatch
 from amplifier_tui.context.request.shares import SourceLine, fitted
-from amplifier_tui.context.request.usage_watch import UsageWatch
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.models import HookResult
 from tests.context.support import (
@@ -84,7 +84,7 @@ async def answered(rows: list, *, more: int) -> tuple[SessionContextManager, Scr
     """A session whose last request was counted by the provider."""
     hooks = HookRegistry()
     manager, provider = SessionContextManager(hooks=hooks), ScriptedProvider()
-    UsageWatch(manager.view).register(hooks, "test")
+    UsageWatch(manager.view.meter).register(hooks, "test")
     for row in rows:
         await manager.add_message(row)
     view = await manager.get_messages_for_request(provider=provider)
@@ -104,7 +104,7 @@ async def test_growth_after_a_count_is_added_to_it() -> None:
 async def test_the_usage_of_the_last_block_counts_and_of_the_others_not() -> None:
     hooks = HookRegistry()
     manager, provider = SessionContextManager(hooks=hooks), ScriptedProvider()
-    end = UsageWatch(manager.view).register(hooks, "test")
+    end = UsageWatch(manager.view.meter).register(hooks, "test")
     for row in long_session(3):
         await manager.add_message(row)
     await manager.get_messages_for_request(provider=provider)
@@ -131,7 +131,7 @@ async def test_the_count_of_somebody_elses_request_is_not_ours() -> None:
 async def test_what_hooks_add_to_one_request_is_named_once_it_was_counted() -> None:
     hooks = HookRegistry()
     manager, provider = SessionContextManager(hooks=hooks), ScriptedProvider()
-    UsageWatch(manager.view).register(hooks, "test")
+    UsageWatch(manager.view.meter).register(hooks, "test")
     hooks.register("provider:request", _remind, name="todo-reminder")
     for row in long_session(3):
         await manager.add_message(row)
