@@ -143,8 +143,10 @@ def _unusable(path: Path) -> str:
     """
     if not path.exists() or path.stat().st_size == 0:
         return ""
-    connection = sqlite3.connect(path, timeout=_WAIT)
+    connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
     try:
+        # One look at all of it: another process may be making the tables right now.
+        connection.execute("BEGIN")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
