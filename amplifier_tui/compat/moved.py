@@ -33,6 +33,9 @@ MOVED: Final = {
     "amplifier_foundation.addresses": "amplifier_tui.foundation.trust.addresses",
     "amplifier_foundation.bundle.model": "amplifier_tui.foundation.bundle.bundle",
     "amplifier_foundation.bundle.compose": "amplifier_tui.foundation.bundle.composing",
+    "amplifier_foundation.bundle.agents": "amplifier_tui.foundation.bundle.definitions",
+    "amplifier_foundation.bundle.modes": "amplifier_tui.foundation.bundle.definitions",
+    "amplifier_foundation.mentions.context_block": "amplifier_tui.foundation.mentions.loading",
     "amplifier_foundation.bundle.module_resolver": "amplifier_tui.foundation.bundle.prepared",
     "amplifier_foundation.bundle.opening": "amplifier_tui.foundation.bundle.session",
     "amplifier_foundation.bundle.provenance": (

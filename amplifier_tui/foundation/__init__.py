@@ -23,9 +23,9 @@ __getattr__, __dir__, __all__ = lazy_names(
             parse_frontmatter read_with_retry read_yaml write_with_backup write_with_retry
             write_yaml
         """,
-        "mentions.context_block": "expand_mentions_in_instruction",
         "mentions.loading": """
-            ContentDeduplicator ContextFile MentionResult load_mentions parse_mentions
+            ContentDeduplicator ContextFile MentionResult expand_mentions_in_instruction
+            load_mentions parse_mentions
         """,
         "mentions.resolver": "BaseMentionResolver",
         "paths": """

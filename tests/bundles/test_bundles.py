@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from amplifier_tui.foundation.bundle.agents import read_agent_file
+from amplifier_tui.foundation.bundle.definitions import read_agent_file
 from amplifier_tui.foundation.checks.validator import BundleValidator
 from amplifier_tui.foundation.registry.registry import load_bundle
 from amplifier_tui.foundation.workspace import Workspace

@@ -3,10 +3,9 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.foundation.bundle.agents import read_agent_file
 from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.bundle.definitions import load_modes, read_agent_file
 from amplifier_tui.foundation.bundle.model import Origin
-from amplifier_tui.foundation.bundle.modes import load_modes
 from tests.foundation.helpers import write
 
 AGENT = """---

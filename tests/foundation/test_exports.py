@@ -94,7 +94,7 @@ def test_names_are_at_the_paths_applications_use() -> None:
     from amplifier_tui.foundation.bundle.prepared import BundleModuleResolver, PreparedBundle
     from amplifier_tui.foundation.checks.validator import validate_bundle_completeness
     from amplifier_tui.foundation.exceptions import BundleError
-    from amplifier_tui.foundation.mentions.context_block import format_context_block
+    from amplifier_tui.foundation.mentions.loading import format_context_block
     from amplifier_tui.foundation.modules.activator import ModuleActivationError, ModuleActivator
     from amplifier_tui.foundation.paths import get_amplifier_home
 

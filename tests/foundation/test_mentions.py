@@ -6,12 +6,10 @@ from hypothesis import strategies as st
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.mentions import loading
-from amplifier_tui.foundation.mentions.context_block import (
-    expand_mentions_in_instruction,
-    format_context_block,
-)
 from amplifier_tui.foundation.mentions.loading import (
     ContentDeduplicator,
+    expand_mentions_in_instruction,
+    format_context_block,
     load_mentions,
     parse_mentions,
 )

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.foundation.bundle import agents, composing, modes, preparing
+from amplifier_tui.foundation.bundle import composing, definitions, preparing
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.parsing import parse_bundle
 
@@ -17,8 +17,8 @@ class Bundle(BundleData):
 
     compose = composing.compose
     prepare = preparing.prepare
-    load_agent_metadata = agents.fill_agents
-    validate_modes = modes.validate_modes
+    load_agent_metadata = definitions.fill_agents
+    validate_modes = definitions.validate_modes
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], base_path: Path | None = None) -> "Bundle":

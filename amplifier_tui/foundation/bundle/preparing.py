@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from amplifier_tui.foundation.bundle.definitions import validate_modes
 from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.model import BundleData
-from amplifier_tui.foundation.bundle.modes import validate_modes
 from amplifier_tui.foundation.bundle.prepared import BundleModuleResolver, PreparedBundle
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.modules.activator import ModuleActivator

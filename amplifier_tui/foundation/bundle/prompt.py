@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_tui.foundation.bundle.model import BundleData
-from amplifier_tui.foundation.mentions.context_block import format_context_file, mentions_by_path
 from amplifier_tui.foundation.mentions.loading import (
     ContentDeduplicator,
+    format_context_file,
     load_mentions,
+    mentions_by_path,
     read_mentioned,
 )
 from amplifier_tui.foundation.mentions.resolver import BaseMentionResolver

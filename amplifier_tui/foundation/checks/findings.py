@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from amplifier_tui.foundation.bundle.agents import read_agent_file
+from amplifier_tui.foundation.bundle.definitions import read_agent_file
 from amplifier_tui.foundation.bundle.loading import read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.checks.bundle_file import (

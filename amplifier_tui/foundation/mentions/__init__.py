@@ -5,11 +5,9 @@ from amplifier_tui.base.lazy import lazy_names
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "context_block": """
-            expand_mentions_in_instruction format_context_block format_context_file
-        """,
         "loading": """
-            ContentDeduplicator ContextFile MentionResult load_mentions parse_mentions
+            ContentDeduplicator ContextFile MentionResult expand_mentions_in_instruction
+            format_context_block format_context_file load_mentions parse_mentions
         """,
         "resolver": "BaseMentionResolver",
         ".protocols": "MentionResolverProtocol",

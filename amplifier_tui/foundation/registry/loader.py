@@ -25,7 +25,6 @@ from amplifier_tui.foundation.paths import (
     redact_uri,
     without_fragment,
 )
-from amplifier_tui.foundation.registry.entering import relate, remember
 from amplifier_tui.foundation.registry.includes import (
     BundleNames,
     Include,
@@ -33,7 +32,7 @@ from amplifier_tui.foundation.registry.includes import (
     namespace_of,
     parse_includes,
 )
-from amplifier_tui.foundation.registry.roots import RootFinder, confine, place
+from amplifier_tui.foundation.registry.roots import RootFinder, confine, place, relate, remember
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 

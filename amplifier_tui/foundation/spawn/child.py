@@ -20,7 +20,7 @@ from amplifier_tui.foundation.bundle.session import (
     register_hook_metadata,
 )
 from amplifier_tui.foundation.dicts import deep_merge
-from amplifier_tui.foundation.mentions.context_block import expand_mentions_in_instruction
+from amplifier_tui.foundation.mentions.loading import expand_mentions_in_instruction
 from amplifier_tui.foundation.spawn.preferences import (
     ProviderPreference,
     apply_provider_preferences,

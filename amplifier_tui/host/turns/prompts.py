@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.foundation.mentions.context_block import expand_mentions_in_instruction
+from amplifier_tui.foundation.mentions.loading import expand_mentions_in_instruction
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.closing import mend_broken_answer
 from amplifier_tui.host.turns.recorder import ContextRecorder
