@@ -69,7 +69,7 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
 
     Args:
         settings: The configuration, with a key.
-        coordinator: Whose hooks get the events; None for nobody's.
+        coordinator: On its hooks events are emitted; None for nowhere.
     """
 
     name: ClassVar[str]
@@ -86,7 +86,7 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
 
     @abstractmethod
     def get_info(self) -> ProviderInfo:
-        """Tell who this is; `defaults` describe the default model."""
+        """Describe the provider; `defaults` are those of the default model."""
 
     async def list_models(self) -> list[ModelInfo]:
         """List the models of the API; where it can't be asked, the well-known ones if any.

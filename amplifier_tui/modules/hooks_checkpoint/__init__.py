@@ -13,7 +13,7 @@ Capabilities:
     ``checkpoint.restore``: async function ``(id, paths=None, force=False)``; puts files back to
         what they were when that turn began, undoing later turns too. Returns a dict of lists of
         paths: ``restored``, ``removed`` (they did not exist), ``unchanged``, ``conflicts`` (they
-        were changed since by somebody else; ``force`` restores them all the same) and ``failed``
+        were changed since by another program; ``force`` restores them all the same) and ``failed``
         (a mapping of path to reason). Raises ``KeyError`` for an unknown id.
 
 Config:
@@ -33,8 +33,11 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.kernel import events
-from amplifier_tui.modules.hooks_checkpoint.checkpoints import STORE_CAPABILITY, Checkpoints
-from amplifier_tui.modules.hooks_checkpoint.settings import CheckpointSettings
+from amplifier_tui.modules.hooks_checkpoint.checkpoints import (
+    STORE_CAPABILITY,
+    Checkpoints,
+    CheckpointSettings,
+)
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import re
 from collections.abc import Collection, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
+from pydantic import Field
+
+from amplifier_tui.base.config import Bytes, ModuleSettings, PathText
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.modules._shared.session_paths import session_folder, session_name, working_dir
-from amplifier_tui.modules.hooks_checkpoint.settings import CheckpointSettings
 from amplifier_tui.modules.hooks_checkpoint.store import (
     ChangedTurn,
     CopyStore,
@@ -25,6 +29,45 @@ logger = logging.getLogger(__name__)
 STORE_CAPABILITY: Final = "checkpoint.store"
 _CONTINUE: Final = HookResult(action="continue")
 _PROMPT: Final = 200
+_TOOLS: Final = (
+    "write_file",
+    "edit_file",
+    "create_file",
+    "delete_file",
+    "multi_edit",
+    "notebook_*",
+)
+_ARGUMENTS: Final = ("file_path", "path", "notebook_path", "filename")
+_PATCHES: Final = ("apply_patch",)
+_HEAD: Final = re.compile(
+    r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |--- |\+\+\+ )(?P<path>[^\t\r\n]+)",
+    re.MULTILINE,
+)
+
+
+class CheckpointSettings(ModuleSettings):
+    """The module's configuration; see the package's docstring."""
+
+    module: ClassVar[str] = "hooks-checkpoint"
+
+    tools: dict[str, str] = Field({}, description="a mapping of tool names to an argument each")
+    max_file_bytes: Bytes = 5_000_000
+    max_binary_bytes: Bytes = 1_000_000
+    max_total_bytes: Bytes = 200_000_000
+    folder: PathText | None = None
+    priority: int = 95
+
+    def paths(self, tool: str, given: Mapping[str, Any]) -> list[str]:
+        """Return the files a call would change, as the model wrote them."""
+        for pattern, argument in self.tools.items():
+            if fnmatchcase(tool, pattern):
+                return _texts(given.get(argument))
+        if tool in _PATCHES:
+            found = [text for text in given.values() if isinstance(text, str)]
+            return list(dict.fromkeys(path for text in found for path in patched_paths(text)))
+        if any(fnmatchcase(tool, pattern) for pattern in _TOOLS):
+            return next((paths for name in _ARGUMENTS if (paths := _texts(given.get(name)))), [])
+        return []
 
 
 class Checkpoints:
@@ -197,3 +240,22 @@ def _described(turn: ChangedTurn, root: Path) -> dict[str, Any]:
             if entry.differs
         ],
     }
+
+
+def patched_paths(text: str) -> list[str]:
+    """Return the files named in the heads of a patch, in both common formats, each once."""
+    found: dict[str, None] = {}
+    for match in _HEAD.finditer(text):
+        path = match["path"].strip()
+        if match.group().startswith(("--- ", "+++ ")):
+            path = re.sub(r"^[ab]/", "", path)
+        if path and path != "/dev/null":
+            found[path] = None
+    return list(found)
+
+
+def _texts(value: Any) -> list[str]:
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list):
+        return []
+    return [text for text in listed if isinstance(text, str) and text.strip()]

@@ -144,7 +144,7 @@ class CopyStore:
         turn.files[str(path)] = entry
 
     def note_after(self, turn: ChangedTurn, path: Path) -> None:
-        """Note what a tool made of a file, so that a later change by somebody else is seen.
+        """Note what a tool made of a file, so that a later change by another program is seen.
 
         Raises:
             OSError: The disk does not take it.
@@ -273,7 +273,7 @@ def restore(
         root: The workspace, without links.
         turn_id: The turn.
         paths: Only these, relative to the workspace; None for all.
-        force: Also those somebody else changed since.
+        force: Also those that another program changed since.
 
     Raises:
         KeyError: There is no such turn.

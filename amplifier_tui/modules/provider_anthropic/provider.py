@@ -39,7 +39,7 @@ class AnthropicProvider(ApiProvider[AnthropicSettings, "AsyncAnthropic"]):
     name = "anthropic"
 
     def get_info(self) -> ProviderInfo:
-        """Tell who this is; `defaults` describe the default model."""
+        """Describe the provider; `defaults` are those of the default model."""
         model = self.settings.model
         listed, known = self._models.get(model), known_model(model)
         window = listed.context_window if listed else known.context_window

@@ -44,7 +44,7 @@ class CallResult:
 
     @property
     def reason(self) -> str:
-        """Why it was denied, in the words of whoever did."""
+        """Why it was denied, as the answer says it."""
         first = self.text.strip().partition("\n")[0]
         reason = _PREFIX.sub("", first).strip()
         return "no reason given" if not reason or _QUESTION.match(reason) else reason

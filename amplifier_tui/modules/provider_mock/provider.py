@@ -75,7 +75,7 @@ class ScriptedProvider:
 
     Args:
         settings: Which script, and how fast.
-        coordinator: Whose hooks get the events; None for nobody's.
+        coordinator: On its hooks events are emitted; None for nowhere.
     """
 
     name = NAME
@@ -90,7 +90,7 @@ class ScriptedProvider:
         self._calls = LLMCalls(coordinator, provider=NAME, retry=retry)
 
     def get_info(self) -> ProviderInfo:
-        """Tell who this is."""
+        """Describe the provider."""
         return ProviderInfo(
             id=NAME,
             display_name="Scripted agent (offline)",

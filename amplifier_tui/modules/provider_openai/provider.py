@@ -43,7 +43,7 @@ class OpenAIProvider(ApiProvider[OpenAISettings, "AsyncOpenAI"]):
     name = "openai"
 
     def get_info(self) -> ProviderInfo:
-        """Tell who this is; `defaults` describe the default model."""
+        """Describe the provider; `defaults` are those of the default model."""
         model = self.settings.default_model or next(iter(self._models), "")
         listed, known = self._models.get(model), known_model(model)
         window = listed.context_window if listed else known.context_window

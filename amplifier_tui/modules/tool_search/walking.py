@@ -18,7 +18,7 @@ _LARGEST: Final = 512 * 1024
 _IGNORE_FILES: Final = (".gitignore", ".ignore")
 
 _ALWAYS: Final = frozenset({".git", ".hg", ".svn"})
-"""Folders nobody searches."""
+"""Folders that are never searched."""
 
 _USUALLY: Final = frozenset(
     {

@@ -153,7 +153,7 @@ def main() -> None:
 
 
 def say(**finding: Any) -> None:
-    """Write one finding, at once: whoever ends this process keeps what it has said by then."""
+    """Write one finding at once: what was written counts when the process is ended."""
     sys.stdout.write(json.dumps(finding) + "\n")
     sys.stdout.flush()
 
