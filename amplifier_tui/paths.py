@@ -19,11 +19,7 @@ def amplifier_home() -> Path:
 def project_slug(cwd: Path) -> str:
     """Return the folder name under `projects/` for a working directory.
 
-    Args:
-        cwd: The project's directory; made absolute.
-
-    Returns:
-        The absolute path with separators as `-`, drive colons removed, and a leading `-`.
+    It is the absolute path with separators as `-`, drive colons removed, and a leading `-`.
     """
     text = str(cwd.resolve()).replace("/", "-").replace("\\", "-").replace(":", "")
     return text if text.startswith("-") else f"-{text}"

@@ -20,14 +20,7 @@ _IGNORED = (
 
 
 def main(arguments: list[str]) -> int:
-    """Run a module or a script in this process.
-
-    Args:
-        arguments: What follows on the command line.
-
-    Returns:
-        The exit status when nothing could be run; what is run ends the program itself.
-    """
+    """Run a module or a script in this process; return the exit status when that can't be done."""
     match arguments:
         case ["-m", name, *rest]:
             return _run_module(name, rest)

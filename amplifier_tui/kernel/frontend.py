@@ -91,11 +91,5 @@ class DisplaySystem(Protocol):
     def show_message(
         self, message: str, level: Literal["info", "warning", "error"], source: str = "hook"
     ) -> None:
-        """Show a message.
-
-        Args:
-            message: The text; data, never markup.
-            level: How serious it is.
-            source: Who says it, e.g. ``"hook:linter"``.
-        """
+        """Show a message, which is data and never markup; ``source`` is e.g. ``"hook:linter"``."""
         ...

@@ -133,12 +133,7 @@ class ContextManager(Protocol, metaclass=_StructuralMeta):
     async def get_messages_for_request(
         self, token_budget: int | None = None, provider: Any | None = None
     ) -> list[dict[str, Any]]:
-        """Return the messages for the next request, fitted to the budget.
-
-        Args:
-            token_budget: Explicit limit in tokens.
-            provider: Whose window to fit, when no limit is given.
-        """
+        """Return the messages for the next request, fitted to the limit, else to the provider."""
         ...
 
     async def get_messages(self) -> list[dict[str, Any]]:

@@ -266,12 +266,7 @@ class ModuleLoader:
     # -- running ---------------------------------------------------------------------------------
 
     async def initialize(self, module: Mount, coordinator: Any) -> None:
-        """Mount a loaded module, and have the coordinator tidy up after it.
-
-        Args:
-            module: What :meth:`load` returned.
-            coordinator: Where to mount it.
-        """
+        """Mount what :meth:`load` returned, and have the coordinator tidy up after it."""
         cleanup = await module(coordinator)
         if cleanup:
             coordinator.register_cleanup(cleanup)
@@ -285,12 +280,7 @@ class ModuleLoader:
         return list(self._ready_queue)
 
     def enqueue_on_session_ready(self, module_id: str, fn: OnSessionReady) -> None:
-        """Call ``fn(coordinator)`` once all modules of the session are mounted.
-
-        Args:
-            module_id: Whose function it is.
-            fn: Async function.
-        """
+        """Call async ``fn(coordinator)`` once all modules of the session are mounted."""
         self._ready_queue.append((module_id, fn))
 
     def clear_on_session_ready_queue(self) -> None:

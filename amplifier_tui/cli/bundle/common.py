@@ -150,11 +150,7 @@ _WORDS = {
 
 
 def trust_callback(everything: bool) -> "TrustCallback":
-    """Return who answers: `--trust`, an answer of before, or the person at the terminal.
-
-    Args:
-        everything: Whether `--trust` was given.
-    """
+    """Return who answers: `--trust`, an answer of before, or the person at the terminal."""
     from amplifier_tui.foundation.trust.gate import shipped_only, trust_everything
     from amplifier_tui.host.trust.sources import TrustBook
     from amplifier_tui.paths import shipped_bundles_dir

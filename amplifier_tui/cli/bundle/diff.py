@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from amplifier_tui.base.text import shortened
-from amplifier_tui.cli.bundle.common import (
-    chosen,
-    failures,
-    json_option,
-    open_workspace,
-    print_json,
-    style,
-)
+from amplifier_tui.cli.bundle import common
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.checks.preview import BundleDescription
@@ -26,7 +19,7 @@ _COLORS = {"-": "red", "+": "green", "~": "yellow"}
 @click.command(short_help="Compare two bundles as they take effect here.")
 @click.argument("a")
 @click.argument("b")
-@json_option
+@common.json_option
 @click.pass_context
 def diff(context: click.Context, a: str, b: str, as_json: bool) -> None:
     """Compare bundle A with bundle B as they take effect here.
@@ -39,15 +32,17 @@ def diff(context: click.Context, a: str, b: str, as_json: bool) -> None:
     from amplifier_tui.cli.layout import paragraph
     from amplifier_tui.foundation.exceptions import BundleError
 
-    workspace = open_workspace(context)
-    with failures(context):
-        previews = [asyncio.run(workspace.preview(chosen(workspace, name))) for name in (a, b)]
+    workspace = common.open_workspace(context)
+    with common.failures(context):
+        previews = [
+            asyncio.run(workspace.preview(common.chosen(workspace, name))) for name in (a, b)
+        ]
         for preview in previews:
             if preview.bundle is None:
                 raise BundleError(preview.error)
     changes = compare(*previews)
     if as_json:
-        print_json({"a": a, "b": b, "changes": [change.as_data() for change in changes]})
+        common.print_json({"a": a, "b": b, "changes": [change.as_data() for change in changes]})
         return
     if not changes:
         click.echo("They mount the same, and say the same.")
@@ -55,10 +50,10 @@ def diff(context: click.Context, a: str, b: str, as_json: bool) -> None:
     for change in changes:
         if change.section != section:
             section = change.section
-            click.echo(style(section, bold=True))
+            click.echo(common.style(section, bold=True))
         for place, line in enumerate(paragraph(change.text, indent=4)):
             mark = change.mark if place == 0 else " "
-            click.echo(style(f"  {mark}{line[3:]}", fg=_COLORS[change.mark]))
+            click.echo(common.style(f"  {mark}{line[3:]}", fg=_COLORS[change.mark]))
 
 
 Mark = Literal["-", "+", "~"]

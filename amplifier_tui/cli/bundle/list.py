@@ -2,13 +2,7 @@
 
 import click
 
-from amplifier_tui.cli.bundle.common import (
-    complain,
-    json_option,
-    open_workspace,
-    print_json,
-    style,
-)
+from amplifier_tui.cli.bundle import common
 
 _STATES = {
     "ready": ("ready", "green"),
@@ -19,7 +13,7 @@ _STATES = {
 
 
 @click.command("list", short_help="List the bundles that can be opened here.")
-@json_option
+@common.json_option
 @click.pass_context
 def list_bundles(context: click.Context, as_json: bool) -> None:
     """List the bundles that can be opened here, each with its state; `*` is the one in use.
@@ -32,16 +26,16 @@ def list_bundles(context: click.Context, as_json: bool) -> None:
     from amplifier_tui.foundation.exceptions import BundleError
     from amplifier_tui.host.session.opening import DEFAULT_BUNDLE
 
-    workspace = open_workspace(context)
+    workspace = common.open_workspace(context)
     found = asyncio.run(workspace.previews())
     try:
         active = workspace.choose(default=DEFAULT_BUNDLE).entry
     except BundleError as error:
-        complain("Warning", str(error), "yellow")
+        common.complain("Warning", str(error), "yellow")
         active = None
     if as_json:
         for each in found:
-            print_json(
+            common.print_json(
                 {
                     "name": each.name,
                     "version": each.version,
@@ -69,4 +63,4 @@ def list_bundles(context: click.Context, as_json: bool) -> None:
 
 def _coloured(word: str) -> str:
     color = next((color for state, color in _STATES.values() if state == word), None)
-    return word if color is None else style(word, fg=color)
+    return word if color is None else common.style(word, fg=color)

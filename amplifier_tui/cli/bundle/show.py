@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from amplifier_tui.base.text import shortened
-from amplifier_tui.cli.bundle.common import (
-    FAILED,
-    chosen,
-    failures,
-    json_option,
-    open_workspace,
-    print_json,
-    style,
-)
+from amplifier_tui.cli.bundle import common
 from amplifier_tui.cli.layout import paragraph, table, table_rows
 
 if TYPE_CHECKING:
@@ -28,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Show what a bundle would mount.")
 @click.argument("name", required=False)
 @click.option("--plan", is_flag=True, help="Print the mount plan alone, as YAML.")
-@json_option
+@common.json_option
 @click.pass_context
 def show(context: click.Context, name: str | None, plan: bool, as_json: bool) -> None:
     """Show what a bundle would mount, and who contributes each entry.
@@ -39,11 +31,11 @@ def show(context: click.Context, name: str | None, plan: bool, as_json: bool) ->
     """
     import asyncio
 
-    workspace = open_workspace(context)
-    with failures(context):
-        preview = asyncio.run(workspace.preview(chosen(workspace, name)))
+    workspace = common.open_workspace(context)
+    with common.failures(context):
+        preview = asyncio.run(workspace.preview(common.chosen(workspace, name)))
     if as_json:
-        print_json(as_data(preview))
+        common.print_json(as_data(preview))
     elif plan:
         from amplifier_tui.base.text import clean
         from amplifier_tui.foundation.io import dump_yaml
@@ -53,7 +45,7 @@ def show(context: click.Context, name: str | None, plan: bool, as_json: bool) ->
         for line in as_lines(preview):
             click.echo(line)
     if preview.bundle is None:
-        context.exit(FAILED)
+        context.exit(common.FAILED)
 
 
 _KINDS = {
@@ -239,7 +231,7 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
     listed = list(lines)
     if listed:
         yield ""
-        yield style(title, bold=True)
+        yield common.style(title, bold=True)
         yield from listed
 
 

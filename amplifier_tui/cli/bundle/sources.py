@@ -5,16 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from amplifier_tui.cli.bundle.common import (
-    FAILED,
-    Progress,
-    complain,
-    failures,
-    json_option,
-    open_workspace,
-    print_json,
-    trust_option,
-)
+from amplifier_tui.cli.bundle import common
 from amplifier_tui.cli.bundle.use import SCOPES
 
 if TYPE_CHECKING:
@@ -29,8 +20,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 @click.argument("uri")
 @click.option("--name", help="What to call it; default its own name.")
 @click.option("--scope", type=click.Choice(SCOPES), default="global", show_default=True)
-@trust_option
-@json_option
+@common.trust_option
+@common.json_option
 @click.pass_context
 def add(
     context: click.Context, uri: str, name: str | None, scope: str, trust: bool, as_json: bool
@@ -43,19 +34,20 @@ def add(
     import asyncio
 
     from amplifier_tui.base.text import one_line
-    from amplifier_tui.cli.bundle.common import trust_callback
     from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError
     from amplifier_tui.foundation.settings.settings import Scope
 
-    workspace = open_workspace(context)
-    with failures(context):
+    workspace = common.open_workspace(context)
+    with common.failures(context):
         entry = workspace.catalog().find(uri)
         if entry is None:
             raise BundleNotFoundError(
                 f"There is nothing at {uri!r}", remedy="Give a path, or a URI such as git+https://…"
             )
-        callback = trust_callback(trust)
-        found = asyncio.run(workspace.load(entry.source, trust=callback, progress=Progress()))
+        callback = common.trust_callback(trust)
+        found = asyncio.run(
+            workspace.load(entry.source, trust=callback, progress=common.Progress())
+        )
         known = name or found.name
         if not _NAME.fullmatch(known):
             raise BundleError(
@@ -64,7 +56,7 @@ def add(
             )
         file = _write(workspace, Scope(scope), known, entry.source)
     if as_json:
-        print_json({"name": known, "uri": entry.source, "scope": scope, "file": str(file)})
+        common.print_json({"name": known, "uri": entry.source, "scope": scope, "file": str(file)})
     else:
         click.echo(f"Added {known}: {one_line(found.description or entry.source, 200)}")
         click.echo(f"Choose it with: amplifier-tui bundle use {known}")
@@ -73,7 +65,7 @@ def add(
 
 def _report_skipped(found: "Bundle") -> None:
     for skipped in found.skipped:
-        complain("Warning", f"Left out {skipped.source}: {skipped.reason}", "yellow")
+        common.complain("Warning", f"Left out {skipped.source}: {skipped.reason}", "yellow")
 
 
 def _write(workspace: "Workspace", scope: "Scope", name: str, source: str) -> object:
@@ -88,7 +80,7 @@ def _write(workspace: "Workspace", scope: "Scope", name: str, source: str) -> ob
 
 @click.command(short_help="Remove a bundle that was added.")
 @click.argument("name")
-@json_option
+@common.json_option
 @click.pass_context
 def remove(context: click.Context, name: str, as_json: bool) -> None:
     """Remove a bundle that was added, from all settings here and from the registry.
@@ -98,9 +90,9 @@ def remove(context: click.Context, name: str, as_json: bool) -> None:
     from amplifier_tui.base.text import one_line
     from amplifier_tui.foundation.settings.writing import write_setting
 
-    workspace = open_workspace(context)
+    workspace = common.open_workspace(context)
     removed: list[str] = []
-    with failures(context):
+    with common.failures(context):
         for scope, data in workspace.settings.by_scope.items():
             added = (data.get("bundle") or {}).get("added") or {}
             if name in added:
@@ -117,12 +109,12 @@ def remove(context: click.Context, name: str, as_json: bool) -> None:
     if not removed:
         entry = workspace.catalog().find(name)
         why = f"It is {entry.origin}: {entry.source}" if entry is not None else "It is not known"
-        complain("Error", f"{name} was not added, so it can't be removed. {why}.", "red")
-        context.exit(FAILED)
+        common.complain("Error", f"{name} was not added, so it can't be removed. {why}.", "red")
+        context.exit(common.FAILED)
     if as_json:
-        print_json({"name": name, "removed_from": removed})
+        common.print_json({"name": name, "removed_from": removed})
     else:
         click.echo(f"Removed {one_line(name, 100)} from {' and '.join(removed)}.")
     if workspace.settings.active_bundle == name:
         text = f"{name} is still chosen; choose another with `amplifier-tui bundle use`."
-        complain("Note", text, "yellow")
+        common.complain("Note", text, "yellow")

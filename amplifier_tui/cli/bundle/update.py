@@ -4,18 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from amplifier_tui.cli.bundle.common import (
-    FAILED,
-    REFUSED,
-    Progress,
-    chosen,
-    failures,
-    json_option,
-    open_workspace,
-    print_json,
-    style,
-    trust_option,
-)
+from amplifier_tui.cli.bundle import common
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.updates import SourceUpdate
@@ -26,8 +15,8 @@ _COLORS = {"updated": "green", "available": "yellow", "failed": "red", "refused"
 @click.command(short_help="Fetch what is newer, of a bundle and all it uses.")
 @click.argument("name", required=False)
 @click.option("--check", is_flag=True, help="Only look.")
-@trust_option
-@json_option
+@common.trust_option
+@common.json_option
 @click.pass_context
 def update(
     context: click.Context, name: str | None, check: bool, trust: bool, as_json: bool
@@ -40,18 +29,17 @@ def update(
     """
     import asyncio
 
-    from amplifier_tui.cli.bundle.common import trust_callback
     from amplifier_tui.cli.layout import table
 
-    workspace = open_workspace(context)
-    with failures(context):
-        wanted = chosen(workspace, name)
-        callback = trust_callback(trust)
+    workspace = common.open_workspace(context)
+    with common.failures(context):
+        wanted = common.chosen(workspace, name)
+        callback = common.trust_callback(trust)
         rows = asyncio.run(
-            workspace.update(wanted, check_only=check, trust=callback, progress=Progress())
+            workspace.update(wanted, check_only=check, trust=callback, progress=common.Progress())
         )
     if as_json:
-        print_json({"bundle": wanted, "sources": [_data(row) for row in rows]})
+        common.print_json({"bundle": wanted, "sources": [_data(row) for row in rows]})
     elif not rows:
         click.echo("It has no sources that could be newer.")
     else:
@@ -62,11 +50,11 @@ def update(
             click.echo(line)
     states = {row.state for row in rows}
     if states & {"failed", "refused"}:
-        context.exit(FAILED if "failed" in states else REFUSED)
+        context.exit(common.FAILED if "failed" in states else common.REFUSED)
 
 
 def _coloured(state: str) -> str:
-    return style(state, fg=_COLORS[state]) if state in _COLORS else state
+    return common.style(state, fg=_COLORS[state]) if state in _COLORS else state
 
 
 def _data(row: "SourceUpdate") -> dict[str, str]:
@@ -77,8 +65,8 @@ def _data(row: "SourceUpdate") -> dict[str, str]:
 
 @click.command(short_help="Write down which versions a bundle uses here.")
 @click.argument("name", required=False)
-@trust_option
-@json_option
+@common.trust_option
+@common.json_option
 @click.pass_context
 def lock(context: click.Context, name: str | None, trust: bool, as_json: bool) -> None:
     """Write what every source of a bundle is now into the project's .amplifier/bundle.lock.
@@ -90,15 +78,16 @@ def lock(context: click.Context, name: str | None, trust: bool, as_json: bool) -
     import asyncio
 
     from amplifier_tui.base.text import one_line
-    from amplifier_tui.cli.bundle.common import trust_callback
     from amplifier_tui.cli.layout import table
     from amplifier_tui.ui.state.formats import plural
 
-    workspace = open_workspace(context)
-    with failures(context):
-        wanted = chosen(workspace, name)
-        callback = trust_callback(trust)
-        written = asyncio.run(workspace.write_lock(wanted, trust=callback, progress=Progress()))
+    workspace = common.open_workspace(context)
+    with common.failures(context):
+        wanted = common.chosen(workspace, name)
+        callback = common.trust_callback(trust)
+        written = asyncio.run(
+            workspace.write_lock(wanted, trust=callback, progress=common.Progress())
+        )
     sources = {
         uri: entry.commit or f"sha256:{entry.sha256}" for uri, entry in written.sources.items()
     }
@@ -107,7 +96,7 @@ def lock(context: click.Context, name: str | None, trust: bool, as_json: bool) -
         for uri, entry in written.sources.items()
     }
     if as_json:
-        print_json({"bundle": wanted, "file": str(written.path), "sources": sources})
+        common.print_json({"bundle": wanted, "file": str(written.path), "sources": sources})
         return
     for line in table([(version, uri) for uri, version in short.items()]):
         click.echo(line)

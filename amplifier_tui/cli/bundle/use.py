@@ -4,13 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from amplifier_tui.cli.bundle.common import (
-    complain,
-    failures,
-    json_option,
-    open_workspace,
-    print_json,
-)
+from amplifier_tui.cli.bundle import common
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.catalog import BundleEntry
@@ -28,7 +22,7 @@ SCOPES = ("global", "project", "local")
     show_default=True,
     help="For all your projects, for everybody in this one, or for you in this one.",
 )
-@json_option
+@common.json_option
 @click.pass_context
 def use(context: click.Context, name: str | None, reset: bool, scope: str, as_json: bool) -> None:
     """Choose the bundle that new sessions are opened with.
@@ -44,8 +38,8 @@ def use(context: click.Context, name: str | None, reset: bool, scope: str, as_js
 
     if bool(name) == reset:
         raise click.UsageError("Name a bundle, or give --reset.")
-    workspace = open_workspace(context)
-    with failures(context):
+    workspace = common.open_workspace(context)
+    with common.failures(context):
         value = None
         if name:
             entry = workspace.choose(requested=name).entry
@@ -54,17 +48,19 @@ def use(context: click.Context, name: str | None, reset: bool, scope: str, as_js
                 raise BundleError(preview.error, remedy="Mend it first; nothing was changed.")
             value = _written(entry, name)
         file = write_setting(workspace.settings.files, Scope(scope), "bundle.active", value)
-    workspace = open_workspace(context)
+    workspace = common.open_workspace(context)
     active = workspace.settings.active_bundle
     if as_json:
-        print_json({"bundle": value, "scope": scope, "file": str(file), "active": active})
+        common.print_json({"bundle": value, "scope": scope, "file": str(file), "active": active})
         return
     said = f"New sessions use {value}" if value else f"The {scope} settings name no bundle now"
     click.echo(f"{one_line(said)} ({one_line(str(file))}).")
     if active != value:
         stronger = workspace.settings.scope_of("bundle.active")
         if stronger is not None:
-            complain("Note", f"The {stronger} settings say {active}, and count here.", "yellow")
+            common.complain(
+                "Note", f"The {stronger} settings say {active}, and count here.", "yellow"
+            )
 
 
 def _written(entry: "BundleEntry", name: str) -> str:

@@ -4,15 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from amplifier_tui.cli.bundle.common import (
-    FAILED,
-    chosen,
-    failures,
-    json_option,
-    open_workspace,
-    print_json,
-    style,
-)
+from amplifier_tui.cli.bundle import common
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.checks.bundle_file import Problem
@@ -22,7 +14,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Check a bundle, and say where a mistake is.")
 @click.argument("name", required=False)
 @click.option("--strict", is_flag=True, help="Count warnings as errors.")
-@json_option
+@common.json_option
 @click.pass_context
 def validate(context: click.Context, name: str | None, strict: bool, as_json: bool) -> None:
     """Check a bundle: its file, what it includes, and whether a session could be made of it.
@@ -32,18 +24,18 @@ def validate(context: click.Context, name: str | None, strict: bool, as_json: bo
     """
     import asyncio
 
-    workspace = open_workspace(context)
-    with failures(context):
-        wanted = chosen(workspace, name)
+    workspace = common.open_workspace(context)
+    with common.failures(context):
+        wanted = common.chosen(workspace, name)
         problems = asyncio.run(_check(workspace, wanted, strict))
     errors = [problem for problem in problems if problem.severity == "error" or strict]
     if as_json:
         findings = [_data(problem) for problem in problems]
-        print_json({"bundle": wanted, "valid": not errors, "findings": findings})
+        common.print_json({"bundle": wanted, "valid": not errors, "findings": findings})
     else:
         _print(problems, wanted, valid=not errors)
     if errors:
-        context.exit(FAILED)
+        context.exit(common.FAILED)
 
 
 async def _check(workspace: "Workspace", name: str, strict: bool) -> "list[Problem]":
@@ -60,9 +52,9 @@ def _print(problems: "list[Problem]", name: str, *, valid: bool) -> None:
 
     for problem in problems:
         label = (
-            style("error", fg="red")
+            common.style("error", fg="red")
             if problem.severity == "error"
-            else style("warning", fg="yellow")
+            else common.style("warning", fg="yellow")
         )
         first, *more = paragraph(str(problem))
         click.echo(f"{label}: {first}")

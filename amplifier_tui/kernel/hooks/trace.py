@@ -16,8 +16,7 @@ logger = logging.getLogger(__name__)
 class HandlerTrace:
     """One handler's part in an emit.
 
-    Args:
-        name: The name it is registered under.
+    Attributes:
         verdict: The action it answered with, or ``"error"``.
         ms: Milliseconds it took.
         error: What went wrong: it raised, or its answer was no hook result.
@@ -35,8 +34,7 @@ class HandlerTrace:
 class HookTrace:
     """One emit, after its handlers ran.
 
-    Args:
-        event: Name of the event.
+    Attributes:
         data: The data as the handlers saw it, defaults and timestamp included. Read it at once:
             values in it belong to the emitter, who may change them later.
         result: What the emit returned.

@@ -11,9 +11,7 @@ InjectionRole = Literal["system", "user", "assistant"]
 class ContextInjection(BaseModel):
     """One text a hook adds to the model's context.
 
-    Args:
-        content: The text.
-        role: Who says it.
+    Attributes:
         ephemeral: For the next request only; never stored.
         append_to_last_tool_result: Put it at the end of the last tool result of that request.
         hook_name: The handler it comes from.

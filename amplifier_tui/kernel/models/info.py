@@ -39,19 +39,10 @@ class ModelInfo(_Described):
 
 
 class ConfigField(_Described):
-    """A question a provider's setup asks.
+    """A question a provider's setup asks; ``id`` is the answer's key in the provider's config.
 
-    Args:
-        id: Key of the answer in the provider's config.
-        display_name: The question's title.
-        prompt: The question.
-        field_type: How to ask it.
-        env_var: Environment variable that may hold the answer.
-        choices: The answers of a ``choice``.
-        required: Whether an answer is needed.
-        default: The answer if none is given.
-        show_when: Other fields and the values they must have for this one to be asked.
-        requires_model: Ask only once a model is chosen.
+    ``env_var`` names an environment variable that may hold the answer. ``show_when`` has other
+    fields, and the values they must have for this one to be asked.
     """
 
     id: str

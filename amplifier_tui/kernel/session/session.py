@@ -100,13 +100,7 @@ class AmplifierSession:
                     _running.add(self)
 
     async def execute(self, prompt: str) -> str:
-        """Run one turn.
-
-        Args:
-            prompt: What the user said.
-
-        Returns:
-            The orchestrator's answer.
+        """Run one turn, and return the orchestrator's answer.
 
         Raises:
             RuntimeError: The session is not initialized, or something needed is not mounted.
