@@ -57,7 +57,7 @@ MECHANISMS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "shapes of secrets (base/secrets.py)": (r"AKIA\[|gh\[[a-z]+\]_|xox\[|sk-\[", {}),
     "splitting shell lines (base/shell)": (
-        r"shlex\.(split|shlex)\(|\bbashlex\b|\btree_sitter",
+        r"shlex\.(split|shlex)\(|\bbashlex\b|\btree_sitter_bash\b",
         {},
     ),
     "terminal sequences in foreign text (base/text.py)": (r"\[0-\?\]\*\[ -/\]\*\[@-~\]", {}),
