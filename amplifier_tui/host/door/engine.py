@@ -97,8 +97,6 @@ class Engine:
         thread.join(timeout)
         return not thread.is_alive()
 
-    # --- on the caller's thread ------------------------------------------------------------
-
     def _call(self, function: Callable[..., None], *args: Any) -> None:
         with self._lock:
             if self._stopped:
@@ -119,8 +117,6 @@ class Engine:
         )
         self._thread.start()
         return loop
-
-    # --- on the engine thread --------------------------------------------------------------
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         asyncio.set_event_loop(loop)

@@ -127,8 +127,6 @@ class Compactor:
     def _say(self, level: Level, text: str) -> None:
         self._sender.notice(level, text, "context")
 
-    # --- the work --------------------------------------------------------------------------
-
     def _view(self) -> ContextView | None:
         pipeline = self._sources.pipeline
         if pipeline is not None:

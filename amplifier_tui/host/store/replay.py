@@ -1,13 +1,13 @@
 """Stored rows, given back: to a context as messages, to a screen as the events they once were."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.jsonl import Row, StoredRows, encode_row
+from amplifier_tui.base.jsonl import Row, StoredRows
 from amplifier_tui.base.tool_calls import RecordedCall, calls_of, failed_result
 from amplifier_tui.host.events import (
     MAIN_LANE,
@@ -31,7 +31,6 @@ from amplifier_tui.host.messages import (
     thinking_of,
     typed_prompt,
 )
-from amplifier_tui.host.store.session_file import OnTrouble, SessionFile
 
 logger = logging.getLogger(__name__)
 
@@ -50,27 +49,6 @@ the conversation.
 """
 KEPT: Final = (ToolEnded, TurnEnded, Failed, Compacted)
 """The events it holds; of a `ToolEnded` all but the output, which is in its row."""
-
-
-class OutcomeFile:
-    """Appends outcomes."""
-
-    def __init__(self, path: Path, on_trouble: OnTrouble | None = None) -> None:
-        self._file = SessionFile(path, on_trouble)
-
-    def append(self, rows: int, event: HostEvent) -> None:
-        """Note an event that came when there were `rows` rows."""
-        if isinstance(event, ToolEnded):
-            event = replace(event, output="")
-        self._file.append(encode_row({"row": rows, "event": event.to_json()}))
-
-    def audit(self, rows: int, entry: Mapping[str, Any]) -> None:
-        """Note who allowed or refused what when there were `rows` rows; nothing reads it back."""
-        self._file.append(encode_row({"row": rows, "approval": entry}))
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
 
 
 @dataclass(slots=True)

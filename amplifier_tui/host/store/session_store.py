@@ -3,13 +3,14 @@
 import logging
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from amplifier_tui.base.files import FileLock, FileLockedError
 from amplifier_tui.base.jsonl import Row, StoredRows, encode_row, mend
 from amplifier_tui.base.plain import plain
-from amplifier_tui.host.events import HostEvent
+from amplifier_tui.host.events import HostEvent, ToolEnded
 from amplifier_tui.host.messages import is_from_hook, typed_prompt
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store import event_log, journal
@@ -19,7 +20,6 @@ from amplifier_tui.host.store.replay import (
     DISPLAY,
     KEPT,
     TRANSCRIPT,
-    OutcomeFile,
     Replay,
     read_outcomes,
 )
@@ -68,7 +68,7 @@ class SessionStore:
         self._is_new = not folder.exists()
         self._count = 0
         self._transcript = SessionFile(folder / TRANSCRIPT, self._trouble)
-        self._outcomes = OutcomeFile(folder / DISPLAY, self._trouble)
+        self._outcomes = SessionFile(folder / DISPLAY, self._trouble)
         self.journal = Journal(folder / journal.FILE_NAME, self._trouble)
         self.log = EventLogFile(folder / event_log.FILE_NAME, self._trouble)
 
@@ -119,8 +119,6 @@ class SessionStore:
         self.recovered = len(lost)
         path.unlink(missing_ok=True)
 
-    # --- writing ---------------------------------------------------------------------------
-
     def add_row(self, message: Mapping[str, Any], extra: Mapping[str, Any] | None = None) -> None:
         """Write a message as the next row.
 
@@ -152,15 +150,18 @@ class SessionStore:
     def note(self, event: HostEvent) -> None:
         """Note an outcome, so that a resumed session shows it again."""
         if isinstance(event, KEPT) and not event.replayed:
-            self._outcomes.append(self._count, event)
+            self.add_outcome(self._count, event)
 
     def add_outcome(self, rows: int, event: HostEvent) -> None:
         """Note an outcome of another session, which came when there were `rows` rows."""
-        self._outcomes.append(rows, event)
+        if isinstance(event, ToolEnded):
+            event = replace(event, output="")  # It is in its row.
+        self._outcomes.append(encode_row({"row": rows, "event": event.to_json()}))
 
     def audit(self, entry: Mapping[str, Any]) -> None:
         """Note who allowed or refused what."""
-        self._outcomes.audit(self._count, {"ts": now(), **self._redactor.fields(plain(entry))})
+        noted = {"ts": now(), **self._redactor.fields(plain(entry))}
+        self._outcomes.append(encode_row({"row": self._count, "approval": noted}))
 
     def save_metadata(self) -> None:
         """Write the card."""
@@ -188,8 +189,6 @@ class SessionStore:
             self._count = 0
         self.close()
 
-    # --- reading ---------------------------------------------------------------------------
-
     def stored(self) -> StoredRows:
         """Return the rows on disk."""
         return StoredRows(self.folder / TRANSCRIPT)
@@ -207,8 +206,6 @@ class SessionStore:
     def payload(self, number: int) -> str:
         """Return the payload of an event log row; see `EventLogFile.payload`."""
         return self.log.payload(number)
-
-    # --- trouble ---------------------------------------------------------------------------
 
     def _trouble(self, file: SessionFile, error: OSError | None) -> None:
         before = bool(self._troubled)

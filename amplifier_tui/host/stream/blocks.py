@@ -62,8 +62,6 @@ class Blocks:
         self._lanes: dict[str, _Lane] = {}
         self._numbers = count(1)
 
-    # --- what the kernel says --------------------------------------------------------------
-
     def step_begins(self, lane: str) -> None:
         """The orchestrator turns to the model: blocks from here on belong to a new answer."""
         for block in self._lane(lane).blocks:
@@ -124,8 +122,6 @@ class Blocks:
         # Reasoning that is hidden from us was streamed as a summary: keep what was shown.
         self._end(lane, block, text or block.text)
 
-    # --- what others need ------------------------------------------------------------------
-
     def row_added(self) -> None:
         """An answer of the main lane became a row: what streamed so far is in it."""
         for block in self._lane(MAIN_LANE).blocks:
@@ -146,8 +142,6 @@ class Blocks:
             if block.sent is None:
                 self._end(lane, block, block.text, interrupted=interrupted)
         self._lanes.pop(lane, None)
-
-    # --- helpers ---------------------------------------------------------------------------
 
     def _lane(self, lane: str) -> _Lane:
         state = self._lanes.get(lane)

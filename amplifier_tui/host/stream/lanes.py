@@ -70,8 +70,6 @@ class Lanes:
         for lane in reversed(tuple(self._open)):
             self.close(lane, status)
 
-    # --- what the kernel says --------------------------------------------------------------
-
     def spawned(self, lane: str, data: Mapping[str, Any]) -> None:
         """`delegate:agent_spawned`, `task:agent_spawned`, `session:fork`, …"""
         child = _child(data)

@@ -61,8 +61,6 @@ class Tools:
         self._open: dict[Key, _Call] = {}
         self._ended: set[Key] = set()
 
-    # --- what the kernel says --------------------------------------------------------------
-
     def pre(self, lane: str, data: Mapping[str, Any]) -> None:
         """`tool:pre`."""
         key = self._key(lane, data)
@@ -114,8 +112,6 @@ class Tools:
                 )
             )
 
-    # --- what the approval desk says -------------------------------------------------------
-
     def refused(self, lane: str, call_id: str, reason: str) -> None:
         """A call was refused; its end comes with its error or its row."""
         call = self._open.get((lane, call_id))
@@ -130,8 +126,6 @@ class Tools:
         call.began = monotonic()
         if call.before:
             call.before = self._look(call.tool, call.arguments)
-
-    # --- rows and the end of a turn --------------------------------------------------------
 
     def row_added(self, row: Row) -> None:
         """The result of a call of the main lane is a row: whatever was emitted, it has ended."""
@@ -166,8 +160,6 @@ class Tools:
                     interrupted=not call.denied,
                 )
         self._ended = {key for key in self._ended if key[0] != lane}
-
-    # --- helpers ---------------------------------------------------------------------------
 
     def _key(self, lane: str, data: Mapping[str, Any]) -> Key:
         call_id = data.get("tool_call_id")
