@@ -39,11 +39,7 @@ _LLM: Final[tuple[tuple[type[llm.LLMError], str, str], ...]] = (
         "context_length",
         "Compact the conversation, or fork it before this prompt and send less.",
     ),
-    (
-        llm.ContentFilterError,
-        "content_filter",
-        "Say it in other words; the provider refused this.",
-    ),
+    (llm.ContentFilterError, "content_filter", "Say it in other words; the provider refused this."),
     (llm.NotFoundError, "not_found", "Check the model's name and the provider's base_url."),
     (
         llm.NetworkError,

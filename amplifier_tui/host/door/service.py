@@ -106,11 +106,7 @@ class Service:
         session_id = self._live.session_id if self._live is not None else ""
         self._put(
             Failed(
-                **self._stamp(session_id),
-                kind=kind,
-                message=message,
-                remedy=remedy,
-                prompt=prompt,
+                **self._stamp(session_id), kind=kind, message=message, remedy=remedy, prompt=prompt
             )
         )
 

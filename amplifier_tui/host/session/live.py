@@ -12,12 +12,7 @@ from time import time
 from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
-from amplifier_tui.host.events import (
-    Failed,
-    HostEvent,
-    SessionClosed,
-    SessionOpened,
-)
+from amplifier_tui.host.events import Failed, HostEvent, SessionClosed, SessionOpened
 from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion, ApprovalQueue
 from amplifier_tui.host.gate.surfaces import ProviderApprovals

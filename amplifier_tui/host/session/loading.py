@@ -69,10 +69,7 @@ class ObservingLoader(ModuleLoader):
         planned = self._current = self._next(module_id)
         self._send(
             ModuleLoading(
-                **self._stamp(),
-                module_id=module_id,
-                kind=planned.kind,
-                instance=planned.instance,
+                **self._stamp(), module_id=module_id, kind=planned.kind, instance=planned.instance
             )
         )
         began = perf_counter()

@@ -23,12 +23,7 @@ NO_MEMORY: Final = (
 class Memories:
     """The memories of one session's project."""
 
-    def __init__(
-        self,
-        coordinator: ModuleCoordinator,
-        redactor: Redactor,
-        sender: Sender,
-    ) -> None:
+    def __init__(self, coordinator: ModuleCoordinator, redactor: Redactor, sender: Sender) -> None:
         self._coordinator = coordinator
         self._redactor = redactor
         self._sender = sender

@@ -17,14 +17,7 @@ from amplifier_tui.foundation.spawn.capability import ChildInfo, SessionSpawner
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.client import OpenRequest
-from amplifier_tui.host.events import (
-    Failed,
-    HostEvent,
-    Level,
-    ModuleFailed,
-    Notice,
-    Usage,
-)
+from amplifier_tui.host.events import Failed, HostEvent, Level, ModuleFailed, Notice, Usage
 from amplifier_tui.host.failures import no_provider_remedy
 from amplifier_tui.host.gate.queue import ApprovalQueue
 from amplifier_tui.host.gate.surfaces import KernelApprovals
@@ -292,11 +285,7 @@ class Opening:
             )
         )
         approvals = ApprovalQueue(
-            self.session_id,
-            working_dir,
-            sender.send,
-            redactor=self.redactor,
-            audit=store.audit,
+            self.session_id, working_dir, sender.send, redactor=self.redactor, audit=store.audit
         )
         return SessionParts(
             bundle=choice.entry.name,

@@ -16,13 +16,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store import event_log, journal
 from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.journal import Journal, recovered_rows
-from amplifier_tui.host.store.replay import (
-    DISPLAY,
-    KEPT,
-    TRANSCRIPT,
-    Replay,
-    read_outcomes,
-)
+from amplifier_tui.host.store.replay import DISPLAY, KEPT, TRANSCRIPT, Replay, read_outcomes
 from amplifier_tui.host.store.session_file import SessionFile
 from amplifier_tui.host.store.sessions import (
     Metadata,

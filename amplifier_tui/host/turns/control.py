@@ -27,13 +27,7 @@ from amplifier_tui.host.events import (
     Usage,
 )
 from amplifier_tui.host.stream.sender import Stamp
-from amplifier_tui.host.turns.abandoned import (
-    TICKET,
-    Ticket,
-    end_children,
-    guard,
-    own_children,
-)
+from amplifier_tui.host.turns.abandoned import TICKET, Ticket, end_children, guard, own_children
 from amplifier_tui.host.turns.handle import TurnHandle
 from amplifier_tui.host.turns.prompts import Prompt
 from amplifier_tui.host.turns.steering import Steering
