@@ -1,21 +1,20 @@
 """The context budget: how full the window is, and who filled it.
 
 A context manager with a `report()`, or a capability `context.report`, tells it itself. For any
-other it is computed here: estimates by source, scaled to the provider's own count as soon as there
-is one.
+other one its conversation is mirrored into a context of ours, which tells it.
 """
 
 import asyncio
 import inspect
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, ClassVar, Final, Literal
 
-from amplifier_tui.base.tokens import message_tokens, schema_tokens, text_tokens
-from amplifier_tui.base.tool_calls import tool_names_of
-from amplifier_tui.context.entries import source_of
+from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.request.budget import BudgetSettings
+from amplifier_tui.context.request.report import ContextReport
 from amplifier_tui.host.events import BudgetChanged, PlanStep, SourceUsage
 from amplifier_tui.host.session.module_facts import ModuleFacts, ProviderFacts
 from amplifier_tui.host.stream.sender import Sender, Stamp
@@ -23,10 +22,6 @@ from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 logger = logging.getLogger(__name__)
 
-THRESHOLD: Final = 0.85
-TARGET: Final = 0.5
-MARGIN: Final = 1_000
-"""Tokens of a window kept free beside the answer's (spec 000, context contract)."""
 PAUSE: Final = 0.25
 """Seconds between two measurements."""
 _TURNS: Final = 5
@@ -44,33 +39,6 @@ Parts = Callable[[], Awaitable[list[tuple[str, str]]]]
 """Gives the parts of the system prompt, each with its source."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """When compaction starts and where it goes down to, in tokens; 0 for never."""
-
-    trigger: int = 0
-    target: int = 0
-
-
-def limits_of(config: Mapping[str, Any], provider: ProviderFacts) -> Limits:
-    """Return the limits of a context manager, from its configuration in the usual words.
-
-    Args:
-        provider: Whose window is filled.
-    """
-    most = config.get("max_tokens")
-    budget = most if isinstance(most, int) and not isinstance(most, bool) and most > 0 else 0
-    if provider.window:
-        room = max(provider.window - provider.reserve - MARGIN, provider.window // 4)
-        budget = min(budget, room) if budget else room
-    threshold = _part(config.get("compaction_threshold", config.get("compact_threshold")))
-    target = _part(config.get("compaction_target"))
-    return Limits(
-        round(budget * (THRESHOLD if threshold is None else threshold)),
-        round(budget * (TARGET if target is None else target)),
-    )
-
-
 def context_config(plan: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the context module's configuration in a mount plan."""
     session = plan.get("session")
@@ -80,12 +48,6 @@ def context_config(plan: Mapping[str, Any]) -> Mapping[str, Any]:
         section = plan.get("context")
         config = section.get("config") if isinstance(section, Mapping) else None
     return config if isinstance(config, Mapping) else {}
-
-
-def _part(value: Any) -> float | None:
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1:
-        return float(value)
-    return None
 
 
 class BudgetMeter:
@@ -116,10 +78,8 @@ class BudgetMeter:
         self._sender = sender
         self._measuring: asyncio.Task[None] | None = None
         self._measure_again = False
-        self._fixed: Counter[str] | None = None
-        self._sizes: list[tuple[Any, int]] = []
+        self._mirror: _Mirror | None = None
         self._told = 0
-        self._ratio: tuple[int, int, int] | None = None
         self._turn_totals: list[int] = []
 
     def counted(self, tokens: int) -> None:
@@ -127,8 +87,9 @@ class BudgetMeter:
         self._told = tokens
 
     def prompt_may_differ(self) -> None:
-        """Measure the system prompt and the tools anew next time."""
-        self._fixed = None
+        """Take the system prompt anew next time."""
+        if self._mirror is not None:
+            self._mirror.prompt_is_old = True
 
     def measure_soon(self) -> None:
         """Measure and send the budget, now or right after the measurement that runs."""
@@ -175,139 +136,138 @@ class BudgetMeter:
             event = _from_report(found, stamp, self._provider())
             if event is not None:
                 return event
-        return await self._computed(context, stamp)
+        return await self._mirrored(context, stamp)
 
-    async def _computed(self, context: Any, stamp: Stamp) -> BudgetChanged:
-        if self._fixed is None:
-            self._fixed = await self._measure_fixed()
-        messages = await self._messages(context)
-        sources: Counter[str] = Counter(self._fixed)
-        rows: Counter[str] = Counter()
-        names = tool_names_of(messages)
-        sizes = self._sizes_of(messages)
-        for index, message in enumerate(messages):
-            source = source_of(message, names)
-            if source == "system" and self._parts is not None:
-                sizes[index] = 0  # The prompt that is made anew takes its place.
-                continue
-            sources[source] += sizes[index]
-            rows[source] += 1
-        estimated = sum(sources.values())
-        kind: Literal["usage", "estimated"] = "estimated"
-        total = estimated
-        if self._told:
-            self._anchor(messages, sizes, sum(self._fixed.values()))
-        if self._ratio is not None:
-            told, covered, count = self._ratio
-            if count <= len(messages):
-                kind = "usage"
-                total = told + max(0, estimated - covered)
-        return self._event(stamp, kind, total, sources, rows)
-
-    def _anchor(self, messages: list[Mapping[str, Any]], sizes: list[int], fixed: int) -> None:
-        """Tie the provider's count to the rows it covers: up to the latest answer."""
-        for index in range(len(messages) - 1, -1, -1):
-            if messages[index].get("role") == "assistant":
-                covered = fixed + sum(sizes[: index + 1])
-                self._ratio = (self._told, covered, index + 1)
-                self._told = 0
-                return
-
-    def _event(
-        self,
-        stamp: Stamp,
-        kind: Literal["usage", "estimated"],
-        total: int,
-        sources: Counter[str],
-        rows: Counter[str],
-    ) -> BudgetChanged:
+    async def _mirrored(self, context: Any, stamp: Stamp) -> BudgetChanged:
+        if self._mirror is None:
+            self._mirror = _Mirror(self._coordinator, self._facts, self._parts, self._config)
+        self._mirror.told, self._told = self._told or self._mirror.told, 0
+        messages = context.get_messages() if context is not None else []
+        messages = await messages if inspect.isawaitable(messages) else messages
         provider = self._provider()
-        limits = limits_of(self._config, provider)
-        scaled = scale(sources, total)
-        fixed = self._fixed or Counter()
-        floor = sum(scaled[source] for source in fixed)
-        warning = ""
-        if limits.target and floor >= limits.target:
-            biggest = max(fixed, key=lambda source: fixed[source])
-            warning = f"No compaction can reach its target: {biggest} alone fills the window"
-        return BudgetChanged(
-            **stamp,
-            total=total,
-            window=provider.window,
-            trigger=limits.trigger,
-            target=limits.target,
-            reserve=provider.reserve,
-            floor=floor,
-            kind=kind,
-            sources=tuple(
-                SourceUsage(source=source, tokens=tokens, messages=rows.get(source, 0))
-                for source, tokens in sorted(scaled.items(), key=lambda item: -item[1])
-                if tokens
-            ),
-            turns_left=self._turns_left(total, limits.trigger),
-            warning=warning,
+        report = await self._mirror.report(
+            [message for message in messages if isinstance(message, Mapping)], provider
+        )
+        event = _from_report(report, stamp, provider)
+        assert event is not None
+        known = report.provenance != "fallback"
+        return replace(
+            event,
+            trigger=event.trigger if known else 0,
+            target=event.target if known else 0,
+            preview=(),  # How a foreign context compacts is not known.
+            turns_left=self._turns_left(event.total, event.trigger) if known else None,
         )
 
     def _turns_left(self, total: int, trigger: int) -> int | None:
         totals = self._turn_totals
-        if not trigger or len(totals) < 2:
+        if len(totals) < 2:
             return None
         growth = (totals[-1] - totals[0]) / (len(totals) - 1)
         return max(0, int((trigger - total) / growth)) if growth > 0 else None
 
-    async def _measure_fixed(self) -> Counter[str]:
-        found: Counter[str] = Counter()
-        if self._parts is not None:
+
+class _ForeignSettings(BudgetSettings):
+    module: ClassVar[str] = "context"
+
+
+class _Mirror:
+    """The conversation of a foreign context in a context of ours, which can tell its budget.
+
+    Attributes:
+        told: Tokens the provider counted, until they are tied to the answer they belong to.
+        prompt_is_old: Whether the system prompt is to be taken anew.
+    """
+
+    def __init__(
+        self,
+        coordinator: ModuleCoordinator,
+        facts: ModuleFacts,
+        parts: Parts | None,
+        config: Mapping[str, Any],
+    ) -> None:
+        self.told = 0
+        self.prompt_is_old = True
+        if "compact_threshold" in config:
+            config = {"compaction_threshold": config["compact_threshold"], **config}
+        settings, problems = _ForeignSettings.read_leniently(config)
+        for problem in problems:
+            logger.info("The context's limits: %s", problem)
+        self._coordinator = coordinator
+        self._facts = facts
+        self._manager = SessionContextManager(settings.policy, tools=self._tools)
+        if parts is not None:
+            self._manager.set_system_prompt_factory(_Prompt(parts))
+        self._last: Any = None
+
+    async def report(
+        self, messages: list[Mapping[str, Any]], provider: ProviderFacts
+    ) -> ContextReport:
+        """Return the budget of a conversation."""
+        view = self._manager.view
+        told_by: Any = _Told(provider)
+        if self.prompt_is_old:
+            self.prompt_is_old = False
             try:
-                for source, text in await self._parts():
-                    found[source] += text_tokens(text)
+                await view.prompt.make()
             except Exception:
                 logger.exception("The system prompt could not be measured")
-        for name, tool in dict(self._coordinator.get("tools") or {}).items():
-            module = self._facts.module_of_tool(name) or name
-            found[f"tools:{module}"] += schema_tokens(_tool_schema(name, tool))
-        return found
+        answers = [i for i, message in enumerate(messages) if message.get("role") == "assistant"]
+        if self.told and answers:
+            # The count covers what is there up to the latest answer.
+            self._take(messages[: answers[-1] + 1])
+            before = (await view.preview(told_by)).before
+            key = view.budget(told_by).key
+            view.meter.restore({"usage": self.told, "estimate": before, "model": key})
+            self.told = 0
+        self._take(messages)
+        return await view.report(told_by)
 
-    async def _messages(self, context: Any) -> list[Mapping[str, Any]]:
-        if context is None:
-            return []
-        messages = context.get_messages()
-        messages = await messages if inspect.isawaitable(messages) else messages
-        return [message for message in messages if isinstance(message, Mapping)]
+    def _take(self, messages: list[Mapping[str, Any]]) -> None:
+        """Take over a conversation; rows that are known are not read again."""
+        ledger = self._manager.ledger
+        known = len(ledger.entries)
+        if not 0 < known <= len(messages) or messages[known - 1] is not self._last:
+            ledger.clear()
+            known = 0
+        for message in messages[known:]:
+            if message.get("role"):
+                ledger.append(message)
+        self._last = messages[-1] if messages else None
 
-    def _sizes_of(self, messages: list[Mapping[str, Any]]) -> list[int]:
-        """Return the size of each message; rows measured before are not measured again."""
-        known = self._sizes
-        sizes: list[tuple[Any, int]] = []
-        for index, message in enumerate(messages):
-            content = message.get("content")
-            if index < len(known) and known[index][0] is content and content is not None:
-                sizes.append(known[index])
-            else:
-                sizes.append((content, message_tokens(message)))
-        self._sizes = sizes
-        return [size for _, size in sizes]
-
-
-def scale(sources: Mapping[str, int], total: int) -> dict[str, int]:
-    """Return the sources scaled so that they sum to `total`; rounding goes to the largest."""
-    estimated = sum(sources.values())
-    if not estimated:
-        return {"unattributed": total} if total else {}
-    scaled = {source: tokens * total // estimated for source, tokens in sources.items()}
-    largest = max(scaled, key=lambda source: scaled[source])
-    scaled[largest] += total - sum(scaled.values())
-    return scaled
+    def _tools(self) -> dict[str, Any]:
+        return {
+            name: SimpleNamespace(
+                description=getattr(tool, "description", ""),
+                input_schema=getattr(tool, "input_schema", None),
+                metadata={"context_source": f"tools:{self._facts.module_of_tool(name) or name}"},
+            )
+            for name, tool in dict(self._coordinator.get("tools") or {}).items()
+        }
 
 
-def _tool_schema(name: str, tool: Any) -> dict[str, Any]:
-    try:
-        schema = getattr(tool, "input_schema", None) or {}
-        description = str(getattr(tool, "description", "") or "")
-    except Exception as error:
-        logger.debug("Tool %s does not describe itself: %s", name, error)
-        schema, description = {}, ""
-    return {"name": name, "description": description, "parameters": schema}
+class _Prompt:
+    """The system prompt as the parts of it, for `set_system_prompt_factory`."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+
+    async def __call__(self) -> str:
+        return "\n\n".join(text for _, text in await self.parts())
+
+
+class _Told:
+    """What is known of a provider, as a provider tells it."""
+
+    def __init__(self, facts: ProviderFacts) -> None:
+        self.defaults = {
+            "model": facts.model,
+            "context_window": facts.window,
+            "max_output_tokens": facts.reserve,
+        }
+
+    def get_info(self) -> "_Told":
+        return self
 
 
 def _takes_provider(report: Callable[..., Any]) -> bool:

@@ -1,13 +1,10 @@
-from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from amplifier_tui.host.events import PlanStep
-from amplifier_tui.host.session.budget import BudgetMeter, Limits, limits_of, scale
+from amplifier_tui.host.session.budget import BudgetMeter
 from amplifier_tui.host.session.module_facts import ModuleFacts, ProviderFacts, default_provider
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.testing import MockContextManager, MockTool
@@ -166,23 +163,32 @@ async def test_the_pipeline_s_report_is_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "provider", "limits"),
+    ("config", "provider", "trigger", "target"),
     [
-        ({}, PROVIDER, Limits(77_350, 45_500)),
-        ({"max_tokens": 10_000}, PROVIDER, Limits(8_500, 5_000)),
-        ({"max_tokens": 10_000, "compaction_threshold": 0.5}, PROVIDER, Limits(5_000, 5_000)),
-        ({"max_tokens": True, "compaction_target": 7}, ProviderFacts(), Limits(0, 0)),
+        ({}, PROVIDER, 77_350, 45_500),
+        ({"max_tokens": 10_000}, PROVIDER, 8_500, 5_000),
+        ({"max_tokens": 10_000, "compaction_threshold": 0.5}, PROVIDER, 5_000, 5_000),
+        ({"max_tokens": True, "compaction_target": 7}, ProviderFacts(), 0, 0),
     ],
 )
-def test_limits_follow_the_window_and_the_configuration(
-    config: dict[str, Any], provider: ProviderFacts, limits: Limits
+async def test_limits_follow_the_window_and_the_configuration(
+    config: dict[str, Any], provider: ProviderFacts, trigger: int, target: int
 ) -> None:
-    assert limits_of(config, provider) == limits
+    meter = await Bench(MockContextManager([])).meter(**config)
+    meter._provider = lambda: provider
+    event = await meter.measure()
+    assert (event.trigger, event.target) == (trigger, target)
 
 
-@given(st.dictionaries(st.text(max_size=3), st.integers(0, 10**6)), st.integers(0, 10**7))
-def test_scaled_sources_sum_to_the_total(sources: dict[str, int], total: int) -> None:
-    assert sum(scale(Counter(sources), total).values()) == total
+async def test_a_conversation_that_was_shortened_is_measured_anew() -> None:
+    context = MockContextManager(messages())
+    meter = await Bench(context).meter()
+    whole = (await meter.measure()).total
+    context.messages = messages()[:2]
+    part = (await meter.measure()).total
+    assert part < whole
+    context.messages = [{"role": "user", "content": "x" * 40_000}]
+    assert (await meter.measure()).total > part + 5_000
 
 
 def test_the_provider_with_the_lowest_priority_is_the_default() -> None:
