@@ -9,12 +9,16 @@ from textual.reactive import var
 
 from amplifier_tui.ui.keys.actions import BY_ID, LEADER, in_scope
 from amplifier_tui.ui.keys.keymap import EDITING, Keymap
-from amplifier_tui.ui.prompt.chips import Chips, is_large
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.terminal.textual_costs import without_tree_sitter
 
 with without_tree_sitter():
     from textual.widgets import TextArea
+
+CHIP_LINES = 8
+"""A paste with more lines than this becomes a chip."""
+CHIP_CHARACTERS = 1_000
+"""So does one with more characters than this."""
 
 
 class PromptInput(TextArea, inherit_bindings=False):
@@ -246,3 +250,62 @@ class PromptInput(TextArea, inherit_bindings=False):
     def action_paste(self) -> None:
         """Paste what was copied inside the program."""
         self.insert_paste(self.app.clipboard)
+
+
+def is_large(text: str) -> bool:
+    """Return whether a paste is better shown as a chip."""
+    return len(text) > CHIP_CHARACTERS or text.count("\n") >= CHIP_LINES
+
+
+class Chips:
+    """The large pastes of one draft: each stands in it as `[Pasted 2,031 lines]`.
+
+    Attributes:
+        texts: Label to the text it stands for.
+    """
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+
+    def add(self, text: str) -> str:
+        """Keep `text` and return the label that stands for it; equal texts share one."""
+        for label, known in self.texts.items():
+            if known == text:
+                return label
+        lines = text.count("\n") + 1
+        size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
+        label, number = f"[Pasted {size}]", 1
+        while label in self.texts:
+            number += 1
+            label = f"[Pasted {size} #{number}]"
+        self.texts[label] = text
+        return label
+
+    def expand(self, draft: str) -> str:
+        """Return the draft with every label replaced by its text, in one pass.
+
+        Labels that occur inside a pasted text are left alone.
+        """
+        if not self.texts:
+            return draft
+        parts: list[str] = []
+        at = 0
+        while True:
+            found = [
+                (where, label) for label in self.texts if (where := draft.find(label, at)) >= 0
+            ]
+            if not found:
+                return "".join([*parts, draft[at:]])
+            where, label = min(found)
+            parts += [draft[at:where], self.texts[label]]
+            at = where + len(label)
+
+    def spans(self, line: str) -> list[tuple[int, int]]:
+        """Return the start and end of every label in a line."""
+        spans: list[tuple[int, int]] = []
+        for label in self.texts:
+            at = line.find(label)
+            while at >= 0:
+                spans.append((at, at + len(label)))
+                at = line.find(label, at + len(label))
+        return spans

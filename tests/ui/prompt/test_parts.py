@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from amplifier_tui.ui.fuzzy import match, rank
 from amplifier_tui.ui.keys.actions import BY_SLASH
 from amplifier_tui.ui.keys.keymap import Keymap
-from amplifier_tui.ui.prompt.chips import Chips, is_large
 from amplifier_tui.ui.prompt.completion import (
     complete_commands,
     complete_files,
@@ -16,6 +15,7 @@ from amplifier_tui.ui.prompt.completion import (
     list_files,
 )
 from amplifier_tui.ui.prompt.history import KEEP, History
+from amplifier_tui.ui.prompt.prompt_input import Chips, is_large
 
 TEXT = st.text(max_size=40)
 

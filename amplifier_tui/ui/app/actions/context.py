@@ -28,9 +28,6 @@ def compact(
     """Show what compacting would do, and do it when the user says so.
 
     Args:
-        app: The app.
-        client: Knows what it would do.
-        state: Says whether a turn runs.
         instructions: What stands in the line for the summary's instructions.
         instruct: Begin in that line; so it does where there are instructions.
     """

@@ -18,7 +18,6 @@ async def send(app: SessionApp, text: str, *, queue: bool) -> None:
     """Run a slash command, or give the session a prompt.
 
     Args:
-        app: The app.
         text: What was sent.
         queue: Send it after the running turn instead of steering it.
     """
@@ -80,9 +79,6 @@ def retry(
     """Go on with the prompt of a failure; one the session did not take is sent again.
 
     Args:
-        app: The app.
-        client: Goes on with it.
-        state: Says what runs.
         failed: The failure; None leaves it to the session what there is to go on with.
         without: The context source to leave out.
     """
