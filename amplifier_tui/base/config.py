@@ -1,7 +1,7 @@
 """The base of every module's settings: declared as a pydantic model, read with readable errors.
 
     class BashSettings(ModuleSettings):
-        module = "tool-bash"
+        module: ClassVar[str] = "tool-bash"
         timeout: Seconds = Field(120.0, ge=0.1)
         keep_env: Texts = ()
 
@@ -113,7 +113,7 @@ class ModuleSettings(BaseModel):
         given = _given(config)
         settings, mistakes = cls._validated(given)
         if settings is None:
-            wrong = {problem.key.partition(".")[0] for problem in mistakes}
+            wrong = {problem.key for problem in mistakes}
             settings = cls.model_validate({k: v for k, v in given.items() if k not in wrong})
         return settings, mistakes
 

@@ -104,6 +104,9 @@ async def git_output(
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End git and whatever it has started, which would keep the pipe open."""
     if process.poll() is None:
+        if not hasattr(os, "killpg"):
+            process.kill()
+            return
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
 

@@ -59,13 +59,14 @@ class MockSettings(ModuleSettings):
 
     @classmethod
     def read(cls, config: Mapping[str, Any] | None) -> Self:
-        """Check a module's config.
+        """Check a module's config; empty texts count as not given.
 
         Raises:
             ConfigurationError: A value makes no sense.
         """
+        given = {name: value for name, value in (config or {}).items() if value != ""}
         try:
-            return super().read(config)
+            return super().read(given)
         except SettingsError as error:
             raise llm_errors.ConfigurationError(str(error), provider=NAME) from error
 
