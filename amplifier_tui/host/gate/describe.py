@@ -60,16 +60,45 @@ def describe_call(tool: str, arguments: Mapping[str, Any], workspace: Path) -> D
         workspace: The session's working directory, absolute.
     """
     subject = read_subject(tool, arguments)
+    if subject.kind == "command":
+        return _command(subject, workspace)
+    places = tuple(locate(path, workspace) for path in subject.paths)
+    diff = ""
+    each: tuple[Judgement, ...] = ()
     match subject.kind:
-        case "command":
-            return _command(subject, workspace)
         case "write" | "edit" | "patch":
-            return _change(subject, workspace)
+            what = _change_words(subject, places)
+            each = tuple(judge_write(place) for place in places)
+            whole = worst(each) if each else Judgement("medium", ("changes files",))
+            diff = _diff(subject, places)
         case "read":
-            return _read(subject, workspace)
+            what = f"read {places[0].shown if len(places) == 1 else f'{len(places)} files'}"
+            each = tuple(judge_tool_read(place) for place in places)
+            whole = worst(each)
         case "network":
-            return _network(subject, workspace)
-    return _other(subject, workspace)
+            what = f"reach {subject.host or subject.url[:200]}"
+            whole = Judgement("medium", (NETWORK,))
+        case _:
+            what = "run"
+            whole = Judgement("medium", (), places)
+            if whole.outside:
+                whole = whole.joined(Judgement("high", ("names paths outside the workspace",)))
+    shown = arguments and (not diff or "lines of this diff are not shown" in diff)
+    payload, complete = _cut(_json(arguments) if shown else "")
+    parts = tuple(
+        Part("path", tool, str(place.path), judgement)
+        for place, judgement in zip(places, each, strict=False)
+    )
+    return Description(
+        action=f"{tool} wants to {what}",
+        payload=payload,
+        payload_kind="json" if payload else "none",
+        parts=parts or (argument_part(subject, whole),),
+        diff=diff,
+        judgement=whole,
+        cwd=str(workspace),
+        complete=complete,
+    )
 
 
 def describe_question(asker: str, prompt: str) -> Description:
@@ -87,46 +116,20 @@ def describe_question(asker: str, prompt: str) -> Description:
 
 def _command(subject: Subject, workspace: Path) -> Description:
     folder = locate(subject.folder, workspace).path if subject.folder else workspace
-    script, each, whole = judge_script(subject.text, workspace, folder)
-    parts = command_parts(subject.tool, script.commands, each)
-    if not script.complete:
+    line, each, whole = judge_script(subject.text, workspace, folder)
+    parts = command_parts(subject.tool, line.commands, each)
+    if not line.complete:
         # What was not understood must not be covered by rules for what was.
         parts = (Part("command", subject.tool, subject.text.strip(), whole, wraps=True),)
-    count = len(script.commands)
-    what = "a command" if count <= 1 else f"{count} commands"
+    count = len(line.commands)
     payload, complete = _cut(subject.text)
     return Description(
-        action=f"{subject.tool} wants to run {what}",
+        action=f"{subject.tool} wants to run {'a command' if count <= 1 else f'{count} commands'}",
         payload=payload,
         payload_kind="command",
         parts=parts,
         judgement=whole,
         cwd=str(folder),
-        complete=complete,
-    )
-
-
-def _change(subject: Subject, workspace: Path) -> Description:
-    places = tuple(locate(path, workspace) for path in subject.paths)
-    judgements = tuple(judge_write(place) for place in places)
-    whole = worst(judgements) if judgements else Judgement("medium", ("changes files",))
-    diff = _diff(subject, places)
-    payload, kind = "", "none"
-    if not diff or "lines of this diff are not shown" in diff:
-        payload, kind = _json(subject.arguments), "json"
-    payload, complete = _cut(payload)
-    return Description(
-        action=f"{subject.tool} wants to {_change_words(subject, places)}",
-        payload=payload,
-        payload_kind="json" if kind == "json" else "none",
-        parts=tuple(
-            Part("path", subject.tool, str(place.path), judgement)
-            for place, judgement in zip(places, judgements, strict=True)
-        )
-        or (argument_part(subject, whole),),
-        diff=diff,
-        judgement=whole,
-        cwd=str(workspace),
         complete=complete,
     )
 
@@ -161,56 +164,6 @@ def _edit_diff(subject: Subject, place: PathPlace, before: Snapshot) -> str:
         count = -1 if replacement.everywhere else 1
         after = after.replace(replacement.old, replacement.new, count)
     return unified(place.shown, before.text, after)
-
-
-def _read(subject: Subject, workspace: Path) -> Description:
-    places = tuple(locate(path, workspace) for path in subject.paths)
-    judgements = tuple(judge_tool_read(place) for place in places)
-    what = places[0].shown if len(places) == 1 else f"{len(places)} files"
-    payload, complete = _cut(_json(subject.arguments))
-    return Description(
-        action=f"{subject.tool} wants to read {what}",
-        payload=payload,
-        payload_kind="json",
-        parts=tuple(
-            Part("path", subject.tool, str(place.path), judgement)
-            for place, judgement in zip(places, judgements, strict=True)
-        ),
-        judgement=worst(judgements),
-        cwd=str(workspace),
-        complete=complete,
-    )
-
-
-def _network(subject: Subject, workspace: Path) -> Description:
-    judgement = Judgement("medium", (NETWORK,))
-    payload, complete = _cut(_json(subject.arguments))
-    return Description(
-        action=f"{subject.tool} wants to reach {subject.host or subject.url[:200]}",
-        payload=payload,
-        payload_kind="json",
-        parts=(argument_part(subject, judgement),),
-        judgement=judgement,
-        cwd=str(workspace),
-        complete=complete,
-    )
-
-
-def _other(subject: Subject, workspace: Path) -> Description:
-    places = tuple(locate(path, workspace) for path in subject.paths)
-    judgement = Judgement("medium", (), places)
-    if judgement.outside:
-        judgement = judgement.joined(Judgement("high", ("names paths outside the workspace",)))
-    payload, complete = _cut(_json(subject.arguments) if subject.arguments else "")
-    return Description(
-        action=f"{subject.tool} wants to run",
-        payload=payload,
-        payload_kind="json" if payload else "none",
-        parts=(argument_part(subject, judgement),),
-        judgement=judgement,
-        cwd=str(workspace),
-        complete=complete,
-    )
 
 
 def _json(arguments: Mapping[str, Any]) -> str:
