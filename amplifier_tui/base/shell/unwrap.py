@@ -90,9 +90,7 @@ def _unwrapped(
         yield replace(run, readable=False)
     elif program in _WRAPPERS:
         yield from _wrapped(command, program, wrappers, depth)
-    elif program == "su":
-        yield from _script_of(run, ("-c", "--command"), depth)
-    elif program in SHELLS:
+    elif program == "su" or program in SHELLS:
         yield from _shell(run, depth)
     elif program == "eval":
         known = all(command.known)
@@ -136,28 +134,18 @@ def _wrapped(
 def _shell(run: ProgramRun, depth: int) -> Iterator[ProgramRun]:
     arguments = run.arguments
     for index, word in enumerate(arguments):
-        if word == "-c" or (word.startswith("-") and not word.startswith("--") and "c" in word):
+        if word == "--command" or (word.startswith("-") and word[1:2] != "-" and "c" in word):
             known = run.command.known[index + 2 : index + 3]
             text = arguments[index + 1] if index + 1 < len(arguments) else ""
             yield from _script(run, text, all(known), depth)
             return
-        if not word.startswith("-"):
+        if not word.startswith("-") and run.program != "su":
             break
     for redirection in run.command.redirections:
         if redirection.operator in ("<<", "<<<"):
             yield from _script(run, redirection.target, redirection.known, depth)
             return
     # A script file, or what comes through a pipe.
-    yield run
-
-
-def _script_of(run: ProgramRun, options: tuple[str, ...], depth: int) -> Iterator[ProgramRun]:
-    for index, word in enumerate(run.arguments):
-        if word in options and index + 1 < len(run.arguments):
-            inner = replace(run, wrappers=(*run.wrappers, run.program))
-            known = run.command.known[index + 2]
-            yield from _script(inner, run.arguments[index + 1], known, depth)
-            return
     yield run
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar, Final
@@ -68,12 +69,7 @@ class RedactionSettings(ModuleSettings):
 
 _NEVER: Final = frozenset(
     {
-        "session_id",
-        "parent_id",
-        "timestamp",
-        "tool_call_id",
-        "tool_name",
-        "tool_input",
+        *("session_id", "parent_id", "timestamp", "tool_call_id", "tool_name", "tool_input"),
         "request_id",
     }
 )
@@ -104,16 +100,37 @@ class RedactionHook:
             event: Any event.
             data: Its data; this handler's own copy.
         """
-        fields = "fields" in self._settings.rules and event != events.TOOL_POST
-        work = _Work(self, fields)
+        by_name = "fields" in self._settings.rules and event != events.TOOL_POST
+        values = self.values()
+        kinds: list[str] = []
+        done: dict[str, str] = {}
+
+        def visit(value: Any, name: Any = None) -> Any:
+            if isinstance(value, dict):
+                return {key: visit(item, key) for key, item in value.items()}
+            if isinstance(value, list):
+                return [visit(item) for item in value]
+            if not isinstance(value, str) or not value:
+                return value
+            if by_name and is_secret_name(name):
+                kinds.append("field")
+                return "[REDACTED]"
+            if value not in done:  # A tool's result is in its event twice.
+                done[value], found = self.text(value, values)
+                kinds.extend(found)
+            return done[value]
+
         changed = {
-            name: value if name in _NEVER else work.visit(value, name)
-            for name, value in data.items()
+            name: value if name in _NEVER else visit(value, name) for name, value in data.items()
         }
-        if not work.count:
+        if not kinds:
             return _CONTINUE
         if event == events.TOOL_POST and self._settings.tell:
-            what = f"{_named(work.kinds)} in what {data.get('tool_name')} said"
+            counted = ", ".join(
+                f"1 {kind}" if count == 1 else f"{count} {kind}s"
+                for kind, count in Counter(kinds).items()
+            )
+            what = f"{counted} in what {data.get('tool_name')} said"
             notice = {"message": f"Kept from the model: {what}", "level": "info", "source": NAME}
             await self._emit(events.USER_NOTIFICATION, notice)
         return HookResult(action="modify", data=changed)
@@ -152,41 +169,6 @@ class RedactionHook:
         return any(pattern.search(secret) for _, pattern in self._settings.allow)
 
 
-class _Work:
-    """One walk over an event's data."""
-
-    def __init__(self, hook: RedactionHook, fields: bool) -> None:
-        self._hook = hook
-        self._fields = fields
-        self._values = hook.values()
-        self._done: dict[str, str] = {}
-        self.count = 0
-        self.kinds: list[str] = []
-
-    def visit(self, value: Any, name: Any = None) -> Any:
-        """Return a value without secrets; `name` is that of the field it is in."""
-        if self._fields and isinstance(value, str) and value and is_secret_name(name):
-            self.count += 1
-            return "[REDACTED]"
-        if isinstance(value, str):
-            return self._text(value)
-        if isinstance(value, dict):
-            return {key: self.visit(item, key) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self.visit(item) for item in value]
-        return value
-
-    def _text(self, text: str) -> str:
-        if text in self._done:
-            return self._done[text]
-        clean, kinds = self._hook.text(text, self._values)
-        self._done[text] = clean
-        if kinds:
-            self.count += len(kinds)
-            self.kinds += kinds
-        return clean
-
-
 def _replaced(pattern: re.Pattern[str], text: str, marker: Callable[[str], str | None]) -> str:
     def replacement(match: re.Match[str]) -> str:
         # Where the pattern has groups, the first that took part is the secret.
@@ -198,10 +180,3 @@ def _replaced(pattern: re.Pattern[str], text: str, marker: Callable[[str], str |
         return f"{before}{mark}{match.string[match.end(group) : match.end()]}"
 
     return pattern.sub(replacement, text)
-
-
-def _named(kinds: list[str]) -> str:
-    counted = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
-    return ", ".join(
-        f"1 {kind}" if count == 1 else f"{count} {kind}s" for kind, count in counted.items()
-    )
