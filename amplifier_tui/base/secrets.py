@@ -195,20 +195,10 @@ _PHONE: Final = re.compile(r"(?<![\w.+-])\+\d{1,3}(?:[ ./-]?\(?\d{2,5}\)?){2,5}(
 _LONGEST_ADDRESS: Final = 512
 _WINDOW: Final = 8_192
 
-
 _NAMES: Final = (
-    *(
-        "api_key",
-        "apikey",
-        "secret",
-        "clientsecret",
-        "password",
-        "passwd",
-        "token",
-        "credential",
-        "credentials",
-    ),
-    *("private_key", "privatekey", "auth", "authorization", "access_key", "accesskey", "cookie"),
+    *("api_key", "apikey", "secret", "clientsecret", "password", "passwd", "token"),
+    *("credential", "credentials", "private_key", "privatekey", "auth", "authorization"),
+    *("access_key", "accesskey", "cookie"),
 )
 _FIELD_NAME: Final = re.compile(rf"(?:^|_)(?:{'|'.join(_NAMES)})$")
 _VARIABLE: Final = re.compile(

@@ -29,16 +29,8 @@ PayloadKind = Literal["command", "json", "text", "none"]
 class Description:
     """What a request asks for.
 
-    Attributes:
-        action: One sentence.
-        payload: The exact thing to be allowed.
-        payload_kind: How to draw it.
-        parts: What standing rules are matched against; for a command line one for each simple
-            command.
-        diff: The change that would be made.
-        judgement: Risk, reasons and places of the whole.
-        cwd: Where it would run.
-        complete: The payload is all of it.
+    `payload` is the exact thing to be allowed, `parts` what standing rules are matched against,
+    `diff` the change that would be made. `complete` says that the payload is all of it.
     """
 
     action: str

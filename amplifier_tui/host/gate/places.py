@@ -23,14 +23,9 @@ _HARMLESS_DEVICES: Final = frozenset(
 class PathPlace:
     """One path a call names.
 
-    Attributes:
-        path: Absolute, symbolic links followed as far as they exist.
-        shown: As a dialog shows it: relative inside the workspace.
-        outside: Not in the workspace.
-        secret: Keys or passwords are kept there.
-        run_later: Other programs run what is written there.
-        system: The operating system's own.
-        exists: There is something now.
+    `path` is absolute, links followed as far as they exist; `shown` is relative in the workspace.
+    `secret`: keys are kept there. `run_later`: other programs run what is written there. `system`:
+    the operating system's own.
     """
 
     path: Path

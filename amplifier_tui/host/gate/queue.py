@@ -42,20 +42,10 @@ _CLOCK_SLACK: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ApprovalQuestion:
-    """What somebody wants to know of the user.
+    """What the user is asked.
 
-    Attributes:
-        asker: The module or hook that asks.
-        prompt: Its own words.
-        tool: The tool it is about; empty outside of a tool call.
-        call_id: Of the tool call, when known.
-        arguments: Of the tool call.
-        why: What made it ask.
-        options: The answers it offers.
-        timeout: Seconds until `default` is taken; None for ever.
-        default: What the asker does after that.
-        risk: The asker's own opinion.
-        lane: Which agent asks.
+    `prompt` is the asker's own words, `why` what made it ask, `risk` its own opinion; `tool` is
+    empty outside of a tool call. After `timeout` seconds (None: never) the asker does `default`.
     """
 
     asker: str
@@ -75,11 +65,8 @@ class ApprovalQuestion:
 class ApprovalAnswer:
     """What came of a question.
 
-    Attributes:
-        outcome: What it means.
-        by: Who gave it.
-        reason: The user's words, or why it was not answered.
-        default: What the asker should do after a timeout: never `allow` for what is risky.
+    `reason` is the user's words, or why it was not answered; `default` what the asker should do
+    after a timeout: never `allow` for what is risky.
     """
 
     outcome: ApprovalOutcome

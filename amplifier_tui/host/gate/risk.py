@@ -41,13 +41,7 @@ _FORK_BOMB = re.compile(r":\s*\(\s*\)\s*\{")
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """How risky something is.
-
-    Attributes:
-        risk: The word.
-        reasons: Why, most serious first, without repetitions.
-        places: The paths it names.
-    """
+    """How risky something is: in a word, why (most serious first), and the paths it names."""
 
     risk: Risk = "low"
     reasons: tuple[str, ...] = ()
@@ -112,12 +106,9 @@ def judge_script(
 
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
-    """Where a command of a script runs.
+    """Where a command of a script runs: after every `cd` before it.
 
-    Attributes:
-        workspace: The workspace.
-        folder: The folder the command runs in, after every `cd` before it.
-        known: False after a `cd` to a folder only known when it runs.
+    `known` is False after a `cd` to a folder only known when it runs.
     """
 
     workspace: Path

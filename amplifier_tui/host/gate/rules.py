@@ -66,13 +66,9 @@ class ApprovalRule:
 class Part:
     """One thing a rule can be about.
 
-    Attributes:
-        kind: What it is.
-        tool: The tool's name.
-        text: Exactly what would be allowed: a simple command, a path, arguments as JSON, a prompt.
-        words: Of a simple command: the words of its program, as far as they are literal.
-        asker: Who asks, for a prompt.
-        judgement: How risky it is.
+    `text` is exactly what would be allowed: a simple command, a path, arguments as JSON, a prompt.
+    `words` are those of a command, as far as they are literal; `asker` is who asks a prompt;
+    `wraps` says that the command runs others.
     """
 
     kind: Literal["command", "path", "arguments", "prompt"]
@@ -86,13 +82,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A standing answer.
-
-    Attributes:
-        allow: Grant or refuse.
-        rule: The rules that gave it, in words.
-        scope: The shortest of their scopes.
-    """
+    """A standing answer: the rules that gave it in words, and the shortest of their scopes."""
 
     allow: bool
     rule: str

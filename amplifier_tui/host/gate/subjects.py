@@ -39,17 +39,10 @@ class TextReplacement:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A tool call in terms a person decides by.
+    """A tool call in terms a person decides by, as written.
 
-    Attributes:
-        kind: What it does.
-        tool: The tool's name.
-        arguments: As given.
-        text: The command line, the new content of the file, or the patch.
-        paths: Files it names, as written.
-        folder: Where a command runs, as written; empty for the workspace.
-        replacements: Of an edit, in order.
-        url: Of a network call.
+    `text` is the command line, the new content of the file, or the patch; `folder` where a command
+    runs, empty for the workspace.
     """
 
     kind: Kind

@@ -19,13 +19,7 @@ _LISTED: Final = 8
 
 @dataclass(frozen=True)
 class PassageReplacement:
-    """The outcome of an edit.
-
-    Attributes:
-        text: The new text.
-        count: How many passages were replaced.
-        lines: Numbers of the lines where the first of them began, in the old text.
-    """
+    """An edit: the new text, how many passages it changed, and in which old lines."""
 
     text: str
     count: int
@@ -109,13 +103,7 @@ _MAX_DIFF: Final = 64 * 1024
 
 @dataclass(frozen=True)
 class Change:
-    """A change.
-
-    Attributes:
-        diff: Unified diff; empty where the texts are too long to be compared.
-        added: Lines added; None where that is not known.
-        removed: Lines removed; None where that is not known.
-    """
+    """A change: a unified diff (empty for very long texts) and how many lines it has."""
 
     diff: str = ""
     added: int | None = None

@@ -34,20 +34,15 @@ _WIDE_BOMS: Final = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 @dataclass
 class Page:
-    """Lines of a file.
+    """Lines of a file, from the line with the number `first` on.
 
-    Attributes:
-        first: Number of the first line, from 1.
-        lines: The lines without their ends.
-        total: Lines of the whole file; None where counting would take too long.
-        size: Bytes of the whole file.
-        full: Whether the page ends because it is full, not because the file does.
+    `total` are the lines of the whole file, None where counting would take too long; `full` says
+    that the page ends before the file does.
     """
 
     first: int
     lines: list[str] = field(default_factory=list)
     total: int | None = None
-    size: int = 0
     full: bool = False
 
     @property
@@ -69,11 +64,7 @@ def read_page(path: Path, offset: int, limit: int, max_bytes: int) -> Page:
         ToolProblem: It can't be read, or is no text.
     """
     with open_file(path) as raw:
-        size = os.fstat(raw.fileno()).st_size
-        try:
-            return _read(_as_utf8(raw, path), offset, limit, max_bytes, size)
-        except OSError as error:
-            raise from_os_error(error, "read", path) from error
+        return _read(_as_utf8(raw, path), offset, limit, max_bytes)
 
 
 def _as_utf8(raw: BinaryIO, path: Path) -> BinaryIO:
@@ -89,8 +80,8 @@ def _as_utf8(raw: BinaryIO, path: Path) -> BinaryIO:
     return raw
 
 
-def _read(file: BinaryIO, offset: int, limit: int, max_bytes: int, size: int) -> Page:
-    page = Page(offset, size=size)
+def _read(file: BinaryIO, offset: int, limit: int, max_bytes: int) -> Page:
+    page = Page(offset)
     number = used = 0
     while line := file.readline(_BLOCK):
         number += 1

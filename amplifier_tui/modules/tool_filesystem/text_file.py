@@ -33,11 +33,8 @@ _BOMS: Final[tuple[tuple[bytes, str], ...]] = (
 class TextFile:
     """A text and how it is written to disk.
 
-    Attributes:
-        text: The text with its own line ends. Bytes that are not UTF-8 are lone surrogates, and
-            come out as they went in.
-        encoding: The codec.
-        bom: The byte order mark in front.
+    The text has its own line ends; bytes that are not UTF-8 are lone surrogates and come out as
+    they went in. `bom` is the byte order mark in front.
     """
 
     text: str = ""
