@@ -15,7 +15,6 @@ from amplifier_tui.base.shell import SHELLS, ShellCommand, programs_of
 from amplifier_tui.host.events import Risk, Scope
 from amplifier_tui.host.gate.programs import rule_prefix
 from amplifier_tui.host.gate.risk import Judgement, severity
-from amplifier_tui.host.gate.subjects import Subject
 
 RuleKind = Literal["command", "prefix", "workspace", "path", "tool", "arguments", "prompt"]
 
@@ -117,14 +116,11 @@ def _command_part(tool: str, command: ShellCommand, judgement: Judgement) -> Par
     )
 
 
-def argument_part(subject: Subject, judgement: Judgement) -> Part:
+def argument_part(tool: str, arguments: Mapping[str, Any], judgement: Judgement) -> Part:
     """Return the part for a call that is neither a command nor about files."""
-    return Part("arguments", subject.tool, canonical(subject.arguments), judgement)
-
-
-def canonical(arguments: Mapping[str, Any]) -> str:
-    """Return arguments as JSON that is equal for equal arguments."""
-    return json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=str)
+    # Equal for equal arguments.
+    text = json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=str)
+    return Part("arguments", tool, text, judgement)
 
 
 class RuleBook:

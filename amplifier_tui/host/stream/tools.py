@@ -9,8 +9,8 @@ from typing import Any, Final
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.tool_calls import as_arguments
 from amplifier_tui.host.events import MAIN_LANE, ToolEnded, ToolProgress, ToolStarted
-from amplifier_tui.host.gate.places import locate
-from amplifier_tui.host.gate.subjects import changed_paths, read_subject
+from amplifier_tui.host.gate.describe import changed_paths, read_subject
+from amplifier_tui.host.gate.risk import locate
 from amplifier_tui.host.messages import metadata_of, text_of
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.stream.diffs import Snapshot, changes, snapshot

@@ -21,10 +21,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.modules.tool_filesystem.edit_tool import EditFileTool
+from amplifier_tui.modules.tool_filesystem.change_tools import EditFileTool, WriteFileTool
 from amplifier_tui.modules.tool_filesystem.read_tool import ReadFileTool
 from amplifier_tui.modules.tool_filesystem.workspace import FilesystemSettings, ToolWorkspace
-from amplifier_tui.modules.tool_filesystem.write_tool import WriteFileTool
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator

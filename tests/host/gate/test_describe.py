@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.host.gate.describe import PAYLOAD_LIMIT, describe_call
-from amplifier_tui.host.gate.subjects import read_subject
+from amplifier_tui.host.gate.describe import PAYLOAD_LIMIT, describe_call, read_subject
 
 
 def test_a_command_is_shown_in_full(tmp_path: Path) -> None:

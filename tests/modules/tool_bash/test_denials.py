@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from amplifier_tui.modules.tool_bash.denials import CATASTROPHIC, refusal
+from amplifier_tui.modules.tool_bash.settings import CATASTROPHIC, refusal
 from tests.modules.tool_bash.support import Shell, kind
 
 REFUSED = [

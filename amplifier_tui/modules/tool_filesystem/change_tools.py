@@ -1,4 +1,4 @@
-"""``edit_file``."""
+"""``write_file`` and ``edit_file``."""
 
 from __future__ import annotations
 
@@ -8,12 +8,81 @@ from typing import Any
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._shared.tool_problem import ToolProblem
 from amplifier_tui.modules.tool_filesystem import calls
 from amplifier_tui.modules.tool_filesystem.calls import FileTool
 from amplifier_tui.modules.tool_filesystem.editing import Change, compare, replace_passage
 from amplifier_tui.modules.tool_filesystem.reading import missing
-from amplifier_tui.modules.tool_filesystem.text_file import load, save
+from amplifier_tui.modules.tool_filesystem.text_file import TextFile, load, save
 from amplifier_tui.modules.tool_filesystem.workspace import ToolWorkspace
+
+
+class WriteFileTool(FileTool):
+    """Writes whole files.
+
+    Args:
+        workspace: What may be written.
+    """
+
+    name = "write_file"
+    verb = "write"
+
+    def __init__(self, workspace: ToolWorkspace) -> None:
+        self._workspace = workspace
+
+    @property
+    def description(self) -> str:
+        """What it does, for the model."""
+        return (
+            "Create a file of the workspace, or replace everything in it. Missing folders are "
+            "made. To change a part of a file use edit_file."
+        )
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON schema of the input."""
+        return {
+            "type": "object",
+            "properties": {
+                "file_path": calls.FILE_PATH,
+                "content": {"type": "string", "description": "The whole new content."},
+            },
+            "required": ["file_path", "content"],
+        }
+
+    async def _execute(self, given: calls.Input) -> ToolResult:
+        content = calls.text(given, "content")
+        path = await asyncio.to_thread(self._workspace.resolve, calls.file_path(given), "write")
+        async with self._workspace.lock(path):
+            facts, change = await asyncio.to_thread(self._write, path, content)
+        await self._workspace.emit(events.ARTIFACT_WRITE, path, self.name, facts)
+        verb = "Created" if facts["created"] else "Replaced"
+        return ToolResult(
+            output=f"{verb} {self._workspace.shown(path)}: {facts['bytes']} bytes{change}."
+        )
+
+    def _write(self, path: Path, content: str) -> tuple[dict[str, Any], Change]:
+        before = _existing(path)
+        kind = before or TextFile()
+        text = content
+        if before is not None and before.newline == "\r\n" and "\r" not in content:
+            text = content.replace("\n", "\r\n")
+        data = kind.with_text(text).to_bytes()
+        save(path, data)
+        change = compare(before.text if before else "", text, self._workspace.shown(path))
+        return {"bytes": len(data), "created": not before, **change.facts()}, change
+
+
+def _existing(path: Path) -> TextFile | None:
+    """The text that is replaced; an empty one for a file that is no text, None for no file."""
+    if not path.exists():
+        return None
+    try:
+        return load(path)
+    except ToolProblem as problem:
+        if problem.kind in ("binary", "too_large", "encoding"):
+            return TextFile()
+        raise
 
 
 class EditFileTool(FileTool):
