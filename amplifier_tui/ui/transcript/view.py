@@ -122,19 +122,9 @@ class TranscriptView(DocumentView, can_focus=True):
         item = self._cursor.item
         return item.entry if item is not None else None
 
-    def scroll_to_entry(self, key: str) -> None:
-        """Bring an entry to the top and point at it; an unknown key is ignored."""
+    def toggle(self, key: str) -> None:
+        """Show or hide the details of an entry."""
         item = self._document.items.get(key)
-        if item is not None:
-            self._point_at(item)
-            self._place(self._pager.show(item))
-
-    def toggle(self, key: str | None = None) -> None:
-        """Show or hide the details of an entry; by default of the one under the cursor."""
-        item = self._document.items.get(key) if key is not None else self._cursor.item
-        if key is None and item is None:
-            items = reversed(list(self._document.items.values()))
-            item = next((item for item in items if is_expandable(item)), None)
         if item is not None and is_expandable(item):
             place = self._pager.place_of(item)
             self._arrivals.open(item, not item.expanded)
@@ -152,11 +142,6 @@ class TranscriptView(DocumentView, can_focus=True):
         self._settle()
         self.refresh()
         self._start_timers()
-
-    def plain_text(self, key: str) -> str:
-        """Return an entry's source text for copying; empty for an unknown key."""
-        item = self._document.items.get(key)
-        return plain_text(item.entry) if item is not None else ""
 
     # --- time ------------------------------------------------------------------------------
 

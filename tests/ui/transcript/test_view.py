@@ -181,10 +181,8 @@ async def test_a_click_on_a_tool_line_opens_it_and_leaves_the_focus() -> None:
         assert [type(message) for message in app.told] == [EntryActivated] * 3
 
 
-async def test_toggle_works_on_the_last_entry_with_details_and_on_all() -> None:
+async def test_toggle_works_on_an_entry_and_on_all() -> None:
     async with stage(entries()) as (app, _):
-        app.view.toggle()
-        assert not any("async def" in row for row in app.rows)
         app.view.toggle_all()
         assert "              import asyncio" in app.rows
         app.view.toggle_all()
@@ -276,15 +274,6 @@ async def test_clearing_leaves_nothing_and_follows_again() -> None:
         await pilot.pause()
         assert [row for row in app.rows if row] == ["  █ prompt 0"]
         assert app.view.follow and not app.view.is_streaming
-
-
-async def test_an_entry_is_brought_to_the_top_by_its_key() -> None:
-    async with stage(users(100)) as (app, pilot):
-        app.view.scroll_to_entry("u10")
-        await pilot.pause()
-        assert app.rows[0] == "  █ prompt 10"
-        assert app.view.cursor is not None and app.view.cursor.key == "u10"
-        app.view.scroll_to_entry("nowhere")
 
 
 @pytest.mark.parametrize(

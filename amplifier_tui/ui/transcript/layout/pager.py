@@ -66,12 +66,6 @@ class Pager:
             return self._settle(anchor, -step)
         return self._settle(self._anchor(row), 0)
 
-    def show(self, item: DrawnEntry) -> int:
-        """Bring an item's first row to the top, as far as there is text below it."""
-        self.follow = False
-        self._document.measure(item.pieces[0])
-        return self._settle(RowAnchor(item.pieces[0], item.gap), 0)
-
     def place_of(self, item: DrawnEntry) -> int:
         """Return how far below the top an item's own first row is; inside the window."""
         row = self._document.top(item) + item.head - self.row
