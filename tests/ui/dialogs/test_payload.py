@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from amplifier_tui.host.events import Segment
 from amplifier_tui.ui.dialogs.approval.payload import diff_view, payload_lines, visible
 from amplifier_tui.ui.dialogs.approval.words import outcome_words, remember
-from amplifier_tui.ui.widgets.scroll_lines import TextLine, _height, _parts
+from amplifier_tui.ui.widgets.scroll_lines import TextLine, fold
 from tests.ui.requests import DIFF, ask, resolved
 
 HOSTILE = st.text(
@@ -38,9 +38,8 @@ def test_a_visible_line_tells_its_original(text: str) -> None:
 def test_folding_loses_no_character_and_no_row_is_too_wide(text: str, room: int, note: str) -> None:
     shown, _ = visible(text.replace("\n", ""))
     line = TextLine(shown, note=note)
-    parts = _parts(line, room)
+    parts = fold(0, line, room)
     assert "".join(part.text for part in parts) == shown
-    assert len(parts) == _height(line, room)
     for part in parts:
         assert cell_len(part.text) + cell_len(part.note) <= max(room, 2)
     assert not note or any(part.note for part in parts)
