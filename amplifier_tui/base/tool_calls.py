@@ -5,9 +5,12 @@ row of its own (``tool_call_id``) or a content block of another row.
 """
 
 import json
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+logger = logging.getLogger(__name__)
 
 CALL_BLOCKS: Final = ("tool_call", "tool_use")
 """Types of content blocks that are tool calls. A tuple: a foreign type may be unhashable."""
@@ -175,3 +178,27 @@ def match_calls(messages: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Call
         for number, call_id in enumerate(calls):
             waiting.setdefault(call_id, []).append((place, number))
     return found
+
+
+def tool_spec(name: str, tool: Any) -> dict[str, Any]:
+    """Return what a model is told about a tool: ``name``, ``description``, ``parameters``.
+
+    Args:
+        name: Under which it is mounted.
+        tool: Has ``description`` and ``input_schema``, or the ``get_schema()`` of older tools;
+            what it does not tell is empty.
+    """
+    try:
+        schema = getattr(tool, "input_schema", None)
+        if not isinstance(schema, dict) or not schema:
+            getter = getattr(tool, "get_schema", None)
+            schema = getter() if callable(getter) else None
+    except Exception as error:
+        logger.warning("The schema of tool '%s' can't be read: %s", name, error)
+        schema = None
+    text = getattr(tool, "description", "")
+    return {
+        "name": name,
+        "description": text if isinstance(text, str) else "",
+        "parameters": schema if isinstance(schema, dict) else {},
+    }

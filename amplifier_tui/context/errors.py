@@ -29,8 +29,6 @@ class ContextSourceError(ContextError):
         cause: What it raised; a ``TimeoutError`` where it took too long.
 
     Attributes:
-        source_id: Which one.
-        phase: In which of its hooks.
         problem: What went wrong, without what to do about it.
     """
 

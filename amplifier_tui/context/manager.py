@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.context.ledger import Ledger, check_message
 from amplifier_tui.context.request.budget import BudgetPolicy
-from amplifier_tui.context.request.report import ContextEvents
+from amplifier_tui.context.request.meter import UsageWatch
+from amplifier_tui.context.request.report import CONTEXT_EVENTS, ContextEvents
 from amplifier_tui.context.request.system_prompt import SystemPromptFactory
 from amplifier_tui.context.request.view import ContextView, Planner
+
+if TYPE_CHECKING:
+    from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 
 class SessionContextManager:
@@ -125,3 +129,23 @@ class SessionContextManager:
         self.view.forget()
         if self._on_reset is not None:
             self._on_reset()
+
+
+async def mount_context(
+    coordinator: ModuleCoordinator, manager: SessionContextManager, name: str
+) -> Callable[[], None]:
+    """Mount a context module's manager, with what others ask of it.
+
+    Args:
+        coordinator: The session's coordinator.
+        manager: The manager.
+        name: Id of the module.
+
+    Returns:
+        A function that stops listening to the session.
+    """
+    await coordinator.mount("context", manager)
+    coordinator.register_capability("context.report", manager.view.report)
+    coordinator.register_capability("context.messages", manager.view.messages)
+    coordinator.register_contributor("observability.events", name, lambda: list(CONTEXT_EVENTS))
+    return UsageWatch(manager.view.meter).register(coordinator.hooks, name)

@@ -63,10 +63,7 @@ class ContextPipeline:
         name: Name of the module, for messages to the user.
 
     Attributes:
-        manager: The session's context manager.
         context_providers: Who adds to the context, in this order; may be changed between turns.
-        session: What they remember.
-        name: Name of the module.
         id: Id under which the answers of the session are known to providers.
     """
 

@@ -45,14 +45,6 @@ class ChatAgent:
         hooks: The hook registry where the chat client tells what it streams; by default its
             coordinator's.
         provider_timeout: Seconds a context provider's hook may take; None for as long as it takes.
-
-    Attributes:
-        chat_client: A kernel provider.
-        instructions: What the agent is told about itself.
-        name: Its name.
-        id: Its id.
-        description: What it is for.
-        context_providers: Who adds to its context, in this order; may be changed between runs.
     """
 
     def __init__(

@@ -9,6 +9,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from amplifier_tui.base.tool_calls import tool_spec
 from amplifier_tui.context.adr.content import Content
 from amplifier_tui.context.adr.message import Message
 from amplifier_tui.kernel.message_models import ToolCall, ToolSpec
@@ -91,14 +92,7 @@ def named_tools(*given: Iterable[Any] | None) -> dict[str, Any]:
 
 def tool_specs(tools: Mapping[str, Any]) -> list[ToolSpec]:
     """Return what the model is told about the tools."""
-    return [
-        ToolSpec(
-            name=name,
-            description=getattr(tool, "description", None),
-            parameters=getattr(tool, "input_schema", None) or {"type": "object", "properties": {}},
-        )
-        for name, tool in tools.items()
-    ]
+    return [ToolSpec(**tool_spec(name, tool)) for name, tool in tools.items()]
 
 
 async def run_call(call: ToolCall, tools: Mapping[str, Any]) -> Message:
@@ -112,32 +106,23 @@ async def run_call(call: ToolCall, tools: Mapping[str, Any]) -> Message:
     problem = getattr(call, "arguments_error", None)
     if tool is None:
         text = f"There is no tool '{call.name}'; there are: {', '.join(tools) or 'none'}"
-        return _failed(call, text)
+        return _answer(call, text)
     if problem:
-        return _failed(call, str(problem))
+        return _answer(call, str(problem))
     try:
         result = await tool.execute(dict(call.arguments))
     except Exception as error:
         logger.warning("Tool '%s' failed", call.name, exc_info=error)
-        return _failed(call, f"{call.name} failed: {error or type(error).__name__}")
+        return _answer(call, f"{call.name} failed: {error or type(error).__name__}")
     if not isinstance(result, ToolResult):
         result = ToolResult(output=result)
-    message = _message(call, result.get_serialized_output())
-    if not result.success:
-        message.additional_properties["is_error"] = True
-    return message
+    return _answer(call, result.get_serialized_output(), failed=not result.success)
 
 
-def _failed(call: ToolCall, text: str) -> Message:
-    message = _message(call, text)
-    message.additional_properties["is_error"] = True
-    return message
-
-
-def _message(call: ToolCall, result: str) -> Message:
-    content = Content.from_function_result(call.id, result=result)
+def _answer(call: ToolCall, text: str, *, failed: bool = True) -> Message:
+    content = Content.from_function_result(call.id, result=text)
     content.name = call.name
-    return Message("tool", [content])
+    return Message("tool", [content], additional_properties={"is_error": True} if failed else None)
 
 
 def _json_type(hint: Any) -> dict[str, Any]:

@@ -23,12 +23,6 @@ class Message:
         message_id: Its id.
         additional_properties: Whatever else is known of it. In the kernel's dict it is the
             ``metadata``.
-
-    Attributes:
-        role: Who speaks.
-        author_name: Who speaks, where there are several.
-        message_id: Its id.
-        additional_properties: Whatever else is known of it.
     """
 
     __slots__ = (

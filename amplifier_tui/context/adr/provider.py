@@ -219,9 +219,6 @@ class ContextProvider:
 
     Args:
         source_id: Name under which everything it adds is known.
-
-    Attributes:
-        source_id: Name under which everything it adds is known.
     """
 
     def __init__(self, source_id: str) -> None:

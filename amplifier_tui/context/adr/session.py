@@ -21,7 +21,6 @@ class AgentSession:
         service_session_id: Id the model's service knows it by, if the service keeps it.
 
     Attributes:
-        service_session_id: Id the model's service knows it by, if the service keeps it.
         state: By source id, what each provider remembers.
     """
 

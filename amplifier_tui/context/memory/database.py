@@ -135,12 +135,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _unusable(path: Path) -> str:
-    """Why a file can't be used, "" if it can or is not there.
-
-    Raises:
-        MemoryUnavailableError: It is another program's.
-        sqlite3.OperationalError: It is locked.
-    """
+    """Why a file can't be used, "" if it can or is not there."""
     if not path.exists() or path.stat().st_size == 0:
         return ""
     connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)

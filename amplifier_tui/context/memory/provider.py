@@ -36,10 +36,6 @@ class SqliteMemoryProvider(ContextProvider):
         top_k: How many to find at most.
         max_tokens: Tokens they may take together.
         search_scopes: Scopes to search; None for all.
-
-    Attributes:
-        store: The memories.
-        search_scopes: Scopes to search; None for all.
     """
 
     DEFAULT_SOURCE_ID: ClassVar[str] = "memory"

@@ -189,12 +189,7 @@ class FrameMaker:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """Which rows of a conversation are shown, before they are put right.
-
-    Attributes:
-        summaries: What stands for some of them.
-        no_system: Leave stored system messages out, but for those of hooks.
-    """
+    """Which rows of a conversation are shown, before they are put right."""
 
     summaries: tuple[Summary, ...] = ()
     no_system: bool = False

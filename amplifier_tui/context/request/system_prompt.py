@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from amplifier_tui.base.tokens import MESSAGE_TOKENS, schema_tokens, text_tokens
+from amplifier_tui.base.tool_calls import tool_spec
 from amplifier_tui.context.entries import Entry
 
 logger = logging.getLogger(__name__)
@@ -172,8 +173,7 @@ def tool_schema_tokens(tools: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
     for name, tool in tools.items():
         source = tool_source(tool)
         count, tokens = sizes.get(source, (0, 0))
-        spec = {"name": name, "description": _description(tool), "parameters": _schema(tool)}
-        sizes[source] = (count + 1, tokens + schema_tokens(spec))
+        sizes[source] = (count + 1, tokens + schema_tokens(tool_spec(name, tool)))
     return sizes
 
 
@@ -197,16 +197,3 @@ def _module_id(path: str) -> str:
         if name.startswith("tool_"):
             return name.replace("_", "-")
     return names[0]
-
-
-def _description(tool: Any) -> str:
-    text = getattr(tool, "description", "")
-    return text if isinstance(text, str) else ""
-
-
-def _schema(tool: Any) -> Any:
-    try:
-        return getattr(tool, "input_schema", None) or {}
-    except Exception as error:
-        logger.debug("The schema of tool '%s' can't be read: %s", tool, error)
-        return {}

@@ -52,7 +52,6 @@ class ContextView:
         planner: Who decides what to compact; None for `plan`.
 
     Attributes:
-        events: Who is told of compactions and budgets.
         prompt: Where the system prompt comes from.
         lent: What the pipeline adds in this turn; None without one.
         meter: Corrects the estimates.

@@ -24,9 +24,8 @@ from pydantic import Field
 
 from amplifier_tui.base.config import PathText
 from amplifier_tui.context.adr.file_history import safe_name
+from amplifier_tui.context.manager import mount_context
 from amplifier_tui.context.request.budget import BudgetSettings
-from amplifier_tui.context.request.meter import UsageWatch
-from amplifier_tui.context.request.report import CONTEXT_EVENTS
 from amplifier_tui.modules.context_persistent.manager import PersistentContextManager
 
 if TYPE_CHECKING:
@@ -93,8 +92,4 @@ async def mount(
         name=NAME,
     )
     await context.load(settings.memories, most=settings.policy.budget().limit)
-    await coordinator.mount("context", context)
-    coordinator.register_capability("context.report", context.view.report)
-    coordinator.register_capability("context.messages", context.view.messages)
-    coordinator.register_contributor("observability.events", NAME, lambda: list(CONTEXT_EVENTS))
-    return UsageWatch(context.view.meter).register(coordinator.hooks, NAME)
+    return await mount_context(coordinator, context, NAME)

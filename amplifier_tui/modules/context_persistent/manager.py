@@ -28,7 +28,6 @@ class PersistentContextManager(SessionContextManager):
         name: Name of the module, for messages to the user.
 
     Attributes:
-        path: The file.
         loaded_from_file: Whether the session goes on from its file.
     """
 
@@ -122,11 +121,7 @@ class PersistentContextManager(SessionContextManager):
             self._unwritten = []
 
     async def _write(self) -> None:
-        """Append what is not in the file yet.
-
-        Raises:
-            OSError: The file can't be written; the rows are written with the next one.
-        """
+        """Append what is not in the file yet."""
         rows = list(self._unwritten)
         writing = asyncio.ensure_future(asyncio.to_thread(append_rows, self.path, rows))
         cancelled: asyncio.CancelledError | None = None

@@ -35,12 +35,10 @@ from pydantic import Field
 
 from amplifier_tui.base.config import Seconds
 from amplifier_tui.context.adr.session import AgentSession
-from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.manager import SessionContextManager, mount_context
 from amplifier_tui.context.memory.provider import SqliteMemoryProvider
 from amplifier_tui.context.pipeline import DEFAULT_TIMEOUT, ContextPipeline
 from amplifier_tui.context.request.budget import BudgetSettings
-from amplifier_tui.context.request.meter import UsageWatch
-from amplifier_tui.context.request.report import CONTEXT_EVENTS
 from amplifier_tui.modules.context_pipeline.providers import make_planner, make_providers
 
 if TYPE_CHECKING:
@@ -98,15 +96,11 @@ async def mount(
         timeout=settings.provider_timeout,
         name=NAME,
     )
-    ends = [pipeline.register(hooks), UsageWatch(manager.view.meter).register(hooks, NAME)]
-    await coordinator.mount("context", manager)
+    ends = [await mount_context(coordinator, manager, NAME), pipeline.register(hooks)]
     coordinator.register_capability("context.pipeline", pipeline)
-    coordinator.register_capability("context.report", pipeline.report)
-    coordinator.register_capability("context.messages", manager.view.messages)
     memory = next((p for p in providers if isinstance(p, SqliteMemoryProvider)), None)
     if memory is not None:
         coordinator.register_capability("context.memory", memory.store)
-    coordinator.register_contributor("observability.events", NAME, lambda: list(CONTEXT_EVENTS))
 
     async def cleanup() -> None:
         for end in ends:

@@ -19,15 +19,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.manager import SessionContextManager, mount_context
 from amplifier_tui.context.request.budget import (
     DEFAULT_TARGET,
     DEFAULT_THRESHOLD,
     BudgetPolicy,
     BudgetSettings,
 )
-from amplifier_tui.context.request.meter import UsageWatch
-from amplifier_tui.context.request.report import CONTEXT_EVENTS
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -94,8 +92,4 @@ async def mount(
         hooks=coordinator.hooks,
         tools=lambda: coordinator.get("tools"),
     )
-    await coordinator.mount("context", context)
-    coordinator.register_capability("context.report", context.view.report)
-    coordinator.register_capability("context.messages", context.view.messages)
-    coordinator.register_contributor("observability.events", NAME, lambda: list(CONTEXT_EVENTS))
-    return UsageWatch(context.view.meter).register(coordinator.hooks, NAME)
+    return await mount_context(coordinator, context, NAME)

@@ -92,7 +92,7 @@ class StreamingOrchestrator:
             raise
         turn = Turn(
             NAME,
-            provider,
+            *provider,
             context,
             tools,
             hooks,

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 from pydantic import BaseModel, ValidationError
 
 from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.base.tool_calls import tool_spec
 from amplifier_tui.kernel.message_models import ChatRequest, Message, ToolCall, ToolSpec
 from amplifier_tui.kernel.models import ContextInjection, ToolResult
 
@@ -89,28 +90,8 @@ def model_of(provider: Any) -> str | None:
 
 def tool_specs(tools: Mapping[str, Any]) -> list[ToolSpec]:
     """Return what the model is told about the tools, in the order they were mounted."""
-    return [
-        ToolSpec(name=name, description=_description(tool), parameters=_schema(name, tool))
-        for name, tool in tools.items()
-    ]
-
-
-def _description(tool: Any) -> str:
-    text = getattr(tool, "description", "")
-    return text if isinstance(text, str) else ""
-
-
-def _schema(name: str, tool: Any) -> dict[str, Any]:
-    """The tool's schema: ``input_schema``, or ``get_schema()`` of older tools."""
-    try:
-        schema = getattr(tool, "input_schema", None)
-        if not isinstance(schema, dict) or not schema:
-            getter = getattr(tool, "get_schema", None)
-            schema = getter() if callable(getter) else None
-    except Exception as error:
-        logger.warning("The schema of tool '%s' can't be read: %s", name, error)
-        schema = None
-    return schema if isinstance(schema, dict) and schema else _NO_INPUT
+    specs = [tool_spec(name, tool) for name, tool in tools.items()]
+    return [ToolSpec(**{**spec, "parameters": spec["parameters"] or _NO_INPUT}) for spec in specs]
 
 
 Row = dict[str, Any]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
 
@@ -30,35 +31,29 @@ _INTERRUPTED: Final = (
 )
 
 
+@dataclass(slots=True)
 class ToolBatch:
     """Runs the calls of one answer.
 
-    Args:
+    Attributes:
         calls: The calls, in the order of the answer.
         tools: Mounted tools by name.
         desk: Where the events go.
         stop: Whether the user asked to stop.
     """
 
-    def __init__(
-        self,
-        calls: Sequence[ToolCall],
-        tools: Mapping[str, Any],
-        desk: HookDesk,
-        stop: StopSign,
-    ) -> None:
-        self._calls = calls
-        self._tools = tools
-        self._desk = desk
-        self._stop = stop
-        self._group = str(uuid4())
-        self._rows: dict[int, Row] = {}
-        self._started: set[int] = set()
+    calls: Sequence[ToolCall]
+    tools: Mapping[str, Any]
+    desk: HookDesk
+    stop: StopSign
+    _group: str = field(default_factory=lambda: str(uuid4()))
+    _rows: dict[int, Row] = field(default_factory=dict)
+    _started: set[int] = field(default_factory=set)
 
     @property
     def unfinished(self) -> list[str]:
         """Ids of the calls without a result."""
-        return [call.id for place, call in enumerate(self._calls) if place not in self._rows]
+        return [call.id for place, call in enumerate(self.calls) if place not in self._rows]
 
     async def run(self) -> None:
         """Run every call; they end together.
@@ -69,7 +64,7 @@ class ToolBatch:
         """
         tasks = [
             asyncio.create_task(self._run_one(place, call), name=f"tool:{call.name}")
-            for place, call in enumerate(self._calls)
+            for place, call in enumerate(self.calls)
         ]
         try:
             ended, _ = await asyncio.wait(tasks)
@@ -93,7 +88,7 @@ class ToolBatch:
         Args:
             why: What the row of a call that did not start says.
         """
-        for place, call in enumerate(self._calls):
+        for place, call in enumerate(self.calls):
             if place in self._rows:
                 continue
             if place in self._started:
@@ -101,7 +96,7 @@ class ToolBatch:
             else:
                 result = await self._fail(call, why, "stopped")
             self._rows[place] = tool_row(call, result, "interrupted")
-        return [self._rows[place] for place in range(len(self._calls))]
+        return [self._rows[place] for place in range(len(self.calls))]
 
     async def _run_one(self, place: int, call: ToolCall) -> None:
         with tool_call(call.id):
@@ -118,17 +113,17 @@ class ToolBatch:
             problem = getattr(call, "arguments_error", None)
             if problem:
                 return await self._fail(call, str(problem), "invalid_arguments"), False
-            tool = self._tools.get(call.name)
+            tool = self.tools.get(call.name)
             if tool is None:
-                known = ", ".join(self._tools) or "none"
+                known = ", ".join(self.tools) or "none"
                 message = f"There is no tool named '{call.name}'. Available tools: {known}."
                 return await self._fail(call, message, "unknown_tool"), False
             data = self._data(call, call.arguments)
-            verdict = await self._desk.ask(events.TOOL_PRE, data, call.name, defer=True)
+            verdict = await self.desk.ask(events.TOOL_PRE, data, call.name, defer=True)
             if verdict.denied is not None:
                 message = f"{verdict.denied}\nThe tool was not run."
                 return await self._fail(call, message, "denied", denied=True), True
-            if self._stop.up:
+            if self.stop.up:
                 return await self._fail(call, NOT_RUN, "stopped"), False
             given = verdict.data.get("tool_input")
             arguments = given if isinstance(given, dict) else call.arguments
@@ -141,7 +136,7 @@ class ToolBatch:
             return await self._fail(call, message, type(error).__name__), False
 
     async def _execute(self, tool: Any, call: ToolCall, arguments: dict[str, Any]) -> ToolResult:
-        token = self._stop.token
+        token = self.stop.token
         if token is not None:
             token.register_tool_start(call.id, call.name)
         try:
@@ -161,7 +156,7 @@ class ToolBatch:
     ) -> ToolResult:
         sent = result.safe_hook_presentation()
         data = self._data(call, arguments) | dict.fromkeys(RESULT_KEYS, sent)
-        verdict = await self._desk.ask(events.TOOL_POST, data, call.name, defer=True)
+        verdict = await self.desk.ask(events.TOOL_POST, data, call.name, defer=True)
         if verdict.denied is not None:
             return failure(f"The result was withheld by a hook: {verdict.denied}", "withheld")
         return after_hooks(result, sent, verdict.data)
@@ -173,7 +168,7 @@ class ToolBatch:
         data["error"] = {"type": kind, "msg": message}
         if denied:
             data["denied"] = True
-        await self._desk.ask(events.TOOL_ERROR, data, call.name, defer=True)
+        await self.desk.ask(events.TOOL_ERROR, data, call.name, defer=True)
         return failure(message, kind)
 
     def _data(self, call: ToolCall, arguments: dict[str, Any]) -> dict[str, Any]:

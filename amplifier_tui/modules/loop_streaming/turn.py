@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from amplifier_tui.kernel import events
@@ -33,12 +34,14 @@ _CUT_OFF: Final = ("length", "max_tokens", "context_length")
 _TURN_FAILED: Final = "The turn failed before it ran."
 
 
+@dataclass(slots=True)
 class Turn:
     """The state of one turn.
 
-    Args:
+    Attributes:
         name: Name of the orchestrator.
-        provider: Name of the provider and the provider.
+        provider_name: Name of the provider.
+        provider: The provider.
         context: The conversation.
         tools: Mounted tools by name; read anew for each step.
         hooks: Where the provider's stream can be followed.
@@ -50,41 +53,24 @@ class Turn:
         limit: Most requests to the model; None for any number.
         whole: Whether ``provider:request`` carries the messages. Every request holds the whole
             conversation once more, so a log of them grows with its square.
-
-    Attributes:
         steps: Requests to the model so far.
         status: How the turn ended; "error" until it did.
     """
 
-    def __init__(
-        self,
-        name: str,
-        provider: tuple[str, Any],
-        context: Any,
-        tools: Mapping[str, Any],
-        hooks: Any,
-        desk: HookDesk,
-        stop: StopSign,
-        requests: RequestMaker,
-        messages: Callable[..., Awaitable[list[Row]]] | None,
-        limit: int | None,
-        whole: bool,
-    ) -> None:
-        self.steps = 0
-        self.status: Status = "error"
-        self._name = name
-        self._provider_name, self._provider = provider
-        self._model = model_of(self._provider)
-        self._context = context
-        self._tools = tools
-        self._hooks = hooks
-        self._desk = desk
-        self._stop = stop
-        self._messages = messages or context.get_messages_for_request
-        self._shared = messages is not None
-        self._requests = requests
-        self._limit = limit
-        self._whole = whole
+    name: str
+    provider_name: str
+    provider: Any
+    context: Any
+    tools: Mapping[str, Any]
+    hooks: Any
+    desk: HookDesk
+    stop: StopSign
+    requests: RequestMaker
+    messages: Callable[..., Awaitable[list[Row]]] | None
+    limit: int | None
+    whole: bool
+    steps: int = 0
+    status: Status = "error"
 
     async def run(self, prompt: str) -> str:
         """Run the turn.
@@ -102,14 +88,14 @@ class Turn:
                 tool call has a result, and a partial answer is kept, marked as interrupted.
         """
         if prompt.strip():
-            await self._context.add_message({"role": "user", "content": prompt})
+            await self.context.add_message({"role": "user", "content": prompt})
         spoken = ""
         while True:
-            if await self._stop.seen(self.steps):
+            if await self.stop.seen(self.steps):
                 self.status = "cancelled"
                 return spoken
-            if self._limit is not None and self.steps >= self._limit:
-                return await self._limit_reached(self._limit)
+            if self.limit is not None and self.steps >= self.limit:
+                return await self._limit_reached(self.limit)
             request = await self._next_request()
             if isinstance(request, str):
                 return await self._say(f"The request to the model was denied: {request}")
@@ -124,45 +110,46 @@ class Turn:
         self.steps += 1
         rows = await self._rows()
         data: dict[str, Any] = {
-            "provider": self._provider_name,
-            "model": self._model,
+            "provider": self.provider_name,
+            "model": model_of(self.provider),
             "iteration": self.steps,
             "message_count": len(rows),
         }
-        if self._whole:
+        if self.whole:
             data["messages"] = [dict(row) for row in rows]
-        stored = self._desk.stored
-        verdict = await self._desk.ask(events.PROVIDER_REQUEST, data, self._provider_name)
+        stored = self.desk.stored
+        verdict = await self.desk.ask(events.PROVIDER_REQUEST, data, self.provider_name)
         if verdict.denied is not None:
             return verdict.denied
-        if self._desk.stored != stored:
+        if self.desk.stored != stored:
             rows = await self._rows()
-        return self._requests.make(
+        return self.requests.make(
             rows,
-            self._desk.take_ephemeral(),
-            tool_specs(self._tools),
-            shared=self._shared,
+            self.desk.take_ephemeral(),
+            tool_specs(self.tools),
+            shared=self.messages is not None,
         )
 
     async def _rows(self) -> list[Row]:
-        rows: list[Row] = await self._messages(provider=self._provider)
+        ask = self.messages or self.context.get_messages_for_request
+        rows: list[Row] = await ask(provider=self.provider)
         return rows
 
     async def _answer(self, request: ChatRequest) -> tuple[list[Row], list[ToolCall], Any]:
         """Ask the model, store its answer and the results of its tool calls."""
         response = await self._complete(request)
-        calls = _calls(self._provider, response)
+        calls = _calls(self.provider, response)
         blocks = block_rows(getattr(response, "content", None))
         usage = usage_data(getattr(response, "usage", None))
         finish = getattr(response, "finish_reason", None)
-        batch = ToolBatch(calls, self._tools, self._desk, self._stop)
+        batch = ToolBatch(calls, self.tools, self.desk, self.stop)
         why, stored = NOT_RUN, False
         try:
             await self._report(blocks, calls, usage, finish)
             stored = True
             await self._store(blocks, calls)
             await self._show(blocks, usage)
-            if calls and not await self._stop.seen(self.steps):
+            if calls and not await self.stop.seen(self.steps):
                 await batch.run()
         except Exception:
             why = _TURN_FAILED
@@ -177,15 +164,15 @@ class Turn:
 
     async def _store(self, blocks: list[Row], calls: list[ToolCall]) -> None:
         if blocks or calls:
-            await self._context.add_message(assistant_row(blocks, calls))
+            await self.context.add_message(assistant_row(blocks, calls))
 
     async def _close(self, batch: ToolBatch, why: str) -> None:
         unfinished = batch.unfinished
         for row in await batch.close(why):
-            await self._context.add_message(row)
-        await self._desk.settle()
+            await self.context.add_message(row)
+        await self.desk.settle()
         if unfinished:
-            await self._desk.tell(INTERRUPTED, {"tool_call_ids": unfinished})
+            await self.desk.tell(INTERRUPTED, {"tool_call_ids": unfinished})
 
     async def _report(
         self,
@@ -195,19 +182,19 @@ class Turn:
         finish: Any,
     ) -> None:
         data = {
-            "provider": self._provider_name,
-            "model": self._model,
+            "provider": self.provider_name,
+            "model": model_of(self.provider),
             "iteration": self.steps,
             "response": {"content": blocks, "tool_calls": _dumped(calls)},
             "usage": usage,
             "finish_reason": finish,
         }
-        await self._desk.tell(events.PROVIDER_RESPONSE, plain(data), self._provider_name)
+        await self.desk.tell(events.PROVIDER_RESPONSE, plain(data), self.provider_name)
 
     async def _complete(self, request: ChatRequest) -> Any:
-        with PartialAnswer(self._hooks) as partial:
+        with PartialAnswer(self.hooks) as partial:
             try:
-                return await self._provider.complete(request)
+                return await self.provider.complete(request)
             except asyncio.CancelledError as error:
                 if not being_cancelled():
                     failed = AbortError("The provider cancelled its own request")
@@ -222,35 +209,35 @@ class Turn:
 
     async def _provider_failed(self, error: Exception) -> None:
         data = {
-            "provider": self._provider_name,
-            "model": self._model,
+            "provider": self.provider_name,
+            "model": model_of(self.provider),
             "iteration": self.steps,
             "error": {"type": type(error).__name__, "msg": str(error)},
             "retryable": bool(getattr(error, "retryable", False)),
             "retry_after": getattr(error, "retry_after", None),
         }
         data = plain(data) | {"status_code": getattr(error, "status_code", None)}
-        await self._desk.tell(events.PROVIDER_ERROR, data, self._provider_name)
+        await self.desk.tell(events.PROVIDER_ERROR, data, self.provider_name)
 
     async def _keep_partial(self, text: str) -> None:
         row = assistant_row([{"type": "text", "text": text}], [])
         row["metadata"] = {"interrupted": True}
-        await self._context.add_message(row)
-        await self._desk.tell(INTERRUPTED, {"partial_chars": len(text)})
+        await self.context.add_message(row)
+        await self.desk.tell(INTERRUPTED, {"partial_chars": len(text)})
 
     async def _show(self, blocks: list[Row], usage: dict[str, Any] | None) -> None:
         """Emit every block of an answer; the last one carries the usage."""
         total = len(blocks)
         for index, block in enumerate(blocks):
             place = {"block_index": index, "total_blocks": total}
-            await self._desk.tell(
+            await self.desk.tell(
                 events.CONTENT_BLOCK_START, {"block_type": block.get("type"), **place}
             )
             counted = {"usage": usage} if usage is not None and index == total - 1 else {}
-            await self._desk.tell(events.CONTENT_BLOCK_END, {**place, "block": block, **counted})
+            await self.desk.tell(events.CONTENT_BLOCK_END, {**place, "block": block, **counted})
 
     async def _limit_reached(self, limit: int) -> str:
-        await self._desk.tell(LIMIT_REACHED, {"max_iterations": limit, "turn_count": self.steps})
+        await self.desk.tell(LIMIT_REACHED, {"max_iterations": limit, "turn_count": self.steps})
         return await self._say(
             f"Stopped after {limit} steps, the limit of one turn (`max_iterations`). "
             "The work may be unfinished: say “continue” to go on."
@@ -261,8 +248,8 @@ class Turn:
         self.status = "incomplete"
         blocks: list[Row] = [{"type": "text", "text": text}]
         row = assistant_row(blocks, [])
-        row["metadata"] = {"source": self._name}
-        await self._context.add_message(row)
+        row["metadata"] = {"source": self.name}
+        await self.context.add_message(row)
         await self._show(blocks, None)
         return text
 
