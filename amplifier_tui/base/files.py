@@ -18,8 +18,7 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO, Final, Literal, Self
+from typing import BinaryIO, Final, Literal
 
 try:
     import fcntl
@@ -203,17 +202,6 @@ class AppendFile:
             handle, self._handle = self._handle, None
             os.close(handle)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def _open(self) -> int:
         if self._handle is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -246,7 +234,7 @@ def append(path: Path, lines: bytes, *, mode: int = 0o600) -> None:
     Raises:
         OSError: The file can't be written; it is as it was.
     """
-    with AppendFile(path, mode) as file:
+    with contextlib.closing(AppendFile(path, mode)) as file:
         file.append(lines)
 
 

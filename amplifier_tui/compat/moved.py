@@ -18,7 +18,7 @@ MOVED: Final = {
     "amplifier_core.utils.http_errors": "amplifier_tui.kernel.utils.retry",
     "amplifier_core.utils.pricing": "amplifier_tui.kernel.utils.llm_calls",
     "amplifier_core.validation.behavioral": "amplifier_tui.kernel.validation.suites",
-    "amplifier_core.validation.callables": "amplifier_tui.kernel.validation.members",
+    "amplifier_core.validation.callables": "amplifier_tui.kernel.mounting.callbacks",
     "amplifier_core.validation.context": "amplifier_tui.kernel.validation.kinds",
     "amplifier_core.validation.details": "amplifier_tui.kernel.validation.members",
     "amplifier_core.validation.dispatch": "amplifier_tui.kernel.validation.kinds",

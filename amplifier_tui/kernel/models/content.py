@@ -1,6 +1,6 @@
 """Content blocks as plain dataclasses, for events and streaming displays (spec 000)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -18,7 +18,7 @@ class ContentBlockType(StrEnum):
 class ContentBlock:
     """One block of content.
 
-    Args:
+    Attributes:
         type: What the block holds.
         raw: The provider's own object, for code that needs it. Never serialised.
     """
@@ -28,7 +28,11 @@ class ContentBlock:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the block as JSON-native data, the type's value first, without ``raw``."""
-        return {"type": ContentBlockType(self.type).value}
+        names = [known.name for known in fields(self) if known.name not in ("type", "raw")]
+        return {
+            "type": ContentBlockType(self.type).value,
+            **{name: getattr(self, name) for name in names},
+        }
 
 
 @dataclass
@@ -38,10 +42,6 @@ class TextContent(ContentBlock):
     type: ContentBlockType = ContentBlockType.TEXT
     text: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return type and text."""
-        return {**super().to_dict(), "text": self.text}
-
 
 @dataclass
 class ThinkingContent(ContentBlock):
@@ -49,10 +49,6 @@ class ThinkingContent(ContentBlock):
 
     type: ContentBlockType = ContentBlockType.THINKING
     text: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return type and text."""
-        return {**super().to_dict(), "text": self.text}
 
 
 @dataclass
@@ -63,15 +59,6 @@ class ToolCallContent(ContentBlock):
     id: str = ""
     name: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return type, id, name and arguments."""
-        return {
-            **super().to_dict(),
-            "id": self.id,
-            "name": self.name,
-            "arguments": self.arguments,
-        }
 
 
 @dataclass
@@ -84,8 +71,8 @@ class ToolResultContent(ContentBlock):
     error: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return type, tool_call_id and output, and the error when there is one."""
-        block = {**super().to_dict(), "tool_call_id": self.tool_call_id, "output": self.output}
-        if self.error:
-            block["error"] = self.error
+        """Return the block as JSON-native data; the error only when there is one."""
+        block = super().to_dict()
+        if not self.error:
+            del block["error"]
         return block

@@ -1,5 +1,7 @@
 """Calling what modules registered, so that a failure or a cancellation of theirs stays theirs.
 
+Also what can be told of a function without calling it.
+
 A ``CancelledError`` means two things: somebody cancelled the running task, which must get through,
 or the called function raised it by itself, which is an ordinary failure. Only the number of
 requests the task has received tells them apart.
@@ -10,6 +12,7 @@ import inspect
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
 logger = logging.getLogger(__name__)
@@ -129,3 +132,47 @@ async def run_cleanups(functions: list[Any], failures: list[tuple[str, Exception
         functions.clear()
     if fatal is not None:
         raise fatal
+
+
+MANY: Final = 1_000
+"""How many positional arguments ``*args`` counts as."""
+
+
+def is_async(function: Any) -> bool:
+    """Tell whether calling a function, method or callable object gives a coroutine."""
+    while isinstance(function, partial):
+        function = function.func
+    candidates: list[Any] = [function, inspect.unwrap(function)]
+    if callable(function):
+        candidates.append(function.__call__)
+    return any(inspect.iscoroutinefunction(candidate) for candidate in candidates)
+
+
+def positional_parameters(function: Any) -> int:
+    """Return how many positional arguments a function accepts; :data:`MANY` if it is not known."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return MANY
+    kinds = [parameter.kind for parameter in parameters]
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return MANY
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(kind in positional for kind in kinds)
+
+
+def missing_keywords(function: Any, names: tuple[str, ...]) -> list[str]:
+    """Return those of the names a function does not accept as keyword arguments."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return []
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return []
+    return [
+        name
+        for name in names
+        if name not in parameters
+        or parameters[name].kind
+        in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
+    ]

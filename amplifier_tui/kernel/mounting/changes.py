@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextvars import ContextVar, Token
-from types import TracebackType
 from typing import Self
 
 
@@ -27,12 +26,7 @@ class ChangeNotes:
         open_notes.append(self)
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         open_notes.remove(self)
         _mounting.reset(self._token)
 

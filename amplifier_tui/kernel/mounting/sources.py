@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
+from amplifier_tui.kernel.mounting.callbacks import MANY, missing_keywords, positional_parameters
 from amplifier_tui.kernel.mounting.errors import (
     BrokenModuleError,
     ModuleLoadError,
@@ -123,23 +124,8 @@ def _no_source(module_id: str, resolver: Any, found: str) -> BrokenModuleError:
 
 
 def _arguments(function: Any, hint: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    both = {"source_hint": hint, "profile_hint": hint}
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return (), both
-    if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-        return (), both
-    known = {
-        name: hint
-        for name in both
-        if name in parameters and parameters[name].kind is not inspect.Parameter.POSITIONAL_ONLY
-    }
-    if known:
-        return (), known
-    positional = [
-        parameter
-        for parameter in parameters.values()
-        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-    ]
-    return ((hint,) if len(positional) > 1 else ()), {}
+    names = ("source_hint", "profile_hint")
+    missing = missing_keywords(function, names)
+    known = {name: hint for name in names if name not in missing}
+    takes_it = not known and 1 < positional_parameters(function) < MANY
+    return (hint,) if takes_it else (), known

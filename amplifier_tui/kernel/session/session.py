@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable
 from datetime import UTC, datetime
 from threading import Lock
-from types import TracebackType
 from typing import Any, Final, Literal, Self
 from uuid import uuid4
 from weakref import WeakSet
@@ -17,6 +15,7 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.kernel.models import SessionStatus
+from amplifier_tui.kernel.mounting.callbacks import missing_keywords
 from amplifier_tui.kernel.mounting.errors import exception_text
 from amplifier_tui.kernel.session.initialize import initialize_session
 from amplifier_tui.kernel.utils.truncate import redact_secrets, without_cycles
@@ -204,12 +203,7 @@ class AmplifierSession:
             raise
         return self
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.cleanup()
 
 
@@ -266,7 +260,8 @@ async def _run_orchestrator(
 ) -> str:
     """Let the orchestrator run the turn; spec 000 orchestrators take no ``coordinator``."""
     execute = modules["orchestrator"].execute
-    extra = {"coordinator": coordinator} if _takes_coordinator(execute) else {}
+    takes_it = not missing_keywords(execute, ("coordinator",))
+    extra = {"coordinator": coordinator} if takes_it else {}
     answer: str = await execute(
         prompt=prompt,
         context=modules["context"],
@@ -276,13 +271,3 @@ async def _run_orchestrator(
         **extra,
     )
     return answer
-
-
-def _takes_coordinator(execute: Callable[..., Any]) -> bool:
-    try:
-        parameters = inspect.signature(execute).parameters
-    except (TypeError, ValueError):
-        return True
-    return "coordinator" in parameters or any(
-        parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
-    )

@@ -4,6 +4,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from amplifier_tui.kernel.models import ProviderInfo
+from amplifier_tui.kernel.mounting.callbacks import (
+    is_async,
+    missing_keywords,
+    positional_parameters,
+)
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import (
     ValidationCheck,
@@ -11,13 +16,7 @@ from amplifier_tui.kernel.validation.base import (
     failure,
     success,
 )
-from amplifier_tui.kernel.validation.members import (
-    check_method,
-    check_text,
-    is_async,
-    positional_parameters,
-    takes_keywords,
-)
+from amplifier_tui.kernel.validation.members import check_method, check_text
 from amplifier_tui.kernel.validation.module_validator import (
     COMPLIANCE,
     InstanceValidator,
@@ -40,7 +39,7 @@ class OrchestratorValidator(InstanceValidator):
         """Add ``orchestrator_execute``."""
         name, execute = "orchestrator_execute", instance.execute
         # A session calls it by keywords only.
-        missing = takes_keywords(execute, _ARGUMENTS)
+        missing = missing_keywords(execute, _ARGUMENTS)
         found = positional_parameters(execute)
         if not is_async(execute):
             result.fail(name, "Orchestrator.execute() should be async", _REMEDY)
