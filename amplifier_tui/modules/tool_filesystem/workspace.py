@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 from weakref import WeakValueDictionary
@@ -17,6 +16,7 @@ from pydantic import Field, field_validator
 
 from amplifier_tui.base.config import ModuleSettings, Paths, PathText
 from amplifier_tui.kernel.correlation import current_tool_call_id
+from amplifier_tui.modules._shared.places import check_place, resolved
 from amplifier_tui.modules._shared.session_paths import working_dir
 from amplifier_tui.modules._shared.tool_problem import ToolProblem
 
@@ -65,7 +65,7 @@ class ToolWorkspace:
     @property
     def root(self) -> Path:
         """The workspace, without links."""
-        return _resolved(working_dir(self._coordinator, self._settings.working_dir), Path())
+        return resolved(working_dir(self._coordinator, self._settings.working_dir), Path())
 
     def resolve(self, given: Any, access: Access) -> Path:
         """Return the file a call means, with every link followed.
@@ -85,19 +85,15 @@ class ToolWorkspace:
         else:
             allowed = self._settings.allowed_write_paths
             denied = self._settings.denied_write_paths
-        for place in _places(denied, root):
-            if _is_under(path, place):
-                raise ToolProblem(
-                    f"Denied: {path} is in {place}, which this session may not {access} "
-                    f"(`denied_{access}_paths`). Leave it as it is, or ask the user.",
-                    "denied_path",
-                )
-        if not any(path.is_relative_to(place) for place in (root, *_places(allowed, root))):
-            raise ToolProblem(
-                f"Denied: {path} is outside of the workspace {root}. Use a path inside it, or ask "
-                f"the user to add the folder to `allowed_{access}_paths` of tool-filesystem.",
-                "outside_workspace",
-            )
+        check_place(
+            path,
+            root,
+            access=access,
+            denied=denied,
+            allowed=allowed,
+            module="tool-filesystem",
+            instead="Leave it as it is",
+        )
         return path
 
     def shown(self, path: Path) -> str:
@@ -136,42 +132,4 @@ class ToolWorkspace:
 def _absolute(given: Any, root: Path) -> Path:
     if not isinstance(given, str | os.PathLike) or not str(given).strip():
         raise ToolProblem("`file_path` is missing: give the path of a file.", "invalid_path")
-    return _resolved(str(given), root)
-
-
-def _resolved(path: str | Path, root: Path) -> Path:
-    try:
-        return (root / Path(path).expanduser()).resolve()
-    except (ValueError, RuntimeError, OSError) as error:
-        # NUL, characters the file system can't encode, an unknown user's home, circular links.
-        raise ToolProblem(
-            f"{str(path)!r} is not a usable path: {error}.", "invalid_path"
-        ) from error
-
-
-def _places(paths: Iterable[str], root: Path) -> list[Path]:
-    return [_resolved(path, root) for path in paths]
-
-
-def _is_under(path: Path, place: Path) -> bool:
-    """Whether a denied place holds a path, also under another spelling of its name."""
-    if path.is_relative_to(place):
-        return True
-    # File systems that ignore case give one folder many names.
-    parts, wanted = path.parts, place.parts
-    if len(parts) >= len(wanted) and all(
-        part.casefold() == other.casefold() for part, other in zip(parts, wanted, strict=False)
-    ):
-        return True
-    identity = _identity(place)
-    return identity is not None and any(
-        _identity(ancestor) == identity for ancestor in (path, *path.parents)
-    )
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+    return resolved(str(given), root)

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from amplifier_tui.base.config import Bytes, ModuleSettings, Paths, PathText, Seconds
 from amplifier_tui.base.text import printable
+from amplifier_tui.modules._shared.places import check_place, resolved
 from amplifier_tui.modules._shared.session_paths import working_dir
 from amplifier_tui.modules._shared.tool_problem import ToolProblem
 from amplifier_tui.modules.tool_search.search import Searcher
@@ -38,13 +39,13 @@ class Places:
     def root(self) -> Path:
         """The workspace, without links."""
         folder = working_dir(self._coordinator, self._settings.working_dir)
-        return _resolved(str(folder), Path())
+        return resolved(str(folder), Path())
 
     @property
     def denied(self) -> list[str]:
         """What is never searched, without links."""
         root = self.root
-        return [str(_resolved(path, root)) for path in self._settings.denied_read_paths]
+        return [str(resolved(path, root)) for path in self._settings.denied_read_paths]
 
     def resolve(self, given: Any) -> Path:
         """Return the file or folder a call means, with every link followed.
@@ -60,21 +61,16 @@ class Places:
             given = "."
         if not isinstance(given, str):
             raise ToolProblem(f"`path` must be a text, not {given!r}.", "invalid_path")
-        path = _resolved(given, root)
-        for place in map(Path, self.denied):
-            if path.is_relative_to(place):
-                raise ToolProblem(
-                    f"Denied: {path} is in {place}, which this session may not read "
-                    "(`denied_read_paths`). Search elsewhere, or ask the user.",
-                    "denied_path",
-                )
-        allowed = (_resolved(each, root) for each in self._settings.allowed_read_paths)
-        if not any(path.is_relative_to(place) for place in (root, *allowed)):
-            raise ToolProblem(
-                f"Denied: {path} is outside of the workspace {root}. Use a path inside it, or ask "
-                "the user to add the folder to `allowed_read_paths` of tool-search.",
-                "outside_workspace",
-            )
+        path = resolved(given, root)
+        check_place(
+            path,
+            root,
+            access="read",
+            denied=self._settings.denied_read_paths,
+            allowed=self._settings.allowed_read_paths,
+            module="tool-search",
+            instead="Search elsewhere",
+        )
         if not path.exists():
             raise ToolProblem(f"There is no file or folder {given}.", "not_found")
         return path
@@ -102,11 +98,3 @@ class SearchTool:
         self._places = places
         self._searcher = searcher
         self._settings = settings
-
-
-def _resolved(path: str, root: Path) -> Path:
-    try:
-        return (root / Path(path).expanduser()).resolve()
-    except (ValueError, RuntimeError, OSError) as error:
-        # NUL, characters the file system can't encode, an unknown user's home, circular links.
-        raise ToolProblem(f"{path!r} is not a usable path: {error}.", "invalid_path") from error

@@ -103,6 +103,16 @@ async def test_links_are_not_followed_and_denied_folders_not_entered(tmp_path: P
     assert kind(await search.call("grep", pattern="x", path="link")) == "outside_workspace"
 
 
+async def test_a_denied_folder_is_denied_under_another_spelling_of_its_name(tmp_path: Path):
+    root = tmp_path / "workspace"
+    root.mkdir()
+    search = await Search(root).mount(denied_read_paths=["private"])
+    search.put("Private/a.txt")
+    for path in ("Private", "PRIVATE"):
+        (root / path).mkdir(exist_ok=True)
+        assert kind(await search.call("glob", pattern="*", path=path)) == "denied_path"
+
+
 async def test_other_folders_can_be_allowed(tmp_path: Path):
     other = tmp_path / "other"
     other.mkdir()
