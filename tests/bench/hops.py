@@ -29,8 +29,11 @@ from tests.host.driving import Project, saying
 
 TOKEN = "§"
 OURS = f"{Path(__file__).parents[2] / 'amplifier_tui'}/"
-HELPERS = ("base/", "host/store/", "host/redaction.py", "host/stream/traces.py")
-"""What looks at a token beside its way: cleaning, secrets, the log and the journal."""
+HELPERS = (
+    *("base/", "host/store/", "host/redaction.py", "host/stream/traces.py"),
+    "ui/transcript/lines.py",
+)
+"""What looks at a token beside its way: cleaning, secrets, the log, the journal, widths."""
 _STREAMED = ("Sender.delta", "DeltaGate.add")
 """Where the piece waits for the loop to turn."""
 STRETCHES = ("engine", "outbox", "drain", "state", "widgets", "draw", "paint")

@@ -192,13 +192,14 @@ class HookRegistry:
             data = given if given is None or type(given) is dict else as_dict(given)
             result = continue_with(data)
             if report is not None:
-                report.send(self._observable(event, data), result)
+                _tell(report, self._observable(event, data), result)
             return result
         try:
             current = EventData(self._completed(given))
         except ValueError as error:
             if report is not None:
-                report.fail("kernel", str(error), self._completed({"error": str(error)}))
+                report.fail("kernel", str(error))
+                _tell(report, self._completed({"error": str(error)}), continue_with(None))
             raise
         emitted = current.data
         task = emitting_task()
@@ -221,7 +222,8 @@ class HookRegistry:
                 _log_failure(entry, event, error)
             except BaseException as error:
                 if report is not None:
-                    report.fail(entry.name, f"ended by {type(error).__name__}", emitted, began)
+                    report.fail(entry.name, f"ended by {type(error).__name__}", began)
+                    _tell(report, emitted, continue_with(None))
                 raise
             if report is not None:
                 report.add(entry.name, began, answer, problem)
@@ -245,7 +247,7 @@ class HookRegistry:
             else:
                 result = continue_with(current.data)
         if report is not None:
-            report.send(emitted, result)
+            _tell(report, emitted, result)
         return result
 
     async def emit_and_collect(
@@ -288,6 +290,15 @@ class HookRegistry:
             # Nobody handles it, so nobody but the observer would have minded.
             logger.warning("The data of '%s' can't be shown: %s", event, error)
             return self._completed({"error": str(error)})
+
+
+def _tell(report: EmitReport, data: dict[str, Any], result: HookResult) -> None:
+    trace = report.trace(data, result)
+    for observer in report.observers:
+        try:
+            observer(trace)
+        except (Exception, asyncio.CancelledError):
+            logger.exception("An observer of the hooks failed on '%s'", trace.event)
 
 
 def _denied(entry: _Entry, event: str, error: InvalidHookResponseError) -> HookResult:

@@ -1,15 +1,11 @@
 """What observers of the hook registry are told of each emit."""
 
-import asyncio
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter, time
 from typing import Any
 
-from amplifier_tui.kernel.models.hook_result import HookResult, continue_with
-
-logger = logging.getLogger(__name__)
+from amplifier_tui.kernel.models.hook_result import HookResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +53,10 @@ Observer = Callable[[HookTrace], object]
 class EmitReport:
     """Collects what the observers are told about one emit."""
 
-    __slots__ = ("_began", "_event", "_observers", "_started", "_traces")
+    __slots__ = ("_began", "_event", "_started", "_traces", "observers")
 
     def __init__(self, observers: tuple[Observer, ...], event: str) -> None:
-        self._observers = observers
+        self.observers = observers
         self._event = event
         self._traces: list[HandlerTrace] = []
         self._started = time()
@@ -77,19 +73,11 @@ class EmitReport:
             verdict, reason = answer.action, answer.reason
         self._traces.append(HandlerTrace(name, verdict, ms, error, reason))
 
-    def fail(
-        self, name: str, problem: str, data: dict[str, Any], began: float | None = None
-    ) -> None:
-        """Tell every observer of an emit that came to no result, and whose fault that is."""
+    def fail(self, name: str, problem: str, began: float | None = None) -> None:
+        """Note that the emit came to no result, and whose fault that is."""
         self.add(name, self._began if began is None else began, None, problem)
-        self.send(data, continue_with(None))
 
-    def send(self, data: dict[str, Any], result: HookResult) -> None:
-        """Tell every observer."""
+    def trace(self, data: dict[str, Any], result: HookResult) -> HookTrace:
+        """Return what the observers are told."""
         ms = (perf_counter() - self._began) * 1000
-        trace = HookTrace(self._event, data, result, tuple(self._traces), ms, self._started)
-        for observer in self._observers:
-            try:
-                observer(trace)
-            except (Exception, asyncio.CancelledError):
-                logger.exception("An observer of the hooks failed on '%s'", self._event)
+        return HookTrace(self._event, data, result, tuple(self._traces), ms, self._started)
