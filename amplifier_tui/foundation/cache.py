@@ -59,11 +59,7 @@ class DiskCache:
             return None
 
     def set(self, key: str, bundle: Bundle) -> None:
-        """Store a bundle.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Store a bundle; raises `OSError` when it cannot be written."""
         write_atomic(self._path(key), json.dumps(_to_plain(bundle), default=str))
 
     def clear(self) -> None:

@@ -22,12 +22,9 @@ _URIS = ("git+", "file://", "http://", "https://", "zip+")
 
 @dataclass(frozen=True, slots=True)
 class BundleEntry:
-    """A bundle that can be opened.
+    """A bundle that can be opened: its name, and its path or URI.
 
-    Attributes:
-        name: What the user calls it.
-        source: Absolute path or URI.
-        origin: `project`, `user`, `added` (settings), `shipped`, or the URI itself.
+    `origin` is `project`, `user`, `added` (settings), `shipped`, or the URI itself.
     """
 
     name: str
@@ -37,12 +34,7 @@ class BundleEntry:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The bundle of a session.
-
-    Attributes:
-        entry: The bundle.
-        notice: Why it is not the one that was configured; empty when it is.
-    """
+    """The bundle of a session; `notice` says why it is not the configured one."""
 
     entry: BundleEntry
     notice: str = ""
@@ -86,12 +78,10 @@ class BundleCatalog:
         return next((entry for entry in self._all() if entry.name == name), None)
 
     def choose(self, requested: str = "", resumed: str = "", default: str = "") -> Choice:
-        """Decide which bundle a session gets.
+        """Decide which bundle a session gets: `requested`, else `resumed`, else the configured one.
 
-        Args:
-            requested: What the user asked for just now.
-            resumed: What the session to resume was opened with; `bundle:<name>` or a name.
-            default: What to take when nothing is configured, or nothing configured is there.
+        `resumed` is what the session was opened with, `bundle:<name>` or a name. `default` is taken
+        when nothing that is configured is there.
 
         Raises:
             BundleNotFoundError: What was requested is not there, or not even the default is.

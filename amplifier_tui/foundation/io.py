@@ -87,11 +87,7 @@ class YamlLimitError(yaml.YAMLError):
 
 
 class YamlDocument:
-    """One YAML document, which starts on a line of a file, and where in it each value stands.
-
-    Raises:
-        yaml.YAMLError: See `load_yaml`.
-    """
+    """One YAML document, which starts on a line of a file, and where in it each value stands."""
 
     def __init__(self, text: str, first_line: int = 1) -> None:
         self.data, self._root = _load(text)
@@ -264,13 +260,7 @@ def _expanded_size(node: Any, sizes: dict[int, int], open_nodes: set[int]) -> in
 
 @dataclass(frozen=True, slots=True)
 class SplitText:
-    """A text taken apart, nothing parsed.
-
-    Attributes:
-        yaml: The text between the fences; None without a frontmatter.
-        body: What follows.
-        yaml_line: Line of the file on which `yaml` starts, counted from 1.
-    """
+    """A text taken apart: its frontmatter, if any, the file's line that begins on, and the rest."""
 
     yaml: str | None
     body: str

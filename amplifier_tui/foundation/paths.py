@@ -72,11 +72,9 @@ class ParsedURI:
 
 @dataclass(frozen=True)
 class ResolvedSource:
-    """Where a source is on this machine.
+    """Where a source is: the file or folder the URI names, and the folder it came in.
 
-    Attributes:
-        active_path: The file or folder the URI names.
-        source_root: The folder it came in: the clone, the unpacked archive, the bundle's tree.
+    `source_root` is the clone, the unpacked archive or the bundle's tree.
     """
 
     active_path: Path

@@ -25,13 +25,7 @@ from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate
 
 @dataclass
 class BundleStatus:
-    """The state of all sources of a bundle.
-
-    Attributes:
-        bundle_name: The bundle.
-        bundle_source: Its own source; None when unknown.
-        sources: One entry per source.
-    """
+    """The state of all sources of a bundle; its own is None when unknown."""
 
     bundle_name: str
     bundle_source: str | None
@@ -86,11 +80,8 @@ async def check_bundle_status(
 ) -> BundleStatus:
     """Ask every source of a loaded bundle whether it has something newer; only git can tell.
 
-    Args:
-        bundle: The bundle.
-        cache_dir: Where fetched sources are; default `<home>/cache`.
-        trust: Asked before a repository is contacted; the default refuses.
-        fetch: How to fetch; replaces `trust`.
+    `trust` is asked before a repository is contacted; the default refuses. `fetch` replaces it.
+    Fetched sources are in `cache_dir` (default `<home>/cache`).
     """
     resolver = _resolver(cache_dir, trust, fetch)
     sources = bundle_sources(bundle)
@@ -109,14 +100,9 @@ async def update_bundle(
 ) -> Bundle:
     """Fetch the sources of a loaded bundle anew, install its modules again, and return it.
 
-    Load it again to see what changed in it.
-
-    Args:
-        bundle: The bundle.
-        cache_dir: Where fetched sources are; default `<home>/cache`.
-        selective: Only these sources; default those that have something newer.
-        install_deps: Install the modules' packages.
-        trust: Asked before anything is fetched or installed; the default refuses.
+    Load it again to see what changed in it. Only `selective` sources are fetched, or else those
+    that have something newer. `trust` is asked before anything is fetched or installed; the default
+    refuses.
 
     Raises:
         BundleError: A source cannot be fetched, or a module cannot be activated.
@@ -160,15 +146,10 @@ UpdateState = Literal["updated", "available", "current", "pinned", "unknown", "f
 
 @dataclass(frozen=True, slots=True)
 class SourceUpdate:
-    """What is new about one source.
+    """What is new about one source (without credentials): the commit before and after.
 
-    Attributes:
-        uri: The source, credentials taken out.
-        state: `available` is newer than what is here; `pinned` never changes; `unknown` cannot
-            tell, as anything but git; `failed` could not be had, and `refused` may not be.
-        before: Commit that was here, or that the lock has.
-        after: Commit at the source.
-        detail: One readable line.
+    `available` is newer than what is here; `pinned` never changes; `unknown` cannot tell, as
+    anything but git; `failed` could not be had, and `refused` may not be.
     """
 
     uri: str
@@ -181,15 +162,11 @@ class SourceUpdate:
 async def refresh(
     bundle: Bundle, sources: SimpleSourceResolver, lock: LockFile | None, *, check_only: bool
 ) -> list[SourceUpdate]:
-    """Look for what is newer and, unless `check_only` is set, fetch it.
+    """Return the state of every source of a bundle, after fetching what is newer unless
+    `check_only`.
 
-    Returns the state of every source, after the update if there was one.
-
-    Args:
-        bundle: Loaded with the resolver's way to fetch, settings applied.
-        sources: Resolves without a lock, so that a branch means what it is now.
-        lock: The project's; None for none.
-        check_only: Only look.
+    The bundle was loaded with the resolver's way to fetch, which has no lock, so that a branch
+    means what it is now; `lock` is the project's.
     """
     found = [
         SourceUpdate(

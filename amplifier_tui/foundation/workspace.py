@@ -87,11 +87,8 @@ class Workspace:
     ) -> "Workspace":
         """Read the settings, keys and lock of a project; nothing broken in them is fatal.
 
-        Args:
-            project: Its folder.
-            shipped: Folders of bundles that come with the program.
-            session_dir: Folder of a session with settings of its own.
-            environ: Gets the keys; default `os.environ`.
+        `shipped` are folders of bundles that come with the program, `session_dir` that of a session
+        with settings of its own. `environ` (default `os.environ`) gets the keys.
         """
         home = get_amplifier_home()
         environ = os.environ if environ is None else environ
@@ -181,9 +178,7 @@ class Workspace:
     ) -> LockFile:
         """Resolve every source of a bundle as it is now, and write that to the project's lock.
 
-        Raises:
-            BundleError: The bundle or one of its sources cannot be had.
-            OSError: The lock cannot be written.
+        Raises `BundleError` when one cannot be had, `OSError` when the lock cannot be written.
         """
         bundle, fetch = await self._load_named(name, trust, progress, locked=False)
         if bundle.skipped:
@@ -208,13 +203,9 @@ class Workspace:
         trust: TrustCallback | None = None,
         progress: ProgressCallback | None = None,
     ) -> "list[SourceUpdate]":
-        """Bring every source of a bundle up to date, and the project's lock with it.
+        """Bring every source of a bundle up to date (or only look), and the project's lock with it.
 
-        With `check_only` nothing is fetched.
-
-        Raises:
-            BundleError: The bundle cannot be had.
-            OSError: The lock cannot be written.
+        Raises `BundleError` when it cannot be had, `OSError` when the lock cannot be written.
         """
         from amplifier_tui.foundation.updates import refresh
 

@@ -9,11 +9,7 @@ from amplifier_tui.foundation.bundle.parsing import parse_bundle
 
 
 class Bundle(BundleData):
-    """A composable unit of configuration that produces a mount plan.
-
-    Its fields are those of `BundleData`; what acts on a bundle is a function of its own, and its
-    method here.
-    """
+    """A composable unit of configuration; its fields are those of `BundleData`."""
 
     compose = composing.compose
     prepare = preparing.prepare
@@ -22,9 +18,8 @@ class Bundle(BundleData):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], base_path: Path | None = None) -> "Bundle":
-        """Build a bundle from the mapping of a bundle file, which is not changed.
-
-        Relative sources and context files start at `base_path`, the folder of the file.
+        """Build a bundle from a bundle file's mapping, which is not changed, and the folder of the
+        file.
 
         Raises:
             BundleValidationError: A section has the wrong shape.

@@ -17,8 +17,7 @@ _COPIED = ("includes", "session", *SECTIONS, "spawn", "agents")
 def compose(bundle: B, *others: BundleData) -> B:
     """Return a new bundle with `others` layered over this one, later overriding earlier.
 
-    `includes` and `namespace_root` come from the lowest layer alone. The result shares no dict or
-    list with the arguments.
+    `includes` and `namespace_root` are the lowest layer's. No dict or list is shared with it.
     """
     result = replace(
         bundle,

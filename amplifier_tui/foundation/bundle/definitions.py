@@ -19,12 +19,8 @@ def read_agent_file(path: Path, name: str) -> dict[str, Any]:
     """Read an agent's definition; `name` is its name where the file gives none.
 
     Returns `name`, `description` and the other keys of `meta` (or of the whole frontmatter when
-    there is no `meta`), the sections an agent may have, and `instruction` with the body.
-
-    Raises:
-        ValueError: `agents` is a text other than `all` and `none`, or of another type.
-        OSError: The file cannot be read.
-        yaml.YAMLError: The frontmatter is not YAML.
+    there is no `meta`), the sections an agent may have, and `instruction` with the body. Raises
+    `ValueError` for a definition of the wrong shape, `OSError` and `yaml.YAMLError`.
     """
     data, body = parse_frontmatter(path.read_text(encoding="utf-8-sig"))
     if not isinstance(data, dict):
@@ -82,12 +78,8 @@ def read_mode_file(path: Path) -> dict[str, Any]:
     """Read a mode's definition.
 
     Returns `name` (else the file's stem), `description`, `advertised` (else True), `contributes`,
-    the other keys of `mode`, and `instruction` with the body.
-
-    Raises:
-        ValueError: The frontmatter or its `mode` is no mapping.
-        OSError: The file cannot be read.
-        yaml.YAMLError: The frontmatter is not YAML.
+    the other keys of `mode`, and `instruction` with the body. Raises `ValueError` for a definition
+    of the wrong shape, `OSError` and `yaml.YAMLError`.
     """
     data, body = parse_frontmatter(path.read_text(encoding="utf-8-sig"))
     mode = data.get("mode") if isinstance(data, dict) else data

@@ -10,14 +10,10 @@ from amplifier_tui.foundation.dicts import module_entries, module_key
 
 @dataclass(frozen=True, slots=True)
 class ModuleEntry:
-    """One module entry of a bundle.
+    """One module entry (`data`, not a copy) of a bundle, or of one of its agents.
 
-    Attributes:
-        section: `session`, `providers`, `tools` or `hooks`.
-        kind: What its module is mounted as.
-        agent: The agent whose entry it is; empty for the bundle's own.
-        data: The entry itself, not a copy.
-        origin: Its key in `BundleData.origins`.
+    `section` is `session`, `providers`, `tools` or `hooks`; `origin` is its key in
+    `BundleData.origins`.
     """
 
     section: str

@@ -22,12 +22,10 @@ MAX_BYTES = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class BundleFile:
-    """A bundle file, parsed.
+    """A bundle file, parsed: the YAML of its frontmatter or of the whole, and the Markdown after
+    it.
 
-    Attributes:
-        path: The file.
-        document: Its frontmatter or whole YAML; None for Markdown without a frontmatter.
-        body: The Markdown after the frontmatter.
+    Markdown without a frontmatter has no document.
     """
 
     path: Path
@@ -44,11 +42,7 @@ class BundleFile:
         return None if self.document is None else self.document.line_of(keys)
 
     def bundle(self) -> Bundle:
-        """Return the bundle it describes; includes are left as they are written.
-
-        Raises:
-            BundleValidationError: A section has the wrong shape.
-        """
+        """Return the bundle it describes, as `load_bundle_path` does."""
         try:
             bundle = Bundle.from_dict(self.data, self.path.parent)
         except MalformedSection as error:
@@ -72,12 +66,7 @@ def load_bundle_path(path: Path) -> Bundle:
 
 
 def read_bundle_file(path: Path) -> BundleFile:
-    """Read and parse a bundle file.
-
-    Raises:
-        BundleNotFoundError: There is nothing at `path`.
-        BundleLoadError: It is no bundle file, not YAML or no mapping, or it cannot be read.
-    """
+    """Read and parse a bundle file; raises what `load_bundle_path` raises."""
     file = _bundle_file(path)
     try:
         if file.stat().st_size > MAX_BYTES:

@@ -41,8 +41,7 @@ class Origin:
 
     Attributes:
         bundle: Name of the bundle whose file has the entry (its path when it is nameless).
-        via_behavior: The include, as written, through which that bundle came; None for the
-            bundle that was asked for.
+        via_behavior: The include through which that bundle came; None for the one asked for.
         path: The file that has the entry; None for what was made in memory. Not compared.
     """
 
@@ -59,10 +58,9 @@ class SkippedInclude:
         source: The include as written.
         included_by: Name of the bundle that has it (its path when it is nameless).
         reason: What went wrong, readable.
-        kind: `not_fetched` when it exists elsewhere and fetching was off, `refused` when trust was
-            not given, `circular` when it includes the bundle that includes it, else `failed`.
         path: The including bundle's file.
         line: Line of the include in it, counted from 1.
+        kind: `not_fetched` when fetching was off, `refused` when trust was not given.
     """
 
     source: str
@@ -135,10 +133,9 @@ class BundleData:
                 setattr(self, each.name, each.default_factory())
 
     def to_mount_plan(self) -> dict[str, Any]:
-        """Return the configuration `AmplifierSession` takes.
+        """Return the configuration `AmplifierSession` takes, without empty sections.
 
-        Sections that are empty are left out. The sections are new, their entries are this
-        bundle's own: an application may still adjust them in place.
+        The entries are this bundle's own: an application may still adjust them in place.
         """
         plan: dict[str, Any] = {}
         for section in _PLAN_SECTIONS:

@@ -20,11 +20,7 @@ _FORMATS = {
 
 
 class MalformedSection(BundleValidationError):
-    """A section has the wrong shape.
-
-    Attributes:
-        keys: Path of keys to the wrong value, so that its line can be found.
-    """
+    """A section has the wrong shape; `keys` lead to the wrong value."""
 
     def __init__(self, message: str, keys: Keys) -> None:
         section = str(keys[0]) if keys else "bundle"
@@ -33,12 +29,10 @@ class MalformedSection(BundleValidationError):
 
 
 def parse_bundle(data: Any, base_path: Path | None) -> dict[str, Any]:
-    """Check a bundle's mapping and return the keyword arguments of `BundleData`.
+    """Check a bundle's mapping and return keyword arguments of `BundleData` that share nothing with
+    it.
 
-    Null means absent everywhere. `data` is not changed and shares nothing with the result.
-
-    Raises:
-        MalformedSection: A section has the wrong shape.
+    Null means absent everywhere. Raises `MalformedSection`.
     """
     if not isinstance(data, dict):
         text = f"Bundle '{base_path or ''}' is no mapping: {type(data).__name__}"

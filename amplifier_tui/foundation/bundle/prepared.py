@@ -74,11 +74,7 @@ class BundleModuleResolver:
     async def async_resolve(
         self, module_id: str, source_hint: Any = None, profile_hint: Any = None
     ) -> BundleModuleSource:
-        """Return where a module is, activating it first when a hint says where it comes from.
-
-        Raises:
-            amplifier_core.module_sources.ModuleNotFoundError: It is not activated and cannot be.
-        """
+        """Return where a module is, activating it first when a hint says where it comes from."""
         hint = source_hint or profile_hint
         if module_id not in self._paths and self._activator is not None and isinstance(hint, str):
             async with self._lock:

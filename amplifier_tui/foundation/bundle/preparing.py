@@ -75,10 +75,9 @@ async def prepare(
 
 
 def modules_with_source(bundle: BundleData) -> list[dict[str, Any]]:
-    """Return `module`, `source` and `included_by` of everything a bundle would activate.
+    """Return `module`, `source` and `included_by` of every entry with a source, agents' included.
 
-    That is orchestrator, context manager, providers, tools and hooks, of the bundle itself and of
-    each of its agents; entries without a source are left to what is installed.
+    Entries without a source are left to what is installed.
     """
     found: list[dict[str, Any]] = []
     for entry in entries_of(bundle):

@@ -44,12 +44,8 @@ class _Material:
 class SystemPromptFactory:
     """Makes a bundle's system prompt: the instruction, then the files it brings.
 
-    Args:
-        bundle: Whose instruction and context files.
-        resolver: Resolves the mentions in the instruction.
-        emit: Emits an event; gets its name and data.
-        instruction: Instead of the bundle's, e.g. an agent's.
-        source_id: Who wrote `instruction`; default `bundle:<name>`.
+    Mentions are resolved by `resolver`. An `instruction` takes the place of the bundle's own, e.g.
+    an agent's; `source_id` says who wrote it.
     """
 
     def __init__(
@@ -78,9 +74,8 @@ class SystemPromptFactory:
     async def parts(self) -> list[tuple[str, str]]:
         """Return the prompt's parts with the id of their source.
 
-        Returns:
-            `bundle:<name>` with the instruction, then `file:@ns:path` with a `<context_file>`
-            block for each file. Joined as `__call__` does, they are the whole prompt.
+        That is `bundle:<name>` for the instruction and `file:@ns:path` for each file's block.
+        Joined as `__call__` does, they are the whole prompt.
         """
         instruction, files = await self._make()
         return [*instruction, *files]

@@ -150,12 +150,8 @@ async def give_prompt(
 ) -> None:
     """Give an initialized session its system prompt and the capabilities around mentions.
 
-    Args:
-        session: The session.
-        bundle: Whose instruction and context files.
-        working_dir: Folder of plain mentions.
-        instruction: Instead of the bundle's.
-        source_id: Who wrote `instruction`.
+    Plain mentions are in `working_dir`. An `instruction`, written by `source_id`, takes the place
+    of the bundle's.
     """
     coordinator = session.coordinator
     # Users mention files whether or not the bundle has anything to say itself.

@@ -21,14 +21,9 @@ _KNOWN_KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One finding.
+    """One finding, where it is, and what to do about it.
 
-    Attributes:
-        message: What is wrong.
-        severity: `error` keeps the bundle from loading or running.
-        path: The file.
-        line: Counted from 1, where known.
-        remedy: What to do, where there is more to say.
+    An `error` keeps the bundle from loading or running. Lines are counted from 1.
     """
 
     message: str
@@ -45,12 +40,10 @@ class Problem:
 
 
 def check_bundle_file(path: Path, *, strict: bool = False, named: bool = True) -> list[Problem]:
-    """Check one bundle file by itself, without includes; returns everything found by line.
+    """Check one bundle file (or a folder's) by itself, without includes; returns findings by line.
 
-    Args:
-        path: The file, or a folder with one.
-        strict: Warnings about its content are errors.
-        named: It must have a name; one that is only included needs none.
+    With `strict`, warnings about its content are errors; one that is only included need not be
+    `named`.
     """
     try:
         file = read_bundle_file(path)
@@ -93,11 +86,8 @@ def place_of(
 ) -> tuple[Path | None, int | None]:
     """Find the file and line that have an entry, the last word about it first.
 
-    Args:
-        bundle: Composed.
-        origin_key: Key of the entry in `Bundle.origins`.
-        section: Section of the file, such as `tools`.
-        name: Its module, id, name or reference.
+    The entry has a key in `Bundle.origins`; in its section it is known by module, id, name or
+    reference.
     """
     for origin in reversed(bundle.origins.get(origin_key, [])):
         line = None if origin.path is None else _line_in(origin.path, section, name)

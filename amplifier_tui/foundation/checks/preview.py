@@ -26,14 +26,7 @@ State = Literal["ready", "needs_key", "not_fetched", "invalid"]
 
 @dataclass(frozen=True, slots=True)
 class PlannedFetch:
-    """A source that would be fetched.
-
-    Attributes:
-        uri: The source, credentials taken out.
-        subject: The bundle or module it is for.
-        kind: Which of the two.
-        included_by: The bundles that ask for it.
-    """
+    """A source (without credentials) that would be fetched for a bundle or module, and by whom."""
 
     uri: str
     subject: str
@@ -152,13 +145,8 @@ async def preview_bundle(
 ) -> BundleDescription:
     """Describe a bundle: composed, settings applied, agents filled; it is not changed.
 
-    Args:
-        bundle: The bundle.
-        entry: What the user knows it by, and where it is.
-        sources: Used to look what is on this machine, so it should be offline.
-        environ: The environment, with the keys of `keys.env` in it.
-        working_dir: Where plain mentions start.
-        destinations: See `BundleDescription.destinations`.
+    `sources` is used to look what is on this machine, so it should be offline; `environ` has the
+    keys of `keys.env` in it. Plain mentions are in `working_dir`.
     """
     bundle = replace(
         bundle, context=dict(bundle.context), _pending_context=dict(bundle._pending_context)

@@ -11,13 +11,7 @@ from amplifier_tui.foundation.paths import is_there
 
 
 class Finding(NamedTuple):
-    """Something that is wrong with a bundle.
-
-    Attributes:
-        keys: Path to the value in the bundle's file.
-        message: What is wrong.
-        warning: It may be meant so.
-    """
+    """Something wrong with the value at a path of keys of a bundle's file."""
 
     keys: Keys
     message: str
@@ -62,13 +56,7 @@ def completeness_findings(bundle: BundleData) -> Iterator[Finding]:
 
 @dataclass
 class ValidationResult:
-    """What a validation found.
-
-    Attributes:
-        valid: There are no errors.
-        errors: What keeps the bundle from running.
-        warnings: What may be meant so.
-    """
+    """What a validation found: without errors it is valid; a warning may be meant so."""
 
     valid: bool = True
     errors: list[str] = field(default_factory=list)
@@ -99,11 +87,7 @@ class BundleValidator:
         return result
 
     def validate_or_raise(self, bundle: BundleData) -> None:
-        """Check a bundle.
-
-        Raises:
-            BundleValidationError: It has errors; all of them are named.
-        """
+        """Check a bundle; raises one `BundleValidationError` that names every error."""
         _raise_if_invalid(self.validate(bundle), "Bundle validation failed")
 
     def validate_completeness(self, bundle: BundleData) -> ValidationResult:
@@ -114,11 +98,7 @@ class BundleValidator:
         return result
 
     def validate_completeness_or_raise(self, bundle: BundleData) -> None:
-        """Check that a bundle can be mounted as it is.
-
-        Raises:
-            BundleValidationError: It cannot; everything that is missing is named.
-        """
+        """Check that it can be mounted; raises one `BundleValidationError` for all errors."""
         _raise_if_invalid(self.validate_completeness(bundle), "Bundle incomplete for mounting")
 
 

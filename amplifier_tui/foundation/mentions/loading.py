@@ -43,13 +43,7 @@ class MentionResult:
 
 @dataclass
 class ContextFile:
-    """One content, wherever it was found.
-
-    Attributes:
-        content: The text.
-        content_hash: Its SHA-256, hexadecimal.
-        paths: Every file with this content, in the order they came.
-    """
+    """One content with its SHA-256, and every file that has it, in the order they came."""
 
     content: str
     content_hash: str
@@ -240,11 +234,7 @@ async def expand_mentions_in_instruction(
 ) -> str:
     """Put what a text mentions before it, a blank line between; the mentions stay where they are.
 
-    Args:
-        text: The user's or the delegating agent's text.
-        resolver: Turns mentions into paths.
-        deduplicator: What the session has loaded before; only new contents are put in.
-        relative_to: See `load_mentions`.
+    What `deduplicator` knows from before is not put in again.
     """
     resolved: dict[str, Path] = {}
     collected = deduplicator or ContentDeduplicator()

@@ -13,10 +13,7 @@ _NEVER = "keys.env"
 class BaseMentionResolver:
     """Resolves `@ns:path` in bundles, `@~/path` in the user's home, anything else in a folder.
 
-    Args:
-        bundles: By namespace.
-        base_path: Folder of plain mentions; default the working directory.
-        fallbacks: Folders that plain mentions are looked for in after `base_path`.
+    Plain mentions are looked for in `base_path` (default: the working folder), then in `fallbacks`.
     """
 
     def __init__(

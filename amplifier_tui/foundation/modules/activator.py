@@ -21,11 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class ModuleActivationError(BundleError):
-    """Modules could not be activated.
-
-    Attributes:
-        failures: What went wrong, by module id.
-    """
+    """Modules could not be activated; `failures` says why, by module id."""
 
     def __init__(self, message: str, failures: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
@@ -77,13 +73,9 @@ class ModuleActivator:
         *,
         included_by: tuple[str, ...] = (),
     ) -> Path:
-        """Make one module importable and return the folder that has its package.
+        """Make a module importable and return the folder that has its package.
 
-        Args:
-            module_name: Its id.
-            source_uri: Where it is.
-            progress_callback: Told what goes on.
-            included_by: Bundles that ask for it, outermost first.
+        `included_by` are the bundles that ask for it, outermost first.
 
         Raises:
             ModuleActivationError: It cannot be had, or it was refused. A second attempt with the
@@ -148,9 +140,8 @@ class ModuleActivator:
     async def activate_bundle_package(
         self, bundle_path: Path, progress_callback: ProgressCallback | None = None
     ) -> None:
-        """Install the package a bundle itself is, and put its `src/` and `lib/` on the path.
-
-        Nothing happens when its folder has no `pyproject.toml` that describes a package.
+        """Install the package a bundle itself is, if any, and put its `src/` and `lib/` on the
+        path.
 
         Raises:
             TrustRefusedError: It was refused.

@@ -125,11 +125,7 @@ def install_command(project: Project, overrides: Path | None = None) -> list[str
 
 
 async def install(project: Project) -> None:
-    """Install a project; afterwards it can be imported.
-
-    Raises:
-        InstallError: The installer failed, took too long, or is not there.
-    """
+    """Install a project so that it can be imported; raises `InstallError`."""
     with tempfile.TemporaryDirectory(prefix="amplifier-install-") as folder:
         overrides: Path | None = None
         pinned = project.git_overrides()

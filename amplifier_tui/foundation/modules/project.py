@@ -18,14 +18,9 @@ _NATIVE = ("rust", "wasm", "grpc")
 class Project:
     """The parts of a module folder that matter for its installation.
 
-    Attributes:
-        path: The folder.
-        name: Distribution name; empty if it has none.
-        dependencies: Requirement texts.
-        is_package: It has a `pyproject.toml` that describes a package.
-        requirements: It has a `requirements.txt`.
-        transport: `python`, or what `amplifier.toml` names instead.
-        problem: Why its `pyproject.toml` cannot be read; empty if it can.
+    `is_package` when its `pyproject.toml` describes a package, `requirements` when it has a
+    `requirements.txt`; `transport` is `python` or what `amplifier.toml` names instead, and
+    `problem` why `pyproject.toml` cannot be read.
     """
 
     path: Path

@@ -23,12 +23,7 @@ _SUFFIXES = ("", ".yaml", ".yml", ".md", "/bundle.yaml", "/bundle.md")
 
 @dataclass(frozen=True, slots=True)
 class Include:
-    """One entry of `includes`.
-
-    Attributes:
-        source: As written.
-        index: Its place in the list.
-    """
+    """One entry of `includes`, as written, and its place in the list."""
 
     source: str
     index: int
@@ -105,10 +100,8 @@ def resolve_namespace(
 def resolve_path(source: str, includer: BundleData) -> str | None:
     """Turn a relative or plain path into an absolute one that exists, or None.
 
-    It is looked for next to the including file, then in the working folder.
-
-    Raises:
-        BundleDependencyError: The including bundle was fetched, and the path leaves its source.
+    It is looked for next to the including file, then in the working folder. Raises
+    `BundleDependencyError` when a fetched bundle would leave its source by it.
     """
     candidates = [folder for folder in (includer.base_path, Path.cwd()) if folder is not None]
     if not is_path(source):
@@ -123,11 +116,7 @@ def resolve_path(source: str, includer: BundleData) -> str | None:
 
 
 def check_confined(path: Path, includer: BundleData) -> None:
-    """Refuse a path by which a fetched bundle would leave its source.
-
-    Raises:
-        BundleDependencyError: It would.
-    """
+    """Raise `BundleDependencyError` for a path by which a fetched bundle would leave its source."""
     if includer.base_path is not None and not includer.allows(path, includer.base_path):
         raise BundleDependencyError(f"{path} is outside of what was fetched")
 
@@ -153,11 +142,8 @@ IncludeSourceResolver = Callable[[str], str | None]
 class BundleNames:
     """What the name of a bundle, a path or an include means.
 
-    Args:
-        states: The registry's entries; the registry's own dict.
-        known: Sources by names that mean something without being registered; never written.
-        unlisted: Folders whose bundles are not entered into the registry.
-        redirect: May redirect includes.
+    `states` is the registry's own dict. `known` names mean something without being registered;
+    bundles in `unlisted` folders are not entered. `redirect` may redirect includes.
     """
 
     def __init__(

@@ -81,12 +81,9 @@ class _UnusableInclude(BundleDependencyError):
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """How a load came about.
+    """How a load came about: the URIs that include it, outermost first, each also without fragment.
 
-    Attributes:
-        uris: What includes it, outermost first, each with and without its fragment.
-        names: Names of the same, for messages.
-        parent: The URI that directly includes it.
+    `parent` is the URI that directly includes it.
     """
 
     uris: frozenset[str] = frozenset()
@@ -103,14 +100,10 @@ class Chain:
 
 
 class BundleLoader:
-    """Loads bundles; what was loaded with its includes is kept in memory.
+    """Loads bundles, entering each into `names`; what was loaded with its includes is kept in
+    memory.
 
-    Args:
-        names: What names and includes mean; gets an entry for every bundle that was loaded.
-        fetch: How sources are fetched.
-        sources: Resolves URIs with `fetch`.
-        cache_dir: Where fetched sources are.
-        strict: An include that cannot be had is an error.
+    When it is `strict`, an include that cannot be had is an error.
     """
 
     def __init__(
@@ -139,17 +132,10 @@ class BundleLoader:
     async def load(
         self, uri: str, *, auto_include: bool = True, refresh: bool = False, chain: Chain
     ) -> Bundle:
-        """Load a bundle by its absolute URI.
+        """Load a bundle by its absolute URI; `chain` is what includes it.
 
-        Args:
-            uri: Where it is.
-            auto_include: Load and compose what it includes.
-            refresh: Read it again even if it is in memory.
-            chain: What includes it.
-
-        Raises:
-            CircularIncludeError: It is being loaded further up.
-            BundleError: It cannot be had.
+        With `refresh` it is read again even if it is in memory. Raises `CircularIncludeError` when
+        it is being loaded further up, and other kinds of `BundleError`.
         """
         if auto_include and not refresh and uri in self._loaded:
             return self._loaded[uri]

@@ -27,12 +27,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """The bundle in whose tree another one lies.
-
-    Attributes:
-        folder: The tree.
-        bundle: Read without its includes.
-    """
+    """The bundle (read without its includes) in whose folder another one lies."""
 
     folder: Path
     bundle: Bundle
@@ -121,16 +116,9 @@ def remember(
     *,
     requested: bool,
 ) -> None:
-    """Enter a bundle that was loaded, and the root in whose tree it lies.
+    """Enter a bundle that was loaded by a URI, and the root in whose tree it lies.
 
-    Args:
-        names: Has the registry's entries.
-        bundle: Loaded, its includes not yet composed.
-        uri: What it was loaded by.
-        source: Where that is on this machine.
-        root: The bundle in whose tree it lies.
-        nested: It is a part of `root`.
-        requested: It was asked for itself, not included by another one.
+    Its includes are not composed yet. `requested`: it was asked for itself, not included.
     """
     states = names.states
     if not names.lists(source.active_path):

@@ -58,12 +58,7 @@ class BundleState:
 
     @classmethod
     def from_dict(cls, name: str, data: dict[str, Any]) -> "BundleState":
-        """Read an entry of `registry.json`; what is missing has its default.
-
-        Raises:
-            ValueError: The entry has no `uri`, or something in it has the wrong type.
-            TypeError: A date is no text.
-        """
+        """Read an entry of `registry.json`; `ValueError` or `TypeError` for a malformed one."""
         uri = data.get("uri")
         if not isinstance(uri, str):
             raise ValueError(f"the entry {name!r} has no 'uri'")
@@ -80,13 +75,9 @@ class BundleState:
 
 @dataclass(frozen=True)
 class UpdateInfo:
-    """A newer version of a bundle.
+    """A newer version of a bundle; versions are commits.
 
-    Attributes:
-        name: The bundle.
-        current_version: Commit on this machine, else the bundle's version.
-        available_version: Commit at the source.
-        uri: The source.
+    Without one on this machine, `current_version` is the bundle's own.
     """
 
     name: str
@@ -124,11 +115,7 @@ def read_states(path: Path) -> dict[str, BundleState]:
 
 
 def write_states(path: Path, states: dict[str, BundleState]) -> None:
-    """Write the registry atomically.
-
-    Raises:
-        OSError: It cannot be written.
-    """
+    """Write the registry atomically; raises `OSError`."""
     bundles = {name: state.to_dict() for name, state in states.items()}
     text = json.dumps({"version": VERSION, "bundles": bundles}, indent=2, default=str)
     write_atomic(path, text, links="follow")

@@ -39,13 +39,7 @@ def without_secrets(entry: dict[str, Any]) -> tuple[dict[str, Any], dict[str, st
 
 @dataclass
 class KeysReport:
-    """What loading `keys.env` did; names only, never values.
-
-    Attributes:
-        loaded: Names that were put into the environment.
-        shadowed: Names the environment had already.
-        problems: Lines that do not count, and a file that others could read.
-    """
+    """What loading `keys.env` did: names it put into the environment, names already there."""
 
     loaded: list[str] = field(default_factory=list)
     shadowed: list[str] = field(default_factory=list)
@@ -99,11 +93,7 @@ def set_key(home: Path, name: str, value: str) -> None:
 
 
 def remove_key(home: Path, name: str) -> bool:
-    """Remove a key; whether it was there.
-
-    Raises:
-        OSError: The file cannot be written.
-    """
+    """Remove a key; whether it was there. Raises `OSError` when the file cannot be written."""
     return _rewrite(home, name, None)
 
 

@@ -38,13 +38,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SettingsFiles:
-    """Where the scopes' files are.
-
-    Attributes:
-        home: The Amplifier home.
-        project: The project's folder; None for none.
-        session: The session's folder; None for none.
-    """
+    """Where the scopes' files are: in the Amplifier home, a project's and a session's folder."""
 
     home: Path
     project: Path | None = None
@@ -85,8 +79,8 @@ _MODULE_LISTS = {("config", "providers")}
 def merge_settings(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
     """Lay the settings of a higher scope over those of a lower one; neither is changed.
 
-    Mappings merge deeply and lists are replaced, except for `config.providers` and the lists of
-    `modules`, which merge by id or module, and the lists named in `UNITED`. Null is absent.
+    Mappings merge deeply and lists are replaced, except for module lists, which merge by id or
+    module, and the lists named in `UNITED`. Null is absent.
     """
     return _merge(low, high, ())
 
@@ -127,14 +121,7 @@ def _is_module_list(path: tuple[str, ...]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SettingsProblem:
-    """Something in a settings file that does not count.
-
-    Attributes:
-        path: The file.
-        message: What is wrong.
-        line: Counted from 1, where known.
-        scope: Whose file it is.
-    """
+    """Something in a scope's settings file (lines counted from 1) that does not count."""
 
     path: Path
     message: str
@@ -148,14 +135,7 @@ class SettingsProblem:
 
 @dataclass
 class Settings:
-    """The settings of all scopes.
-
-    Attributes:
-        files: Where they come from.
-        data: Merged.
-        by_scope: What each scope's file says, for those that have one.
-        problems: What does not count, and why.
-    """
+    """The settings of all scopes: merged, by scope, and what of the files does not count."""
 
     files: SettingsFiles
     data: dict[str, Any] = field(default_factory=dict)
@@ -278,12 +258,7 @@ def read_settings_file(
 
 
 def load_settings_file(path: Path) -> YamlDocument:
-    """Read and parse a settings file.
-
-    Raises:
-        SettingsFileError: It is broken.
-        OSError: It cannot be read.
-    """
+    """Read and parse a settings file; raises `SettingsFileError` or `OSError`."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         document = YamlDocument(text)

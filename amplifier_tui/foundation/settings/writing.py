@@ -81,13 +81,9 @@ def _scalar(value: Any) -> str:
 
 
 def write_setting(files: SettingsFiles, scope: Scope, path: str, value: Any) -> Path:
-    """Set or remove one setting, atomically; comments survive where only a value changes.
+    """Set or remove one setting, e.g. `bundle.active`; None removes it.
 
-    Args:
-        files: Where the scopes' files are.
-        scope: Which of them.
-        path: Dotted, e.g. `bundle.active`.
-        value: Plain data; None removes the setting.
+    The file is replaced atomically; comments survive where only a value changes.
 
     Raises:
         SettingsFileError: The scope is not available, or its file is broken.
@@ -115,11 +111,8 @@ def write_setting(files: SettingsFiles, scope: Scope, path: str, value: Any) -> 
 def write_provider(files: SettingsFiles, scope: Scope, entry: dict[str, Any]) -> Path:
     """Add a provider to `config.providers`, or merge it into the one of the same id or module.
 
-    Secrets go to `keys.env`; the settings refer to them as `${VAR}`.
-
-    Raises:
-        SettingsFileError: See `write_setting`.
-        OSError: A file cannot be written.
+    Secrets go to `keys.env`; the settings refer to them as `${VAR}`. Raises as `write_setting`
+    does.
     """
     public, secrets = without_secrets(entry)
     file = files.path(scope)

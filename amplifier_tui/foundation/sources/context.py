@@ -31,15 +31,9 @@ _requester: ContextVar[tuple[str, tuple[str, ...]]] = ContextVar("requester", de
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """What a source may cost.
+    """What a source may cost: bytes, seconds, and concurrent git processes.
 
-    Attributes:
-        download_bytes: Largest download.
-        download_seconds: Longest download.
-        connect_seconds: Longest silence of a connection.
-        archive_bytes: Largest unpacked archive.
-        archive_entries: Most files and folders in an archive.
-        processes: Git processes at the same time.
+    `connect_seconds` is the longest silence of a connection.
     """
 
     download_bytes: int = 200_000_000
@@ -54,13 +48,8 @@ class FetchLimits:
 class FetchContext:
     """What all fetching of one operation shares.
 
-    Attributes:
-        gate: Decides what may be fetched, installed and executed.
-        progress: Told what goes on.
-        offline: Use what is cached, never the network.
-        lock: Pins sources to what they resolved to before.
-        limits: What a source may cost.
-        resolved: What every git, http and zip source of this operation resolved to, by URI.
+    `offline` uses what is cached, never the network; `lock` pins sources to what they resolved to
+    before; `resolved` collects what every git, http and zip source resolved to, by URI.
     """
 
     gate: TrustGate = field(default_factory=TrustGate)
@@ -87,22 +76,15 @@ class FetchContext:
         path: Path | None = None,
         detail: str = "",
     ) -> None:
-        """Ask for trust in the name of the bundle or module that needs the source.
-
-        Raises:
-            TrustRefusedError: It is not granted.
-        """
+        """Ask for trust for whatever needs the source; raises `TrustRefusedError`."""
         subject, included_by = _requester.get()
         await self.gate.require(
             TrustRequest(action, redact_uri(uri), subject, included_by, commit, path, detail)
         )
 
     async def require_fetch(self, uri: str, *, commit: str = "", path: Path | None = None) -> None:
-        """Ask for trust to fetch.
-
-        Raises:
-            SourceNotFetchedError: Fetching is off.
-            TrustRefusedError: It is not granted.
+        """Ask for trust to fetch; raises `SourceNotFetchedError` when offline, or
+        `TrustRefusedError`.
         """
         if self.offline:
             raise SourceNotFetchedError(redact_uri(uri))
@@ -142,11 +124,7 @@ def requested_by(subject: str, included_by: tuple[str, ...] = ()) -> Iterator[No
 
 
 def join_subpath(root: Path, subpath: str) -> Path:
-    """Return `root/subpath`, which must exist and must not leave `root`.
-
-    Raises:
-        BundleNotFoundError: It does not exist, or it leaves `root`.
-    """
+    """Return `root/subpath`; `BundleNotFoundError` when it does not exist or leaves `root`."""
     target = root / subpath if subpath else root
     if subpath and not is_within(target, root):
         raise BundleNotFoundError(f"The subdirectory {subpath!r} leaves its source {root}")

@@ -26,14 +26,8 @@ async def download(
 ) -> str:
     """Download a URL into a file and return its SHA-256; after a failure there is no file.
 
-    Args:
-        url: `http` or `https`; redirects stay within these, and https stays https.
-        target: The file to write.
-        limits: Size and time it may take.
-        report: Gets readable progress.
-
-    Raises:
-        BundleNotFoundError: It cannot be had, or exceeds the limits.
+    Redirects stay within http and https, and https stays https. `report` gets readable progress.
+    Raises `BundleNotFoundError` when it cannot be had or exceeds the limits.
     """
     loop, stop = asyncio.get_running_loop(), threading.Event()
     done: Future[str] = Future()

@@ -169,8 +169,7 @@ async def cached_commit(folder: Path) -> str:
 async def _cached_folder(parsed: ParsedURI, cache_dir: Path, url: str, ref: str) -> Path:
     """Return where the clone of a ref is, or has to be.
 
-    A lock turns a branch into a commit. When the branch's own clone is at that commit, it serves:
-    what was locked a moment ago need not be fetched again.
+    A lock turns a branch into a commit; the branch's own clone serves when it is at that commit.
     """
     folder = cache_path(cache_dir, url, ref)
     if ref != parsed.ref and not is_valid_clone(folder):

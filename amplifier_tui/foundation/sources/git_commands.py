@@ -45,9 +45,7 @@ Report = Callable[[str], None]
 class GitFailure(BundleNotFoundError):
     """Git gave up.
 
-    Attributes:
-        no_host: The host's name does not resolve: this machine is offline, or it is a typo.
-        transient: The same command may work in a moment.
+    `no_host`: the host's name does not resolve. `transient`: it may work in a moment.
     """
 
     def __init__(self, message: str, *, stderr: str, remedy: str = "") -> None:
@@ -57,13 +55,7 @@ class GitFailure(BundleNotFoundError):
 
 
 async def clone(url: str, ref: str, target: Path, report: Report) -> None:
-    """Clone one state of a repository into a folder that does not exist.
-
-    Args:
-        url: What git takes.
-        ref: Branch, tag or full commit.
-        target: The folder to make; it is gone after a failure.
-        report: Gets readable progress.
+    """Clone a branch, tag or full commit into a folder that does not exist; a failure leaves none.
 
     Raises:
         GitCloneTimeoutError: It took longer than `AMPLIFIER_GIT_CLONE_TIMEOUT_S`.
@@ -87,11 +79,7 @@ async def head_commit(folder: Path) -> str:
 
 
 async def remote_commit(url: str, ref: str) -> str:
-    """Return the commit a branch or tag is at in the repository; empty when it has no such ref.
-
-    Raises:
-        BundleNotFoundError: The repository cannot be reached.
-    """
+    """Return the commit a branch or tag is at in the repository; empty when it has no such ref."""
     result = await _git(url, ref, "ls-remote", "--", url, ref, f"{ref}^{{}}")
     lines = (line.partition("\t") for line in result.stdout.splitlines())
     found = {name: commit for commit, _, name in lines}

@@ -67,11 +67,7 @@ async def fetch_file(context: FetchContext, uri: str, url: str, target: Path) ->
 
 
 def check_lock(context: FetchContext, uri: str, digest: str) -> None:
-    """Refuse content that is not what the project's lock file recorded.
-
-    Raises:
-        BundleNotFoundError: It is not.
-    """
+    """Raise `BundleNotFoundError` for content that is not what the project's lock file recorded."""
     entry = context.lock.entry(uri) if context.lock is not None else None
     if entry is not None and entry.sha256 and entry.sha256 != digest:
         raise BundleNotFoundError(

@@ -31,11 +31,7 @@ class FileSourceHandler:
         return parsed.is_file
 
     async def resolve(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
-        """Return the path.
-
-        Raises:
-            BundleNotFoundError: Nothing is there, or the subdirectory leaves it.
-        """
+        """Return the path; raises `BundleNotFoundError`."""
         text = strip_uri_drive_prefix(parsed.path)
         mismatch = describe_cross_platform_path_mismatch(text)
         if mismatch:
@@ -72,11 +68,7 @@ class PackageSourceHandler:
         return parsed.is_package
 
     async def resolve(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
-        """Return the package's folder.
-
-        Raises:
-            BundleNotFoundError: No package or distribution of that name is installed.
-        """
+        """Return the folder of an installed package; raises `BundleNotFoundError`."""
         folder = package_folder(parsed.path)
         if folder is None:
             raise BundleNotFoundError(

@@ -19,12 +19,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class LockEntry:
-    """What one source resolved to; one of the two is set.
-
-    Attributes:
-        commit: All 40 digits, of a git source.
-        sha256: Hexadecimal digest of the content, of a download or archive.
-    """
+    """What a source resolved to: the commit of a git source, or the SHA-256 of a download."""
 
     commit: str = ""
     sha256: str = ""
@@ -32,23 +27,14 @@ class LockEntry:
 
 @dataclass
 class LockFile:
-    """The lock of one project.
-
-    Attributes:
-        path: The file.
-        sources: Entries by URI without fragment and credentials.
-    """
+    """The lock of one project: entries by URI without fragment and credentials."""
 
     path: Path
     sources: dict[str, LockEntry] = field(default_factory=dict)
 
     @classmethod
     def for_project(cls, project: Path) -> "LockFile":
-        """Read the lock of the project in a folder; empty when it has none.
-
-        Raises:
-            BundleLoadError: The file is there and is no lock file.
-        """
+        """Read a project's lock; empty without one. Raises `BundleLoadError` for a broken file."""
         lock = cls(project / ".amplifier" / "bundle.lock")
         try:
             lock.sources = _entries(json.loads(lock.path.read_text(encoding="utf-8")))
@@ -71,11 +57,7 @@ class LockFile:
         self.sources = {_key(uri): entry for uri, entry in resolved.items()}
 
     def save(self) -> None:
-        """Write the file atomically.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Write the file atomically; raises `OSError`."""
         sources = {
             uri: {"commit": entry.commit} if entry.commit else {"sha256": entry.sha256}
             for uri, entry in sorted(self.sources.items())

@@ -30,17 +30,11 @@ async def run_process(
     env: Mapping[str, str] | None = None,
     on_line: Callable[[str], None] | None = None,
 ) -> ProcessResult:
-    """Run a program to its end.
+    """Run a program to its end, within `timeout` seconds.
 
     It gets no input and a session of its own, so it cannot ask on the user's terminal. When time is
-    up or the caller is cancelled, it and its children are killed.
-
-    Args:
-        args: Program and arguments.
-        timeout: Seconds it may take.
-        cwd: Its working directory.
-        env: Its environment; default this process's.
-        on_line: Gets every line it writes to stderr; lines may end in a carriage return.
+    up or the caller is cancelled, it and its children are killed. `on_line` gets every line it
+    writes to stderr; lines may end in a carriage return.
 
     Raises:
         TimeoutError: Time was up.

@@ -44,12 +44,7 @@ class SimpleSourceResolver:
         self._handlers.insert(0, handler)
 
     async def resolve(self, uri: str) -> ResolvedSource:
-        """Return where a source is on this machine, fetching it where needed.
-
-        Raises:
-            BundleNotFoundError: It cannot be had.
-            TrustRefusedError: It must be fetched and may not be.
-        """
+        """Return where a source is, fetching it where needed; raises what its handler raises."""
         parsed = parse_uri(uri)
         return await self._handler(uri).resolve(parsed, self.cache_dir)
 
@@ -63,12 +58,7 @@ class SimpleSourceResolver:
         return status
 
     async def update(self, uri: str) -> ResolvedSource:
-        """Fetch a source anew; what is on this machine anyway is just resolved.
-
-        Raises:
-            BundleNotFoundError: It cannot be had.
-            TrustRefusedError: It may not be fetched.
-        """
+        """Fetch a source anew; what is on this machine anyway is just resolved."""
         parsed, handler = parse_uri(uri), self._handler(uri)
         refresh = getattr(handler, "update", handler.resolve)
         resolved: ResolvedSource = await refresh(parsed, self.cache_dir)

@@ -30,16 +30,9 @@ _log = logging.getLogger(__name__)
 class ChildRecord:
     """A child session that has run.
 
-    Attributes:
-        session_id: Of the child.
-        parent_id: Of the session that spawned it.
-        agent_name: Which agent it is; `self` for none.
-        plan: Its mount plan; empty to have it made anew from the parent's.
-        instruction: Its system prompt; None for the bundle's.
-        messages: Its conversation.
-        working_dir: Its folder.
-        self_delegation_depth: How often an agent had delegated to itself.
-        metadata: What its `session.metadata` got from the caller.
+    `agent_name` is `self` for none, `plan` empty to have it made anew from the parent's, and
+    `instruction` None for the bundle's own. `metadata` is what the caller put into
+    `session.metadata`.
     """
 
     session_id: str
@@ -95,14 +88,7 @@ _INHERITED = (
 
 @dataclass(frozen=True, slots=True)
 class ChildInfo:
-    """What a child is about.
-
-    Attributes:
-        session_id: Of the child.
-        agent_name: Which agent; `self` for the parent again.
-        instruction: What it is asked to do.
-        is_resumed: It existed before.
-    """
+    """What a child is about: the agent (`self` for the parent again) and what it is asked to do."""
 
     session_id: str
     agent_name: str
@@ -117,10 +103,7 @@ Prepare = Callable[["AmplifierSession", "AmplifierSession", ChildInfo], Awaitabl
 class SessionSpawner:
     """Runs agents as child sessions of sessions of one prepared bundle.
 
-    Args:
-        prepared: The bundle.
-        records: Keeps children for `resume`; default in memory.
-        prepare: Called with every child, e.g. to observe its events.
+    `records` keep children for `resume` (default: in memory); `prepare` is called with every child.
     """
 
     def __init__(
@@ -164,12 +147,12 @@ class SessionSpawner:
         use_subprocess: bool = False,
         **ignored: Any,
     ) -> dict[str, Any]:
-        """Run an agent.
+        """Run an agent of the parent (or `self`, the parent again) in a child session.
 
         Args:
-            agent_name: One of the parent's agents, or `self` for the parent again.
+            agent_name: Its name.
             instruction: What it is to do.
-            parent_session: Who delegates.
+            parent_session: The session that delegates.
             agent_configs: Agents by name, before those of the parent's plan.
             sub_session_id: Id of the child; default a new one.
             tool_inheritance: `exclude_tools` or `inherit_tools`, lists of module ids.
@@ -181,9 +164,6 @@ class SessionSpawner:
             session_metadata: Goes into the child's `session.metadata`.
             use_subprocess: Has no effect: children run in this process.
             ignored: What later callers pass and this one does not know.
-
-        Returns:
-            `output`, `session_id`, `status`, `turn_count` and `metadata`.
 
         Raises:
             ValueError: There is no such agent.
@@ -221,11 +201,7 @@ class SessionSpawner:
         parent_session: "AmplifierSession",
         **ignored: Any,
     ) -> dict[str, Any]:
-        """Continue a child session with a further instruction.
-
-        Raises:
-            ValueError: No such child session is kept.
-        """
+        """Continue a child session; raises `ValueError` when none of that id is kept."""
         record = await self._records.load(sub_session_id)
         if record is None:
             raise ValueError(f"No sub-session {sub_session_id!r} to resume")

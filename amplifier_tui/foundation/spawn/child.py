@@ -44,10 +44,8 @@ def generate_sub_session_id(
 ) -> str:
     """Return a new id `<parent span>-<own span>_<agent>`, both spans 16 hexadecimal digits.
 
-    Args:
-        agent_name: Reduced to lower-case letters, digits and hyphens.
-        parent_session_id: Its own span is the parent span, if it has one.
-        parent_trace_id: 32 hexadecimal digits; digits 8 to 24 are the parent span otherwise.
+    The parent span is the own span of the parent's id, else digits 8 to 24 of its 32-digit trace
+    id.
     """
     match = _SPANS.match(parent_session_id or "")
     if match:
@@ -104,21 +102,11 @@ Step = Callable[["AmplifierSession"], Awaitable[None]]
 
 @dataclass
 class ChildRun:
-    """One run of a child session.
+    """One run of a child session with a mount plan of its own.
 
-    Attributes:
-        resolver: Tells the kernel where the modules are.
-        package_paths: Folders of the bundle's own packages.
-        plan: The child's own mount plan.
-        working_dir: The child's folder.
-        give_prompt: Gives the initialized child its system prompt.
-        parent: Whose child it is.
-        session_id: Of the child; None for a new one.
-        messages: Conversation it starts with.
-        is_resumed: It existed before.
-        self_delegation_depth: How often an agent has delegated to itself by now.
-        before_initialize: Called with the child before its modules are mounted.
-        finished: Called with the child before it is cleaned up, however the run ended.
+    `give_prompt` gives the initialized child its system prompt; `messages` is the conversation it
+    starts with. `before_initialize` is called before its modules are mounted, `finished` before it
+    is cleaned up, however the run ended.
     """
 
     resolver: Any
@@ -138,8 +126,7 @@ class ChildRun:
     async def execute(self, instruction: str) -> dict[str, Any]:
         """Create the child, run the instruction, clean up.
 
-        Returns:
-            `output`, `session_id`, `status`, `turn_count` and `metadata`.
+        Returns `output`, `session_id`, `status`, `turn_count` and `metadata`.
         """
         child = self._construct()
         async with contextlib.AsyncExitStack() as ending:

@@ -22,12 +22,11 @@ _PROTECTED = {
 
 @dataclass(frozen=True)
 class ProviderPreference:
-    """One wish: this model of this provider.
+    """One wish: a model (or a glob pattern such as `claude-haiku-*`) of a provider, and
+    configuration.
 
-    Attributes:
-        provider: Module id, with or without `provider-`, or an entry's `id`.
-        model: Name, or a glob pattern such as `claude-haiku-*`.
-        config: Further configuration; keys that decide where requests go are ignored.
+    The provider is a module id, with or without `provider-`, or an entry's `id`. Keys of `config`
+    that decide where requests go are ignored.
     """
 
     provider: str
@@ -43,11 +42,7 @@ class ProviderPreference:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "ProviderPreference":
-        """Read a preference from plain data.
-
-        Raises:
-            ValueError: `provider` or `model` is missing.
-        """
+        """Read a preference; raises `ValueError` when `provider` or `model` is missing."""
         for key in ("provider", "model"):
             if not data.get(key):
                 raise ValueError(f"A provider preference needs {key!r}: {dict(data)!r}")
@@ -56,13 +51,9 @@ class ProviderPreference:
 
 @dataclass(frozen=True)
 class ModelResolutionResult:
-    """What a model pattern resolved to.
+    """What a model pattern resolved to; None when no model of the provider matches.
 
-    Attributes:
-        resolved_model: The model; None when no model matches.
-        pattern: As given.
-        available_models: Every model of the provider.
-        matched_models: Those that match, oldest first.
+    `matched_models` are the oldest first.
     """
 
     resolved_model: str | None

@@ -87,11 +87,7 @@ class TrustGate:
         return self._answers[key]
 
     async def require(self, request: TrustRequest) -> None:
-        """Return when the request is granted.
-
-        Raises:
-            TrustRefusedError: It is not.
-        """
+        """Return when the request is granted; raises `TrustRefusedError` when it is not."""
         if not await self.allows(request):
             uri = redact_uri(request.uri)
             what = uri if request.subject in ("", uri) else f"{request.subject} from {uri}"

@@ -75,13 +75,7 @@ class KeyDestination:
 
 @dataclass(frozen=True, slots=True)
 class RefusedModule:
-    """A module that is not in the mount plan because its key must not go where it would.
-
-    Attributes:
-        destination: Where it would have gone.
-        reason: Why it is missing.
-        remedy: What to do.
-    """
+    """A module that is not in the mount plan because its key must not go to its destination."""
 
     destination: KeyDestination
     reason: str
@@ -89,13 +83,10 @@ class RefusedModule:
 
 
 class KeyGuard:
-    """Looks where the keys of a bundle's modules would go.
+    """Looks where the keys of an effective bundle's modules would go.
 
-    Args:
-        bundle: The effective one: settings applied, variables not expanded.
-        settings: The user's.
-        environ: The environment, with the keys in it.
-        trusted: Files and folders whose bundles the user or the program wrote.
+    Variables in the bundle are not expanded yet; `environ` has the keys. `trusted` are files and
+    folders whose bundles the user or the program wrote.
     """
 
     def __init__(
