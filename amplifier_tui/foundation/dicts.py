@@ -102,7 +102,7 @@ def get_nested(data: dict[str, Any], path: Sequence[str] | str, default: Any = N
 
 
 def set_nested(data: dict[str, Any], path: Sequence[str] | str, value: Any) -> None:
-    """Set the value at a path in place, replacing what is no mapping; `ValueError` if it is empty."""
+    """Set the value at a path in place, replacing what is no mapping; `ValueError` if empty."""
     keys = _keys(path)
     if not keys:
         raise ValueError("The path is empty: give at least one key")

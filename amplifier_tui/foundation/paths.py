@@ -24,13 +24,9 @@ def get_amplifier_home() -> Path:
 class ParsedURI:
     """The parts of a source URI; empty where the text has none.
 
-    Attributes:
-        scheme: `git+https`, `git+ssh`, `git+file`, `file`, `http`, `https`, `zip+https`,
-            `zip+file`; empty for the name of an installed package.
-        host: With user and port, if the text gives them.
-        path: With the query, if the text has one.
-        ref: Branch, tag or commit of a git URI; `main` when it names none.
-        subpath: The fragment's `subdirectory`.
+    The scheme is empty for the name of an installed package. The host has user and port, and the
+    path the query, if the text gives them. `ref` is the branch, tag or commit of a git URI, `main`
+    when it names none; `subpath` is the fragment's `subdirectory`.
     """
 
     scheme: str

@@ -11,13 +11,10 @@ from amplifier_tui.foundation.paths import ParsedURI, ResolvedSource
 
 @dataclass(frozen=True)
 class SourceStatus:
-    """The state of one source.
+    """The state of one source, where `summary` is one readable line.
 
     Attributes:
-        source_uri: The source.
         has_update: None when it is unknown.
-        summary: One readable line.
-        is_cached: Whether it is on this machine.
         cached_commit: Commit in the cache, of a git source.
         remote_commit: Commit at the source.
         cached_ref: Branch or tag.

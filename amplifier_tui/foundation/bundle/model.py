@@ -81,28 +81,21 @@ _PLAN_SECTIONS = ("session", "providers", "tools", "hooks", "agents", "spawn")
 
 @dataclass
 class BundleData:
-    """A composable unit of configuration that produces a mount plan.
+    """The parts of a bundle; modules are the entries of the bundle's file.
 
     Attributes:
         name: The namespace; empty for a nameless overlay.
         version: As written: an unquoted `0.1` is a float.
-        description: One line.
         includes: As written: names, URIs, or mappings with `bundle`.
         namespace_root: Folder of a nested bundle's own resources, relative to its file.
         session: Orchestrator, context manager and what else the kernel's `session` takes.
-        providers: Module entries.
-        tools: Module entries.
-        hooks: Module entries.
         spawn: Which tools spawned agents inherit.
-        agents: Definitions by name.
         context: Files that go into the system prompt, by name.
         instruction: The Markdown body.
-        base_path: Folder of the bundle's file.
+        base_path: Folder of the bundle's file, `source_file`.
         source_base_paths: Folder of every known namespace.
-        origins: Who contributed which entry; see `Origins`.
         skipped: Includes that are missing from this bundle.
         confined_roots: Folders of fetched sources; a path that starts in one must not leave it.
-        source_file: The file it was read from, if it was.
     """
 
     name: str

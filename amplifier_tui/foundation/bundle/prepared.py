@@ -104,17 +104,15 @@ class PreparedBundle:
     Attributes:
         mount_plan: What sessions are created with; an application may adjust it.
         resolver: Tells the kernel where the modules are.
-        bundle: The bundle.
         bundle_package_paths: Folders the bundle's own packages added to `sys.path`.
         mode_warnings: What is wrong with its mode files.
         module_exports: Folder of each activated module.
         activation_failures: Why a module could not be activated, by id. What is installed or
             built in under that id takes its place, if there is such a thing.
         notes: What else the user should know about the preparation.
-        refused: Modules that are not in the plan, because a key of the user's would have gone to a
-            server that is not trusted.
-        unused: Providers that are not in the plan, because another one has its key and they have
-            not; a readable line each.
+        refused: Modules that are not in the plan, because a key would have gone to a server that is
+            not trusted.
+        unused: Providers without a key that are not in the plan; a readable line each.
     """
 
     mount_plan: dict[str, Any]

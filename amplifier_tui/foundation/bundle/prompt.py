@@ -84,7 +84,7 @@ class SystemPromptFactory:
         material = await self._collect()
         names = mentions_by_path(material.mentions)
         text = material.instruction
-        instruction = [(self._instruction_source(), text)] if text else []
+        instruction = [(self._source_id or f"bundle:{self._owner()}", text)] if text else []
         files: list[tuple[str, str]] = []
         for file in material.files.get_unique_files():
             label = next((names[path][-1] for path in file.paths if path in names), None)
@@ -118,9 +118,6 @@ class SystemPromptFactory:
                 material.missing[result.mention] = result.failure_reason or "not_found"
         return material
 
-    def _instruction_source(self) -> str:
-        return self._source_id or f"bundle:{self._owner()}"
-
     def _owner(self) -> str:
         owners = self._bundle.origins.get("instruction")
         return owners[-1].bundle if owners else self._bundle.name
@@ -134,11 +131,8 @@ class SystemPromptFactory:
         return base is None or any(is_within(base, root) for root in roots)
 
     async def _announce(self, material: _Material) -> None:
-        hashes = {
-            path: file.content_hash
-            for file in material.files.get_unique_files()
-            for path in file.paths
-        }
+        files = material.files.get_unique_files()
+        hashes = {path: file.content_hash for file in files for path in file.paths}
         resolutions = []
         for mention, path in material.mentions.items():
             digest = hashes.get(path.resolve(), "")
@@ -152,27 +146,20 @@ class SystemPromptFactory:
                 }
             )
         failures = set(material.missing.items())
-        something_new = any(entry["is_new"] for entry in resolutions)
-        if not something_new and failures <= self._known_failures:
+        if not any(entry["is_new"] for entry in resolutions) and failures <= self._known_failures:
             return
         self._known_hashes.update(hashes.values())
         self._known_failures |= failures
         if self._emit is None:
             return
-        unique = len(material.files.get_unique_files())
-        await self._emit(
-            "mentions:resolved",
-            {
-                "source": "bundle_context",
-                "resolutions": resolutions,
-                "failed": [
-                    {"mention": mention, "reason": reason}
-                    for mention, reason in material.missing.items()
-                ],
-                "deduplicated_count": max(len(resolutions) - unique, 0),
-                "turn": None,
-            },
-        )
+        event = {
+            "source": "bundle_context",
+            "resolutions": resolutions,
+            "failed": [{"mention": name, "reason": why} for name, why in material.missing.items()],
+            "deduplicated_count": max(len(resolutions) - len(files), 0),
+            "turn": None,
+        }
+        await self._emit("mentions:resolved", event)
 
     def _source_type(self, mention: str, path: Path, material: _Material) -> str:
         if mention in material.declared:

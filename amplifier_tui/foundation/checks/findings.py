@@ -39,7 +39,11 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
     found += _missing_modules(preview, bundle)
     found += _empty_agents(preview, bundle)
     found += _unresolved_context(bundle)
-    found += _incomplete(bundle)
+    remedy = "As a part of another bundle it needs none."
+    found += [
+        Problem(each.message, "warning", bundle.source_file, remedy=remedy)
+        for each in completeness_findings(bundle)
+    ]
     return list(dict.fromkeys(found))
 
 
@@ -87,9 +91,3 @@ def _unresolved_context(bundle: BundleData) -> Iterator[Problem]:
     for key, reference in bundle._pending_context.items():
         path, line = place_of(bundle, f"context:{key}", "context", reference)
         yield Problem(f"The context file {reference} can't be found", "warning", path, line)
-
-
-def _incomplete(bundle: BundleData) -> Iterator[Problem]:
-    for _, message, _ in completeness_findings(bundle):
-        remedy = "As a part of another bundle it needs none."
-        yield Problem(message, "warning", bundle.source_file, remedy=remedy)

@@ -56,25 +56,16 @@ class BundleDescription:
     """What a bundle is and would do.
 
     Attributes:
-        name: The name the user knows it by.
-        source: Path or URI.
         origin: See `catalog.BundleEntry`.
-        state: `ready`; `needs_key` when no provider has what it needs; `not_fetched` when a part
-            is not on this machine; `invalid` when it cannot be loaded.
-        error: Why it is not ready; with file and line where there is one.
-        problem: The same as a finding, where it is one.
-        version: As written.
-        description: As written.
+        state: `needs_key` when no provider has what it needs; `not_fetched` when a part is not on
+            this machine; `invalid` when it cannot be loaded.
+        error: Why it is not ready; `problem` is the same as a finding, where it is one.
         plan: The effective mount plan; variables are not expanded, so it has no secrets of the
             environment.
-        modules: Everything that would be mounted.
-        agents: Agents by name.
         context_files: What goes into the prompt, as mentions.
-        prompt: The parts of the system prompt.
-        base_tokens: Their sum; tool schemas are not known before mounting.
+        base_tokens: Of the prompt; tool schemas are not known before mounting.
         missing_keys: Variables that the providers need; empty as soon as one provider has its own.
         missing_variables: Variables that other configuration refers to and does not find.
-        skipped: Includes that are not part of it.
         unresolved_context: Context references whose namespace is unknown.
         to_fetch: What would be fetched before a session.
         destinations: Servers that would get a key, and that would be asked about first.

@@ -22,12 +22,9 @@ class PreviewModule:
     """One module a bundle would mount.
 
     Attributes:
-        module_id: Its id.
-        kind: What it is mounted as.
         instance: The entry's own `id`, if it has one.
         source: As written, credentials taken out; empty for what is installed.
         origins: Who contributed the entry, the last one with the last word.
-        state: Whether it is on this machine.
         replaced: Its source cannot be had now, and what is installed under its id would be used.
         detail: What distinguishes the entry, e.g. a provider's model.
         problem: Why it is not ready.

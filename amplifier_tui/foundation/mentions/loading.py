@@ -17,15 +17,12 @@ FailureReason = Literal[
 
 @dataclass(frozen=True)
 class MentionResult:
-    """What became of one mention.
+    """What became of one mention, which has its `@`.
 
     Attributes:
-        mention: With its `@`.
         resolved_path: The file or folder; None when there is none.
         content: The file's text or the folder's listing; None when that content is known already.
-        error: What went wrong, readable.
-        is_directory: Whether it names a folder.
-        failure_reason: The kind of error.
+        error: What went wrong, readable; `failure_reason` is its kind.
     """
 
     mention: str

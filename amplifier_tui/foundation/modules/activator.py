@@ -36,8 +36,7 @@ class ModuleActivator:
         install_deps: Install the modules' packages.
         base_path: Folder that relative sources are in.
         strict: `activate_all` raises instead of leaving failures out.
-        trust: Asked before anything is fetched, installed or executed; the default allows only
-            what ships with the program.
+        trust: Asked before anything is done; the default allows only what is shipped.
         fetch: How to fetch; replaces `trust`.
     """
 

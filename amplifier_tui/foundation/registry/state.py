@@ -18,19 +18,12 @@ _MARKS = ("is_root", "explicitly_requested", "app_bundle")
 
 @dataclass
 class BundleState:
-    """One entry of the registry.
+    """One entry of the registry; times are local.
 
     Attributes:
-        uri: Where it comes from.
-        name: Its namespace.
         version: As the bundle file has it; an unquoted `0.1` is a float.
-        loaded_at: When it was read last; local time.
-        checked_at: When an update was last looked for; local time.
         local_path: File or folder on this machine, once it was loaded.
-        includes: Names of the bundles it includes.
-        included_by: Names of the bundles that include it.
-        is_root: Whether it establishes a namespace of its own.
-        root_name: For a nested bundle, the root's name.
+        is_root: Whether it establishes a namespace of its own; else `root_name` is its root.
         explicitly_requested: Whether it was asked for by name, path or URI.
         app_bundle: Whether an application composes it onto every session.
     """

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from time import monotonic
-from typing import IO
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
@@ -54,71 +54,62 @@ async def download(
 def _download(
     url: str, target: Path, limits: FetchLimits, stop: threading.Event, tell: Callable[[str], None]
 ) -> str:
-    shown = redact_uri(url)
+    failed = f"Failed to download {redact_uri(url)}"
     try:
         request = urllib.request.Request(url, headers={"User-Agent": "amplifier-tui"})
         opener = urllib.request.build_opener(_SafeRedirects())
-        with opener.open(request, timeout=limits.connect_seconds) as response:
-            return _copy(response, target, limits, stop, tell, shown)
-    except urllib.error.HTTPError as error:
-        raise BundleNotFoundError(f"Failed to download {shown}: HTTP {error.code}") from error
-    except (OSError, ValueError, http.client.HTTPException) as error:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            opener.open(request, timeout=limits.connect_seconds) as response,
+            target.open("wb") as stream,
+        ):
+            return _copy(response, stream, limits, stop, tell)
+    except BaseException as error:
+        target.unlink(missing_ok=True)
+        if isinstance(error, urllib.error.HTTPError):
+            raise BundleNotFoundError(f"{failed}: HTTP {error.code}") from error
+        if not isinstance(error, OSError | ValueError | http.client.HTTPException | _Refused):
+            raise
         reason = getattr(error, "reason", None) or error
-        raise BundleNotFoundError(f"Failed to download {shown}: {reason}") from error
+        raise BundleNotFoundError(f"{failed}: {reason}") from error
 
 
 def _copy(
     response: http.client.HTTPResponse,
-    target: Path,
+    stream: IO[bytes],
     limits: FetchLimits,
     stop: threading.Event,
     tell: Callable[[str], None],
-    shown: str,
 ) -> str:
     digest, size, deadline = hashlib.sha256(), 0, monotonic() + limits.download_seconds
     announced = int(response.headers.get("Content-Length") or 0)
     percent = -1
-    target.parent.mkdir(parents=True, exist_ok=True)
-    complete = False
-    try:
-        with target.open("wb") as stream:
-            while chunk := response.read1(_CHUNK):
-                size += len(chunk)
-                if stop.is_set():
-                    raise BundleNotFoundError(f"Cancelled: {shown}")
-                if size > limits.download_bytes:
-                    raise BundleNotFoundError(
-                        f"Failed to download {shown}: larger than {limits.download_bytes:,} bytes"
-                    )
-                if monotonic() > deadline:
-                    raise BundleNotFoundError(
-                        f"Failed to download {shown}: not done after {limits.download_seconds:g} s"
-                    )
-                digest.update(chunk)
-                stream.write(chunk)
-                if announced and size * 100 // announced != percent:
-                    percent = size * 100 // announced
-                    tell(f"{percent}%")
-        if announced and size < announced:
-            raise BundleNotFoundError(f"Failed to download {shown}: the connection was cut")
-        complete = True
-    finally:
-        if not complete:
-            target.unlink(missing_ok=True)
+    while chunk := response.read1(_CHUNK):
+        size += len(chunk)
+        if stop.is_set():
+            raise _Refused("cancelled")
+        if size > limits.download_bytes:
+            raise _Refused(f"larger than {limits.download_bytes:,} bytes")
+        if monotonic() > deadline:
+            raise _Refused(f"not done after {limits.download_seconds:g} s")
+        digest.update(chunk)
+        stream.write(chunk)
+        if announced and size * 100 // announced != percent:
+            percent = size * 100 // announced
+            tell(f"{percent}%")
+    if size < announced:
+        raise _Refused("the connection was cut")
     return digest.hexdigest()
 
 
+class _Refused(Exception):
+    """The download breaks a limit, or is no longer wanted."""
+
+
 class _SafeRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: http.client.HTTPMessage,
-        newurl: str,
-    ) -> urllib.request.Request | None:
-        old, new = urlsplit(req.full_url).scheme, urlsplit(newurl).scheme
+    def redirect_request(self, *args: Any, **kwargs: Any) -> urllib.request.Request | None:
+        request, *_, target = args
+        old, new = urlsplit(request.full_url).scheme, urlsplit(target).scheme
         if new not in ("http", "https") or (old == "https" and new == "http"):
             raise urllib.error.URLError(f"refused a redirect from {old} to {new}")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+        return super().redirect_request(*args, **kwargs)

@@ -31,12 +31,8 @@ def unpack_zip(
 ) -> None:
     """Unpack a zip archive into a folder that does not exist; a failure leaves no folder.
 
-    Sizes are counted as bytes come out, whatever the archive's directory claims. `stop` is set by a
-    caller who no longer wants it.
-
-    Raises:
-        BundleNotFoundError: It is no archive, is damaged or encrypted, exceeds the limits, or has
-            an entry that is a link or would land outside `target`.
+    Sizes are counted as bytes come out, whatever the archive's directory claims. Raises
+    `BundleNotFoundError` also for an entry that is a link or would land outside. `stop` ends it.
     """
     try:
         with zipfile.ZipFile(archive) as content:

@@ -28,12 +28,11 @@ class TrustRequest:
         action: `fetch` reaches for the network (or a repository), `install` runs a package
             installer, `execute` imports code into this process, `connect` sends a key there.
         uri: The source as written, credentials taken out.
-        subject: What it is for: a bundle's or a module's name.
+        subject: The bundle or module it is for.
         included_by: Who asked for it: names from the outermost bundle inwards.
         commit: The commit, when it is known (always after a fetch from git); else empty.
         path: Where it is on this machine, once it is.
-        detail: What exactly would be done, e.g. the packages an install brings, or the keys that
-            would be sent.
+        detail: What exactly would be done, e.g. the packages an install brings, or the keys.
     """
 
     action: TrustAction

@@ -45,8 +45,6 @@ class KeyDestination:
     """A server that would get a key, and that is not trusted yet.
 
     Attributes:
-        module_id: The module that would send it.
-        kind: What it is mounted as.
         instance: The entry's own `id`, if it has one.
         agent: The agent whose module it is; empty for the session's own.
         url: Scheme and host of the server.
