@@ -6,10 +6,11 @@ import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.tool_problem import ToolProblem
+from amplifier_tui.modules.tool_filesystem.workspace import ToolWorkspace
 
 _REASONS = {
     errno.EACCES: "permission denied",
@@ -41,19 +42,37 @@ def from_os_error(error: OSError, verb: str, path: Path) -> ToolProblem:
 
 Input = Mapping[str, Any]
 
-FILE_PATH: dict[str, Any] = {
-    "type": "string",
-    "description": "Path of the file: relative to the workspace, or absolute inside it.",
-}
-"""Schema of the argument all tools have."""
-
 
 class FileTool:
-    """A tool for files: whatever goes wrong with one is an answer, not an error."""
+    """A tool for files: whatever goes wrong with one is an answer, not an error.
+
+    Args:
+        workspace: What may be touched.
+    """
 
     name: str
+    description: str
     verb: str
     """What it does to a file, for messages."""
+    parameters: ClassVar[Mapping[str, Any]] = {}
+    """JSON schema of each argument but the file's path."""
+    required: tuple[str, ...] = ()
+
+    def __init__(self, workspace: ToolWorkspace) -> None:
+        self._workspace = workspace
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON schema of the input."""
+        path = "Path of the file: relative to the workspace, or absolute inside it."
+        return {
+            "type": "object",
+            "properties": {
+                "file_path": {"type": "string", "description": path},
+                **self.parameters,
+            },
+            "required": ["file_path", *self.required],
+        }
 
     async def execute(self, input: dict[str, Any]) -> ToolResult:
         """Do what the call asks for.

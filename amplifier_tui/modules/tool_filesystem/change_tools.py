@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
@@ -14,41 +15,21 @@ from amplifier_tui.modules.tool_filesystem.calls import FileTool
 from amplifier_tui.modules.tool_filesystem.editing import Change, compare, replace_passage
 from amplifier_tui.modules.tool_filesystem.reading import missing
 from amplifier_tui.modules.tool_filesystem.text_file import TextFile, load, save
-from amplifier_tui.modules.tool_filesystem.workspace import ToolWorkspace
 
 
 class WriteFileTool(FileTool):
-    """Writes whole files.
-
-    Args:
-        workspace: What may be written.
-    """
+    """Writes whole files."""
 
     name = "write_file"
     verb = "write"
-
-    def __init__(self, workspace: ToolWorkspace) -> None:
-        self._workspace = workspace
-
-    @property
-    def description(self) -> str:
-        """What it does, for the model."""
-        return (
-            "Create a file of the workspace, or replace everything in it. Missing folders are "
-            "made. To change a part of a file use edit_file."
-        )
-
-    @property
-    def input_schema(self) -> dict[str, Any]:
-        """JSON schema of the input."""
-        return {
-            "type": "object",
-            "properties": {
-                "file_path": calls.FILE_PATH,
-                "content": {"type": "string", "description": "The whole new content."},
-            },
-            "required": ["file_path", "content"],
-        }
+    description = (
+        "Create a file of the workspace, or replace everything in it. Missing folders are "
+        "made. To change a part of a file use edit_file."
+    )
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "content": {"type": "string", "description": "The whole new content."},
+    }
+    required = ("content",)
 
     async def _execute(self, given: calls.Input) -> ToolResult:
         content = calls.text(given, "content")
@@ -86,43 +67,24 @@ def _existing(path: Path) -> TextFile | None:
 
 
 class EditFileTool(FileTool):
-    """Replaces passages of files.
-
-    Args:
-        workspace: What may be written.
-    """
+    """Replaces passages of files."""
 
     name = "edit_file"
     verb = "change"
-
-    def __init__(self, workspace: ToolWorkspace) -> None:
-        self._workspace = workspace
-
-    @property
-    def description(self) -> str:
-        """What it does, for the model."""
-        return (
-            "Replace a passage of a file in the workspace. `old_string` must match the file "
-            "exactly, indentation included, without line numbers, and be unique unless "
-            "`replace_all` is set. Read the file first."
-        )
-
-    @property
-    def input_schema(self) -> dict[str, Any]:
-        """JSON schema of the input."""
-        return {
-            "type": "object",
-            "properties": {
-                "file_path": calls.FILE_PATH,
-                "old_string": {"type": "string", "description": "The passage to replace."},
-                "new_string": {"type": "string", "description": "What to put in its place."},
-                "replace_all": {
-                    "type": "boolean",
-                    "description": "Whether to replace every occurrence. Default false.",
-                },
-            },
-            "required": ["file_path", "old_string", "new_string"],
-        }
+    description = (
+        "Replace a passage of a file in the workspace. `old_string` must match the file "
+        "exactly, indentation included, without line numbers, and be unique unless "
+        "`replace_all` is set. Read the file first."
+    )
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "old_string": {"type": "string", "description": "The passage to replace."},
+        "new_string": {"type": "string", "description": "What to put in its place."},
+        "replace_all": {
+            "type": "boolean",
+            "description": "Whether to replace every occurrence. Default false.",
+        },
+    }
+    required = ("old_string", "new_string")
 
     async def _execute(self, given: calls.Input) -> ToolResult:
         old = calls.text(given, "old_string")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
@@ -25,53 +26,35 @@ DEFAULT_LINES: Final = 2_000
 
 
 class ReadFileTool(FileTool):
-    """Reads text files and images, and lists folders.
-
-    Args:
-        workspace: What may be read.
-        settings: How much of it, and how.
-    """
+    """Reads text files and images, and lists folders."""
 
     name = "read_file"
     verb = "read"
+    description = (
+        "Read a file of the workspace. Text comes with line numbers (the number and the tab "
+        f"are not part of the file), at most {DEFAULT_LINES} lines at once: continue with "
+        "`offset`. Images are shown. A folder is listed. Read several files in parallel."
+    )
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "offset": {
+            "type": "integer",
+            "minimum": 1,
+            "description": "Number of the first line to read. Default 1.",
+        },
+        "limit": {
+            "type": "integer",
+            "minimum": 1,
+            "description": f"How many lines to read. Default {DEFAULT_LINES}.",
+        },
+        "line_numbers": {
+            "type": "boolean",
+            "description": "Whether to number the lines.",
+        },
+    }
 
     def __init__(self, workspace: ToolWorkspace, settings: FilesystemSettings) -> None:
-        self._workspace = workspace
+        super().__init__(workspace)
         self._settings = settings
-
-    @property
-    def description(self) -> str:
-        """What it does, for the model."""
-        return (
-            "Read a file of the workspace. Text comes with line numbers (the number and the tab "
-            f"are not part of the file), at most {DEFAULT_LINES} lines at once: continue with "
-            "`offset`. Images are shown. A folder is listed. Read several files in parallel."
-        )
-
-    @property
-    def input_schema(self) -> dict[str, Any]:
-        """JSON schema of the input."""
-        return {
-            "type": "object",
-            "properties": {
-                "file_path": calls.FILE_PATH,
-                "offset": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "description": "Number of the first line to read. Default 1.",
-                },
-                "limit": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "description": f"How many lines to read. Default {DEFAULT_LINES}.",
-                },
-                "line_numbers": {
-                    "type": "boolean",
-                    "description": "Whether to number the lines.",
-                },
-            },
-            "required": ["file_path"],
-        }
 
     async def _execute(self, given: calls.Input) -> ToolResult:
         path = await asyncio.to_thread(self._workspace.resolve, calls.file_path(given), "read")
