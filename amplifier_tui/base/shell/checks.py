@@ -43,6 +43,7 @@ _TEXTS: Final = frozenset({"string", "heredoc_body", "expansion", "regex", "comm
 _BLANK: Final = re.compile(rb"(?:[ \t\n]|\\\n)*")
 _BEFORE_WORDS: Final = (b"", *(bytes([byte]) for byte in b" \t\n;&|()`"))
 """What may stand before a word, a character each; nothing at the beginning."""
+_DELIMITER: Final = re.compile(r"\\?[\w.+-]+|'[\w .+-]+'|\"[\w .+-]+\"")
 _RUNS_SOMETHING: Final = re.compile(r"(?<!\\)(?:\\\\)*(?:`|\$\(|[<>]\()")
 
 CONSTRUCTS: Final = {
@@ -94,6 +95,9 @@ def _is_doubtful(node: Node, data: bytes) -> bool:
         text = source(node)
         if text.startswith("`") and "\\" in text:
             return True
+    # The scanner takes whatever follows up to a blank for the end of a here-document.
+    if node.type == "heredoc_start" and not _DELIMITER.fullmatch(source(node)):
+        return True
     if node.child_count:
         return node.type not in _TEXTS and _has_odd_gaps(node, data)
     if not node.is_named or node.type in ("raw_string", "ansi_c_string", "comment"):
