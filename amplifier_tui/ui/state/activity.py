@@ -3,29 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from amplifier_tui.host.events import (
-    MAIN_LANE,
-    ApprovalRequested,
-    ApprovalResolved,
-    BlockEnded,
-    BlockKind,
-    BlockStarted,
-    CancelRequested,
-    Failed,
-    LaneClosed,
-    ModuleLoading,
-    SessionClosed,
-    SessionOpened,
-    ToolEnded,
-    ToolStarted,
-    TurnEnded,
-    TurnStarted,
-)
+from amplifier_tui.host import events
+from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.ui.state.section import FieldSection, on
 
 Stop = Literal["", "stopping…", "stopping now…"]
 
-_STREAM_WORDS: dict[BlockKind, str] = {
+_STREAM_WORDS: dict[events.BlockKind, str] = {
     "text": "answering",
     "thinking": "thinking",
     "tool_use": "writing",
@@ -71,7 +55,7 @@ class Activity(FieldSection):
         self.running = False
         self.stop: Stop = ""
         self._tools: dict[tuple[str, str], _RunningTool] = {}
-        self._streams: dict[tuple[str, str], BlockKind] = {}
+        self._streams: dict[tuple[str, str], events.BlockKind] = {}
         self._requests: dict[str, tuple[str, str]] = {}
 
     def shown(self) -> tuple[object, ...]:
@@ -106,75 +90,75 @@ class Activity(FieldSection):
             self._opening = at
             self.touch()
 
-    @on(TurnStarted, live=True, main=True)
-    def _turn_started(self, event: TurnStarted) -> None:
+    @on(events.TurnStarted, live=True, main=True)
+    def _turn_started(self, event: events.TurnStarted) -> None:
         if self._turn_seen != (event.turn, event.at):
             self._rest()
             self._turn_seen = (event.turn, event.at)
             self.running, self.turn, self.started = True, event.turn, event.at
 
-    @on(TurnEnded, live=True, main=True)
-    def _turn_ended(self, event: TurnEnded) -> None:
+    @on(events.TurnEnded, live=True, main=True)
+    def _turn_ended(self, event: events.TurnEnded) -> None:
         self._rest()
         self.turn = event.turn
 
-    @on(SessionClosed, live=True)
-    def _closed(self, event: SessionClosed) -> None:
+    @on(events.SessionClosed, live=True)
+    def _closed(self, event: events.SessionClosed) -> None:
         self._rest()
         self._opened = False
 
-    @on(CancelRequested, live=True)
-    def _stopping(self, event: CancelRequested) -> None:
+    @on(events.CancelRequested, live=True)
+    def _stopping(self, event: events.CancelRequested) -> None:
         if self.running:
             self.stop = "stopping now…" if event.immediate else self.stop or "stopping…"
 
-    @on(BlockStarted, live=True)
-    def _block_started(self, event: BlockStarted) -> None:
+    @on(events.BlockStarted, live=True)
+    def _block_started(self, event: events.BlockStarted) -> None:
         self._streams.setdefault((event.agent, event.block_id), event.kind)
 
-    @on(BlockEnded, live=True)
-    def _block_ended(self, event: BlockEnded) -> None:
+    @on(events.BlockEnded, live=True)
+    def _block_ended(self, event: events.BlockEnded) -> None:
         self._streams.pop((event.agent, event.block_id), None)
 
-    @on(LaneClosed, live=True)
-    def _lane_closed(self, event: LaneClosed) -> None:
+    @on(events.LaneClosed, live=True)
+    def _lane_closed(self, event: events.LaneClosed) -> None:
         self._tools = {k: t for k, t in self._tools.items() if t.agent != event.lane}
         self._streams = {k: s for k, s in self._streams.items() if k[0] != event.lane}
 
-    @on(ModuleLoading, live=True)
-    def _loading(self, event: ModuleLoading) -> None:
+    @on(events.ModuleLoading, live=True)
+    def _loading(self, event: events.ModuleLoading) -> None:
         if self._opening is None and not self._opened:
             self._opening = event.at
 
-    @on(SessionOpened, live=True)
-    def _session_opened(self, event: SessionOpened) -> None:
+    @on(events.SessionOpened, live=True)
+    def _session_opened(self, event: events.SessionOpened) -> None:
         self._opened = True
         self._opening = None
 
-    @on(Failed, live=True)
-    def _failed(self, event: Failed) -> None:
+    @on(events.Failed, live=True)
+    def _failed(self, event: events.Failed) -> None:
         self._opening = None
 
-    @on(ToolStarted, live=True)
-    def _tool_started(self, event: ToolStarted) -> None:
+    @on(events.ToolStarted, live=True)
+    def _tool_started(self, event: events.ToolStarted) -> None:
         key = (event.agent, event.call_id)
         known = self._tools.get(key)
         waiting = known.waiting if known is not None else 0
         self._tools[key] = _RunningTool(event.tool, event.agent, event.at, waiting)
 
-    @on(ToolEnded, live=True)
-    def _tool_ended(self, event: ToolEnded) -> None:
+    @on(events.ToolEnded, live=True)
+    def _tool_ended(self, event: events.ToolEnded) -> None:
         self._tools.pop((event.agent, event.call_id), None)
 
-    @on(ApprovalRequested, live=True)
-    def _asked(self, event: ApprovalRequested) -> None:
+    @on(events.ApprovalRequested, live=True)
+    def _asked(self, event: events.ApprovalRequested) -> None:
         if event.call_id and event.request_id not in self._requests:
             key = self._requests[event.request_id] = (event.agent, event.call_id)
             tool = _RunningTool(event.tool, event.agent, event.at)
             self._tools.setdefault(key, tool).waiting += 1
 
-    @on(ApprovalResolved, live=True)
-    def _answered(self, event: ApprovalResolved) -> None:
+    @on(events.ApprovalResolved, live=True)
+    def _answered(self, event: events.ApprovalResolved) -> None:
         key = self._requests.pop(event.request_id, None)
         tool = self._tools.get(key) if key is not None else None
         if tool is not None:

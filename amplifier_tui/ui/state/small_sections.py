@@ -4,20 +4,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from amplifier_tui.host.events import (
-    MAIN_LANE,
-    LaneClosed,
-    LaneOpened,
-    Level,
-    Notice,
-    SessionClosed,
-    SessionOpened,
-    TodoChanged,
-    TodoItem,
-    TurnStatus,
-    Usage,
-    UsageChanged,
-)
+from amplifier_tui.host import events
+from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.ui.state.section import FieldSection, Section, on
 
 
@@ -63,8 +51,8 @@ class Facts(FieldSection):
         """Show another title, such as one the user just gave."""
         self.track(setattr, self, "title", title)
 
-    @on(SessionOpened)
-    def _opened(self, event: SessionOpened) -> None:
+    @on(events.SessionOpened)
+    def _opened(self, event: events.SessionOpened) -> None:
         self.session_id = event.session_id
         self.opened, self.closed = True, False
         self.title = event.title
@@ -75,14 +63,14 @@ class Facts(FieldSection):
         self.branch = event.branch
         self.earlier = event.earlier
 
-    @on(SessionClosed)
-    def _closed(self, event: SessionClosed) -> None:
+    @on(events.SessionClosed)
+    def _closed(self, event: events.SessionClosed) -> None:
         self.closed, self.opened = True, False
         self.resume_command = event.resume_command
         self.last_answer = event.last_answer
 
-    @on(UsageChanged, live=True, main=True)
-    def _uses(self, event: UsageChanged) -> None:
+    @on(events.UsageChanged, live=True, main=True)
+    def _uses(self, event: events.UsageChanged) -> None:
         self.provider = event.provider or self.provider
         self.model = event.model or self.model
 
@@ -92,11 +80,11 @@ class UsageTotals(FieldSection):
 
     def reset(self) -> None:
         """Start from zero."""
-        self.session = Usage()
-        self.turn = Usage()
+        self.session = events.Usage()
+        self.turn = events.Usage()
 
-    @on(UsageChanged)
-    def _changed(self, event: UsageChanged) -> None:
+    @on(events.UsageChanged)
+    def _changed(self, event: events.UsageChanged) -> None:
         self.session, self.turn = event.session, event.turn
 
 
@@ -106,7 +94,7 @@ class Lane:
 
     lane: str
     name: str
-    status: TurnStatus | None = None
+    status: events.TurnStatus | None = None
 
 
 class AgentLanes(FieldSection):
@@ -126,17 +114,17 @@ class AgentLanes(FieldSection):
         known = self.by_id.get(lane)
         return known.name if known is not None and known.name else lane
 
-    @on(LaneOpened)
-    def _opened(self, event: LaneOpened) -> None:
+    @on(events.LaneOpened)
+    def _opened(self, event: events.LaneOpened) -> None:
         self.by_id.setdefault(event.lane, Lane(event.lane, event.name))
 
-    @on(LaneClosed)
-    def _closed(self, event: LaneClosed) -> None:
+    @on(events.LaneClosed)
+    def _closed(self, event: events.LaneClosed) -> None:
         if event.lane in self.by_id:
             self.by_id[event.lane] = replace(self.by_id[event.lane], status=event.status)
 
-    @on(SessionClosed)
-    def _session_closed(self, event: SessionClosed) -> None:
+    @on(events.SessionClosed)
+    def _session_closed(self, event: events.SessionClosed) -> None:
         for lane in self.running:
             self.by_id[lane.lane] = replace(lane, status="cancelled")
 
@@ -146,16 +134,16 @@ class Todo(FieldSection):
 
     def reset(self) -> None:
         """Forget the plans."""
-        self.items: tuple[TodoItem, ...] = ()
-        self.by_lane: dict[str, tuple[TodoItem, ...]] = {}
+        self.items: tuple[events.TodoItem, ...] = ()
+        self.by_lane: dict[str, tuple[events.TodoItem, ...]] = {}
 
     @property
     def done(self) -> int:
         """How many steps are completed."""
         return sum(item.status == "completed" for item in self.items)
 
-    @on(TodoChanged)
-    def _changed(self, event: TodoChanged) -> None:
+    @on(events.TodoChanged)
+    def _changed(self, event: events.TodoChanged) -> None:
         if event.agent == MAIN_LANE:
             self.items = event.items
         else:
@@ -172,11 +160,11 @@ _HISTORY = 200
 class ShownNotice:
     """A notice with the time it reached the screen, in seconds of the screen's clock."""
 
-    notice: Notice
+    notice: events.Notice
     since: float
 
     @property
-    def level(self) -> Level:
+    def level(self) -> events.Level:
         """How bad it is."""
         return self.notice.level
 
@@ -190,8 +178,8 @@ class Notices(Section):
         self._current: ShownNotice | None = None
         self.history: deque[ShownNotice] = deque(maxlen=_HISTORY)
 
-    @on(Notice)
-    def _noticed(self, event: Notice) -> None:
+    @on(events.Notice)
+    def _noticed(self, event: events.Notice) -> None:
         """A replayed notice goes to the history only."""
         shown = ShownNotice(event, self._clock())
         self.history.append(shown)

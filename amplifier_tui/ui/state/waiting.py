@@ -3,14 +3,8 @@
 from collections import deque
 from dataclasses import dataclass
 
+from amplifier_tui.host import events
 from amplifier_tui.host.client import Decision
-from amplifier_tui.host.events import (
-    ApprovalRequested,
-    ApprovalResolved,
-    QueueChanged,
-    SessionClosed,
-    TurnEnded,
-)
 from amplifier_tui.ui.state.section import FieldSection, on
 
 _REMEMBERED = 200
@@ -21,11 +15,11 @@ class Approvals(FieldSection):
 
     def reset(self) -> None:
         """Forget every request."""
-        self.pending: list[ApprovalRequested] = []
-        self.recent: deque[ApprovalResolved] = deque(maxlen=_REMEMBERED)
+        self.pending: list[events.ApprovalRequested] = []
+        self.recent: deque[events.ApprovalResolved] = deque(maxlen=_REMEMBERED)
 
     @property
-    def current(self) -> ApprovalRequested | None:
+    def current(self) -> events.ApprovalRequested | None:
         """The request to show: the oldest one."""
         return self.pending[0] if self.pending else None
 
@@ -34,22 +28,22 @@ class Approvals(FieldSection):
         ids = [request.request_id for request in self.pending]
         return (ids.index(request_id) + 1 if request_id in ids else 0), len(ids)
 
-    @on(ApprovalRequested, live=True)
-    def _requested(self, event: ApprovalRequested) -> None:
+    @on(events.ApprovalRequested, live=True)
+    def _requested(self, event: events.ApprovalRequested) -> None:
         answered = {answer.request_id for answer in self.recent}
         if event.request_id not in answered and not self.position(event.request_id)[0]:
             self.pending.append(event)
 
-    @on(ApprovalResolved, live=True)
-    def _resolved(self, event: ApprovalResolved) -> None:
+    @on(events.ApprovalResolved, live=True)
+    def _resolved(self, event: events.ApprovalResolved) -> None:
         if event not in self.recent:
             self.pending = [r for r in self.pending if r.request_id != event.request_id]
             self.recent.append(event)
             self.touch()
 
-    @on(SessionClosed, live=True)
-    @on(TurnEnded, live=True, main=True)
-    def _ended(self, event: SessionClosed | TurnEnded) -> None:
+    @on(events.SessionClosed, live=True)
+    @on(events.TurnEnded, live=True, main=True)
+    def _ended(self, event: events.SessionClosed | events.TurnEnded) -> None:
         # Nobody waits for an answer any more; the engine says so too, unless it died.
         self.pending.clear()
 
@@ -62,12 +56,12 @@ class PromptQueue(FieldSection):
         self.items: tuple[str, ...] = ()
         self.steering: tuple[str, ...] = ()
 
-    @on(QueueChanged, live=True)
-    def _changed(self, event: QueueChanged) -> None:
+    @on(events.QueueChanged, live=True)
+    def _changed(self, event: events.QueueChanged) -> None:
         self.items, self.steering = event.items, event.steering
 
-    @on(SessionClosed, live=True)
-    def _closed(self, event: SessionClosed) -> None:
+    @on(events.SessionClosed, live=True)
+    def _closed(self, event: events.SessionClosed) -> None:
         self.reset()
 
 

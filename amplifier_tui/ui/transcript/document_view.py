@@ -73,11 +73,9 @@ class DocumentView(LineView[StyledLine]):
         if region.width == self._width or not region.width:
             self._settle()
             return
-        before = self._pager.top_height()
         self._width = region.width
-        self._document.fit(Column.fit(region.width))
         self._deselect()
-        self._place(self._pager.refit(before))
+        self._place(self._pager.refit(Column.fit(region.width)))
         self.refresh()
         self.fitted()
 

@@ -158,7 +158,7 @@ class TranscriptView(DocumentView, can_focus=True):
             early = time.perf_counter() - self._drawn_at < self._period / 2
             if early or self._flush():
                 self._flush_ticker.start()
-        if self._pulse.active and not self._pulse_ticker.running:
+        if self._pulse.active:
             self._pulse.still = self.app.animation_level == "none"
             self._pulse_ticker.start()
         if self._width:
@@ -266,12 +266,10 @@ class TranscriptView(DocumentView, can_focus=True):
         """Show the cursor."""
         self._cursor.land()
         self._point_at(self._cursor.item)
-        self.refresh()
 
     def on_blur(self) -> None:
         """Hide the cursor."""
         self._point_at(self._cursor.item)
-        self.refresh()
 
     def action_move(self, step: int) -> None:
         """Point at the next or previous entry."""

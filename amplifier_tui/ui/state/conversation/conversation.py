@@ -3,19 +3,8 @@
 from collections import deque
 from collections.abc import Callable
 
-from amplifier_tui.host.events import (
-    MAIN_LANE,
-    Compacted,
-    Failed,
-    HostEvent,
-    LaneClosed,
-    Level,
-    SessionClosed,
-    SessionOpened,
-    SteerApplied,
-    TurnEnded,
-    TurnStarted,
-)
+from amplifier_tui.host import events
+from amplifier_tui.host.events import MAIN_LANE, HostEvent
 from amplifier_tui.ui.state.conversation.blocks import BlockEntries
 from amplifier_tui.ui.state.conversation.entries import (
     NO_PROVIDER,
@@ -48,7 +37,7 @@ class Failures:
         self._offered: list[ErrorEntry] = []
         self._running = False
 
-    def add(self, event: Failed) -> ErrorEntry:
+    def add(self, event: events.Failed) -> ErrorEntry:
         """Put an error into the conversation."""
         self.in_turn = True
         self._retire()
@@ -72,7 +61,7 @@ class Failures:
             self.newest = entry
         return entry
 
-    def turn_started(self, event: TurnStarted) -> None:
+    def turn_started(self, event: events.TurnStarted) -> None:
         """A turn begins: what failed before is past."""
         self.in_turn = False
         self._retire()
@@ -92,7 +81,7 @@ class Failures:
         self._offered.clear()
 
 
-_ONCE = (Compacted, Failed, SteerApplied, TurnEnded)
+_ONCE = (events.Compacted, events.Failed, events.SteerApplied, events.TurnEnded)
 _TOLD = 16
 
 
@@ -163,26 +152,26 @@ class ConversationState(Handlers):
             known = self._routes[kind] = [*known, *super().handlers_of(kind)]
         return known
 
-    @on(LaneClosed)
-    def _lane_closed(self, event: LaneClosed) -> None:
+    @on(events.LaneClosed)
+    def _lane_closed(self, event: events.LaneClosed) -> None:
         self._settle(event.lane)
 
-    @on(SessionClosed)
-    def _session_closed(self, event: SessionClosed) -> None:
+    @on(events.SessionClosed)
+    def _session_closed(self, event: events.SessionClosed) -> None:
         self._settle()
 
-    @on(SteerApplied)
-    def _steered(self, event: SteerApplied) -> None:
+    @on(events.SteerApplied)
+    def _steered(self, event: events.SteerApplied) -> None:
         self._add(UserEntry(key="steer", agent=event.agent, text=event.text, steered=True))
 
-    @on(Compacted)
-    def _compacted(self, event: Compacted) -> None:
+    @on(events.Compacted)
+    def _compacted(self, event: events.Compacted) -> None:
         self._note(_compaction_words(event), event.agent)
 
     # --- turns -----------------------------------------------------------------------------
 
-    @on(TurnStarted)
-    def _turn_started(self, event: TurnStarted) -> None:
+    @on(events.TurnStarted)
+    def _turn_started(self, event: events.TurnStarted) -> None:
         seen = (event.agent, event.turn, event.prompt, event.at)
         if seen in self._turns:
             return
@@ -205,8 +194,8 @@ class ConversationState(Handlers):
             )
         )
 
-    @on(TurnEnded)
-    def _turn_ended(self, event: TurnEnded) -> None:
+    @on(events.TurnEnded)
+    def _turn_ended(self, event: events.TurnEnded) -> None:
         kept = self._settle(
             None if event.agent == MAIN_LANE else event.agent, event.status != "success"
         )
@@ -215,7 +204,7 @@ class ConversationState(Handlers):
         self.failures.turn_ended()
         words = _end_words(event, kept)
         if words and not (event.status == "error" and self.failures.in_turn):
-            level: Level = "error" if event.status == "error" else "info"
+            level: events.Level = "error" if event.status == "error" else "info"
             self._note(words, event.agent, level)
 
     def _settle(self, agent: str | None = None, interrupted: bool = True) -> bool:
@@ -226,8 +215,8 @@ class ConversationState(Handlers):
 
     # --- failures and notes ----------------------------------------------------------------
 
-    @on(Failed)
-    def _failed(self, event: Failed) -> None:
+    @on(events.Failed)
+    def _failed(self, event: events.Failed) -> None:
         if event.kind != NO_PROVIDER or event.prompt or self._said_something():
             self._welcome.miss(event.missing)
             self.failures.add(event)
@@ -237,13 +226,13 @@ class ConversationState(Handlers):
         if not self._welcome.is_shown:
             self._unready = self.failures.add(event)
 
-    def _note(self, text: str, agent: str = MAIN_LANE, level: Level = "info") -> None:
+    def _note(self, text: str, agent: str = MAIN_LANE, level: events.Level = "info") -> None:
         self.list.add(NoteEntry(key="note", agent=agent, text=text, level=level))
 
     # --- sessions --------------------------------------------------------------------------
 
-    @on(SessionOpened)
-    def _session_opened(self, event: SessionOpened) -> None:
+    @on(events.SessionOpened)
+    def _session_opened(self, event: events.SessionOpened) -> None:
         same = event.session_id == self._opened_as
         previous, self._bundle = self._bundle, event.bundle
         self._opened_as = event.session_id
@@ -274,7 +263,7 @@ class ConversationState(Handlers):
             self._note(self._divider)
             self._divider = ""
 
-    def _is_tried_again(self, event: TurnStarted) -> bool:
+    def _is_tried_again(self, event: events.TurnStarted) -> bool:
         """Whether a turn goes on with the prompt of the last one, which is on screen already."""
         if event.agent != MAIN_LANE:
             return False
@@ -290,7 +279,7 @@ class ConversationState(Handlers):
         self.list.add(entry)
 
 
-def _compaction_words(event: Compacted) -> str:
+def _compaction_words(event: events.Compacted) -> str:
     words = f"Compacted {tokens(event.before_tokens)} → {tokens(event.after_tokens)}"
     if event.rows:
         how = "in a summary" if event.strategy == "summary" else "shortened"
@@ -298,7 +287,7 @@ def _compaction_words(event: Compacted) -> str:
     return words
 
 
-def _end_words(event: TurnEnded, kept: bool) -> str:
+def _end_words(event: events.TurnEnded, kept: bool) -> str:
     after = f" after {span(event.duration_ms / 1000)}" if event.duration_ms >= 1000 else ""
     match event.status:
         case "cancelled":

@@ -5,13 +5,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from amplifier_tui.host.events import (
-    ApprovalRequested,
-    ApprovalResolved,
-    ToolEnded,
-    ToolProgress,
-    ToolStarted,
-)
+from amplifier_tui.host import events
 from amplifier_tui.ui.state.conversation.entries import EntryList, ToolEntry, ToolState
 from amplifier_tui.ui.state.section import Handlers, on
 
@@ -88,8 +82,8 @@ class ToolLines(Handlers):
 
     # --- the call --------------------------------------------------------------------------
 
-    @on(ToolStarted)
-    def started(self, event: ToolStarted) -> None:
+    @on(events.ToolStarted)
+    def started(self, event: events.ToolStarted) -> None:
         """The orchestrator accepted a call."""
         key = (event.agent, event.call_id)
         call = self._calls.get(key)
@@ -105,8 +99,8 @@ class ToolLines(Handlers):
         entry.started = call.began = event.at
         self._update_if_changed(entry, before)
 
-    @on(ToolProgress)
-    def progressed(self, event: ToolProgress) -> None:
+    @on(events.ToolProgress)
+    def progressed(self, event: events.ToolProgress) -> None:
         """A running call has more output."""
         call = self._calls.get((event.agent, event.call_id))
         if call is None or call.ended or not event.text:
@@ -116,8 +110,8 @@ class ToolLines(Handlers):
         entry.output = (entry.output + event.text)[-OUTPUT_LIMIT:]
         self._entries.update(entry)
 
-    @on(ToolEnded)
-    def ended(self, event: ToolEnded) -> None:
+    @on(events.ToolEnded)
+    def ended(self, event: events.ToolEnded) -> None:
         """A call is over."""
         key = (event.agent, event.call_id)
         call = self._calls.get(key) or self._open(key, event.tool, {}, started=0.0)
@@ -134,8 +128,8 @@ class ToolLines(Handlers):
 
     # --- approvals -------------------------------------------------------------------------
 
-    @on(ApprovalRequested, live=True)
-    def asked(self, event: ApprovalRequested) -> None:
+    @on(events.ApprovalRequested, live=True)
+    def asked(self, event: events.ApprovalRequested) -> None:
         """A call waits for the user. It may ask before the orchestrator reports its start."""
         if not event.call_id or event.request_id in self._requests:
             return
@@ -151,8 +145,8 @@ class ToolLines(Handlers):
         call.requests.add(event.request_id)
         self._set_state(call.entry, "waiting")
 
-    @on(ApprovalResolved)
-    def answered(self, event: ApprovalResolved) -> None:
+    @on(events.ApprovalResolved)
+    def answered(self, event: events.ApprovalResolved) -> None:
         """A request was answered; a grant lets the call run unless another request holds it."""
         key = self._requests.pop(event.request_id, None)
         call = self._calls.get(key) if key is not None else None
@@ -256,7 +250,7 @@ def parse_arguments(text: str) -> dict[str, Any]:
     return value
 
 
-def _end_state(event: ToolEnded) -> ToolState:
+def _end_state(event: events.ToolEnded) -> ToolState:
     if event.denied:
         return "denied"
     if event.interrupted:

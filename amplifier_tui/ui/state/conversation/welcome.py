@@ -1,18 +1,7 @@
 """The card of an empty session: what is active, what to try, and why it cannot answer."""
 
-from amplifier_tui.host.events import (
-    ApprovalRequested,
-    BlockDelta,
-    BlockEnded,
-    BlockStarted,
-    Failed,
-    HostEvent,
-    ModuleFailed,
-    ModuleMounted,
-    SessionOpened,
-    ToolEnded,
-    ToolStarted,
-)
+from amplifier_tui.host import events
+from amplifier_tui.host.events import HostEvent
 from amplifier_tui.ui.state.conversation.entries import EntryList, ProviderLine, WelcomeEntry
 from amplifier_tui.ui.state.instruments.modules import module_key
 from amplifier_tui.ui.state.section import Handlers, on
@@ -27,21 +16,27 @@ class Welcome(Handlers):
         self._mode = mode
         self._missing: tuple[str, ...] = ()
         self._providers: dict[str, ProviderLine] = {}
-        self._problem: Failed | None = None
+        self._problem: events.Failed | None = None
 
     @property
     def is_shown(self) -> bool:
         """Whether the card is in the conversation."""
         return self._entry is not None
 
-    @on(BlockStarted, BlockDelta, BlockEnded, ToolStarted, ToolEnded)
+    @on(
+        events.BlockStarted,
+        events.BlockDelta,
+        events.BlockEnded,
+        events.ToolStarted,
+        events.ToolEnded,
+    )
     def drop(self, event: HostEvent | None = None) -> None:
         """Take the card out: something was said."""
         if self._entry is not None:
             self._list.remove(self._entry)
             self._entry = None
 
-    def show(self, event: SessionOpened) -> None:
+    def show(self, event: events.SessionOpened) -> None:
         """Put the card in, or tell it what is active now."""
         entry = self._entry
         if entry is None:
@@ -63,13 +58,13 @@ class Welcome(Handlers):
             self._missing += more
             self._refresh()
 
-    @on(ApprovalRequested, live=True)
-    def _asked(self, event: ApprovalRequested) -> None:
+    @on(events.ApprovalRequested, live=True)
+    def _asked(self, event: events.ApprovalRequested) -> None:
         if event.call_id:
             self.drop()
 
-    @on(ModuleFailed)
-    def _provider_failed(self, event: ModuleFailed) -> None:
+    @on(events.ModuleFailed)
+    def _provider_failed(self, event: events.ModuleFailed) -> None:
         if event.kind != "provider":
             return
         name = module_key(event.module_id, event.instance)
@@ -77,15 +72,15 @@ class Welcome(Handlers):
         self.miss(event.missing)
         self._refresh()
 
-    @on(ModuleMounted)
-    def _provider_mounted(self, event: ModuleMounted) -> None:
+    @on(events.ModuleMounted)
+    def _provider_mounted(self, event: events.ModuleMounted) -> None:
         if event.kind != "provider":
             return
         self._providers.pop(module_key(event.module_id, event.instance), None)
         self._problem = None
         self._refresh()
 
-    def unready(self, event: Failed) -> None:
+    def unready(self, event: events.Failed) -> None:
         """No provider is ready: the card says so and what helps."""
         self._problem = event
         self.miss(event.missing)
@@ -95,7 +90,7 @@ class Welcome(Handlers):
         if self._entry is not None and self._tell(self._entry, None):
             self._list.update(self._entry)
 
-    def _tell(self, entry: WelcomeEntry, opened: SessionOpened | None) -> bool:
+    def _tell(self, entry: WelcomeEntry, opened: events.SessionOpened | None) -> bool:
         """Give the card what there is to say; True when that changed it."""
         problem = self._problem
         values: dict[str, object] = {

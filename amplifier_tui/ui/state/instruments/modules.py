@@ -5,23 +5,12 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Literal
 
-from amplifier_tui.host.events import (
-    HookTraced,
-    ModuleFailed,
-    ModuleKind,
-    ModuleLoading,
-    ModuleMounted,
-    ModuleUnmounted,
-    SessionClosed,
-    ToolEnded,
-    ToolStarted,
-    UsageChanged,
-)
+from amplifier_tui.host import events
 from amplifier_tui.ui.state.section import Section, on
 
 ModuleState = Literal["loading", "ready", "failed"]
 
-KIND_ORDER: tuple[ModuleKind, ...] = (
+KIND_ORDER: tuple[events.ModuleKind, ...] = (
     "provider",
     "orchestrator",
     "context",
@@ -49,7 +38,7 @@ class ModuleStatus:
     """
 
     module_id: str
-    kind: ModuleKind
+    kind: events.ModuleKind
     instance: str = ""
     state: ModuleState = "loading"
     since: float = 0.0
@@ -124,14 +113,14 @@ class Modules(Section):
             self.by_key.clear()
             self._changed()
 
-    @on(SessionClosed)
-    def _closed(self, event: SessionClosed) -> None:
+    @on(events.SessionClosed)
+    def _closed(self, event: events.SessionClosed) -> None:
         self._calls.clear()
 
     # --- coming and going ------------------------------------------------------------------
 
-    @on(ModuleLoading)
-    def _loading(self, event: ModuleLoading) -> None:
+    @on(events.ModuleLoading)
+    def _loading(self, event: events.ModuleLoading) -> None:
         key = module_key(event.module_id, event.instance)
         known = self.by_key.get(key)
         if known is not None and known.state != "failed":
@@ -141,8 +130,8 @@ class Modules(Section):
         )
         self._changed()
 
-    @on(ModuleMounted)
-    def _mounted(self, event: ModuleMounted) -> None:
+    @on(events.ModuleMounted)
+    def _mounted(self, event: events.ModuleMounted) -> None:
         info = self._get(event.module_id, event.kind, event.instance)
         before = _mount_facts(info)
         info.state = "ready"
@@ -155,8 +144,8 @@ class Modules(Section):
         if _mount_facts(info) != before:
             self._changed()
 
-    @on(ModuleFailed)
-    def _failed(self, event: ModuleFailed) -> None:
+    @on(events.ModuleFailed)
+    def _failed(self, event: events.ModuleFailed) -> None:
         info = self._get(event.module_id, event.kind, event.instance)
         before = _mount_facts(info)
         info.state = "failed"
@@ -168,12 +157,12 @@ class Modules(Section):
         if _mount_facts(info) != before:
             self._changed()
 
-    @on(ModuleUnmounted)
-    def _unmounted(self, event: ModuleUnmounted) -> None:
+    @on(events.ModuleUnmounted)
+    def _unmounted(self, event: events.ModuleUnmounted) -> None:
         if self.by_key.pop(module_key(event.module_id, event.instance), None) is not None:
             self._changed()
 
-    def _get(self, module_id: str, kind: ModuleKind, instance: str) -> ModuleStatus:
+    def _get(self, module_id: str, kind: events.ModuleKind, instance: str) -> ModuleStatus:
         key = module_key(module_id, instance)
         info = self.by_key.get(key)
         if info is None:
@@ -190,8 +179,8 @@ class Modules(Section):
 
     # --- work ------------------------------------------------------------------------------
 
-    @on(ToolStarted, live=True)
-    def _call_started(self, event: ToolStarted) -> None:
+    @on(events.ToolStarted, live=True)
+    def _call_started(self, event: events.ToolStarted) -> None:
         call = (event.agent, event.call_id)
         if call in self._calls:
             return
@@ -202,8 +191,8 @@ class Modules(Section):
         info.calls += 1
         self.touch()
 
-    @on(ToolEnded, live=True)
-    def _call_ended(self, event: ToolEnded) -> None:
+    @on(events.ToolEnded, live=True)
+    def _call_ended(self, event: events.ToolEnded) -> None:
         info = self._calls.pop((event.agent, event.call_id), None)
         if info is not None and info.last_ms != event.duration_ms:
             info.last_ms = event.duration_ms
@@ -220,8 +209,8 @@ class Modules(Section):
             }
         return names.tools.get(tool)
 
-    @on(HookTraced)
-    def _traced(self, event: HookTraced) -> None:
+    @on(events.HookTraced)
+    def _traced(self, event: events.HookTraced) -> None:
         if event.event in _RESPONSES:
             self._responded(event)
         for handler in event.handlers:
@@ -252,7 +241,7 @@ class Modules(Section):
             )
         return handlers[name]
 
-    def _responded(self, event: HookTraced) -> None:
+    def _responded(self, event: events.HookTraced) -> None:
         # Providers report `llm:response`, orchestrators `provider:response` for the same call.
         if self._provider_event == "llm:response" != event.event:
             return
@@ -278,8 +267,8 @@ class Modules(Section):
         ready = [info for info in providers if info.state == "ready"]
         return ready[0] if len(ready) == 1 else None
 
-    @on(UsageChanged)
-    def _uses_model(self, event: UsageChanged) -> None:
+    @on(events.UsageChanged)
+    def _uses_model(self, event: events.UsageChanged) -> None:
         info = self._provider(event.provider) if event.model else None
         if info is not None and info.model != event.model:
             info.model = event.model

@@ -21,14 +21,9 @@ class Piece:
 
     Most entries are one piece; a long text is many, so that none costs much to render.
 
-    Attributes:
-        item: The entry it belongs to.
-        source: Clean Markdown, for prose.
-        context: The Markdown constructs open where the source begins.
-        index: Its place among all pieces; ask the document, which keeps it up to date.
-        lines: Its rows, when they are in memory.
-        strips: The painted rows, by row.
-        epoch: The document's epoch in which its height was measured; -1 for an estimate.
+    `source` is clean Markdown, for prose; `index` is kept up to date by the document, which is to
+    be asked for it; `epoch` is that of the document when the height was measured, -1 for an
+    estimate.
     """
 
     item: "DrawnEntry"
@@ -64,17 +59,9 @@ class Piece:
 class DrawnEntry:
     """An entry on screen.
 
-    Attributes:
-        entry: What the state says.
-        gap: How many blank rows precede it.
-        lane: The sub-agent to name above it, or empty.
-        nested: Whether it belongs to a sub-agent, and is indented.
-        pieces: Its rows.
-        split: Whether the pieces hold the text; a text is cut when it is first looked at.
-        opened: What the user chose about its details; None leaves it to the entry.
-        references: The Markdown link references of its text.
-        since: When it began to stream, on the view's clock; 0 when it came whole.
-        took: How many seconds it streamed.
+    `gap` blank rows and the name of a sub-agent (`lane`) precede it. Its text is cut into pieces
+    (`split`) when it is first looked at. `opened` is what the user chose about its details. It
+    began to stream at `since` on the view's clock (0: it came whole), for `took` seconds.
     """
 
     entry: ConversationEntry

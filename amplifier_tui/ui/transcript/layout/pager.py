@@ -6,6 +6,7 @@ is about to be visible before it is painted, and holds one row of text, the anch
 
 from typing import NamedTuple
 
+from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
 
@@ -79,22 +80,19 @@ class Pager:
         self.follow = self._row_of(anchor) - at >= self.end
         return self._settle(anchor, at)
 
-    def refit(self, before: int) -> int:
-        """Settle after the width changed, given the height of the anchor's piece before."""
-        anchor = self._top
-        if anchor is not None and self._document.index(anchor.piece) >= 0:
-            self._document.measure(anchor.piece)
-            after = self._document.heights[self._document.index(anchor.piece)]
+    def refit(self, column: Column) -> int:
+        """Take another width; the row of the anchor moves with its piece's height."""
+        document, anchor = self._document, self._top
+        index = document.index(anchor.piece) if anchor is not None else -1
+        before = document.heights[index] if index >= 0 else 0
+        document.fit(column)
+        if anchor is not None and index >= 0:
+            document.measure(anchor.piece)
+            after = document.heights[document.index(anchor.piece)]
             if anchor.line and before:
                 line = min(max(0, after - 1), anchor.line * after // before)
                 self._top = anchor._replace(line=line)
         return self.settle()
-
-    def top_height(self) -> int:
-        """Return the height of the anchor's piece, or 0."""
-        anchor = self._top
-        index = self._document.index(anchor.piece) if anchor is not None else -1
-        return self._document.heights[index] if index >= 0 else 0
 
     def reset(self) -> None:
         """Forget everything: another conversation."""
