@@ -136,11 +136,6 @@ async def mount_context(
 ) -> Callable[[], None]:
     """Mount a context module's manager, with what others ask of it.
 
-    Args:
-        coordinator: The session's coordinator.
-        manager: The manager.
-        name: Id of the module.
-
     Returns:
         A function that stops listening to the session.
     """

@@ -166,9 +166,6 @@ class ContextPipeline:
     def register(self, hooks: Any) -> Callable[[], None]:
         """Follow the turns of a session by its events, where nobody calls `turn`.
 
-        Args:
-            hooks: Its hook registry.
-
         Returns:
             A function that ends it.
         """

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from amplifier_tui.base.files import move_aside, write_atomic
-from amplifier_tui.context.compaction.decisions import packed, unpacked
+from amplifier_tui.context.compaction.decisions import Decisions
 from amplifier_tui.context.pipeline import STATE_KEY
 
 logger = logging.getLogger(__name__)
@@ -81,10 +80,6 @@ def _encode(data: Any) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-_SEQ: Final = re.compile(r"\d+(?=$|[.+])")
-"""The row's number at the beginning of its key, and of the keys of what stands in its place."""
-
-
 def state_before(data: Mapping[str, Any], row: int) -> dict[str, Any]:
     """Return a state as it may be for the first rows of a ledger.
 
@@ -100,47 +95,8 @@ def state_before(data: Mapping[str, Any], row: int) -> dict[str, Any]:
     state = dict(state) if isinstance(state, Mapping) else {}
     own = state.get(STATE_KEY)
     if isinstance(own, Mapping):
-        state[STATE_KEY] = {
-            **own,
-            "decisions": _decisions(own.get("decisions"), row),
-            "anchor": None,
-        }
+        decisions = Decisions()
+        decisions.restore(own.get("decisions"))
+        decisions.keep_before(row)
+        state[STATE_KEY] = {**own, "decisions": decisions.to_dict(), "anchor": None}
     return {**data, "state": state}
-
-
-def _decisions(saved: Any, row: int) -> dict[str, Any]:
-    saved = saved if isinstance(saved, Mapping) else {}
-    models = saved.get("models")
-    return {
-        "models": {
-            model: {
-                "rows": _rows(decided.get("rows"), row),
-                "resume_at": 0,
-                "summaries": _summaries(decided.get("summaries"), row),
-            }
-            for model, decided in (models.items() if isinstance(models, Mapping) else ())
-            if isinstance(decided, Mapping)
-        },
-        "summaries": _summaries(saved.get("summaries"), row),
-    }
-
-
-def _rows(saved: Any, row: int) -> dict[str, list[str]]:
-    kinds = saved.items() if isinstance(saved, Mapping) else ()
-    return {
-        kind: packed([key for key in unpacked(keys) if _is_before(key, row)])
-        for kind, keys in kinds
-        if isinstance(keys, list)
-    }
-
-
-def _summaries(saved: Any, row: int) -> list[Any]:
-    found = saved if isinstance(saved, list) else []
-    return [
-        summary for summary in found if all(_is_before(key, row) for key in summary.get("keys", ()))
-    ]
-
-
-def _is_before(key: str, row: int) -> bool:
-    number = _SEQ.match(key)
-    return number is None or int(number.group()) < row

@@ -84,13 +84,7 @@ def input_messages(entries: Sequence[Entry], start: int) -> list[Message]:
 
 
 def answer_of(ledger: Ledger, turn: ProviderTurn, agent_id: str) -> AgentResponse:
-    """Return what was answered in a turn.
-
-    Args:
-        ledger: The session's rows.
-        turn: The turn.
-        agent_id: Who answered.
-    """
+    """Return what was answered in a turn."""
     rows = ledger.entries[turn.answered_from :]
     messages = [
         Message.from_kernel(copy_plain(entry.message))

@@ -62,11 +62,7 @@ class FunctionTool:
         return {"type": "object", "properties": properties, "required": required}
 
     async def execute(self, input: dict[str, Any]) -> ToolResult:
-        """Call the function.
-
-        Args:
-            input: Its arguments by name.
-        """
+        """Call the function."""
         outcome = self._function(**input)
         return ToolResult(output=await outcome if inspect.isawaitable(outcome) else outcome)
 
@@ -96,12 +92,7 @@ def tool_specs(tools: Mapping[str, Any]) -> list[ToolSpec]:
 
 
 async def run_call(call: ToolCall, tools: Mapping[str, Any]) -> Message:
-    """Run a tool call and return its result; what goes wrong is the result.
-
-    Args:
-        call: The call.
-        tools: Tools by name.
-    """
+    """Run a tool call and return its result; what goes wrong is the result."""
     tool = tools.get(call.name)
     problem = getattr(call, "arguments_error", None)
     if tool is None:

@@ -109,11 +109,7 @@ class HistoryProvider(ContextProvider, ABC):
             await self.save_messages(context.session_id, messages, state=state)
 
     def messages_to_store(self, context: SessionContext) -> list[Message]:
-        """Return what the flags say of a run, without the marks that only hold during it.
-
-        Args:
-            context: The run.
-        """
+        """Return what the flags say of a run, without the marks that only hold during it."""
         found: list[Message] = []
         if self.store_context_messages:
             if self.store_context_from:

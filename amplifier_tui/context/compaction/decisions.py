@@ -142,6 +142,14 @@ class Decisions:
             decided.resume_at, decided.warned = 0, False
             decided.summaries = tuple(s for s in decided.summaries if covered.isdisjoint(s.keys))
 
+    def keep_before(self, row: int) -> None:
+        """Forget what was decided about rows from this one on, and summaries of any of them."""
+        for decided in self._by_model.values():
+            kept = {k: decision for k, decision in decided.rows.items() if _is_before(k, row)}
+            decided.rows, decided.resume_at = kept, 0
+            decided.summaries = tuple(_summaries_before(decided.summaries, row))
+        self.summaries = list(_summaries_before(self.summaries, row))
+
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-native data: by model and kind, the keys."""
         models = {}
@@ -229,3 +237,16 @@ def unpacked(saved: Iterable[Any]) -> Iterator[str]:
             numbers = range(int(first), int(last or first) + 1)
             if len(numbers) < _LONGEST_RUN:
                 yield from map(str, numbers)
+
+
+_SEQ: Final = re.compile(r"\d+(?=$|[.+])")
+"""The row's number at the beginning of its key, and of the keys of what stands in its place."""
+
+
+def _is_before(key: str, row: int) -> bool:
+    number = _SEQ.match(key)
+    return number is None or int(number.group()) < row
+
+
+def _summaries_before(summaries: Iterable[Summary], row: int) -> Iterator[Summary]:
+    return (summary for summary in summaries if all(_is_before(key, row) for key in summary.keys))

@@ -59,9 +59,6 @@ def open_database(path: Path) -> tuple[sqlite3.Connection, str]:
 
     A file of another version, and one that is damaged, is moved aside.
 
-    Args:
-        path: The file.
-
     Returns:
         The connection, and what to tell the user, or "".
 

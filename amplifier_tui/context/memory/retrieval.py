@@ -41,12 +41,7 @@ class Retriever(Protocol):
     """Finds what fits a query, by words, by vectors, in a service."""
 
     async def search(self, query: str, k: int) -> Sequence[Memory]:
-        """Return the best matches, the best first.
-
-        Args:
-            query: What the user said.
-            k: How many at most.
-        """
+        """Return the best matches, the best first."""
         ...
 
 
@@ -87,9 +82,6 @@ def bigrams(text: str) -> str:
 
 def match_expression(query: str) -> str:
     """Return the FTS5 expression that finds what shares terms with a query.
-
-    Args:
-        query: What the user said.
 
     Returns:
         The expression; empty where the query has no terms.

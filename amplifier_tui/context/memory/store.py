@@ -96,9 +96,6 @@ class MemoryStore:
     async def forget(self, memory_id: int) -> bool:
         """Delete a memory.
 
-        Args:
-            memory_id: Its number.
-
         Returns:
             Whether there was one.
 

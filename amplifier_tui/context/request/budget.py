@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeGuard
 
 from pydantic import AliasChoices, Field, ValidationInfo, field_validator
@@ -85,45 +85,38 @@ class BudgetPolicy:
             token_budget: An explicit limit; it wins.
             provider: Whose window to fit otherwise, from ``get_info().defaults``.
         """
-        told = _told(provider)
+        told, most = _told(provider), self.max_tokens
         if token_budget is not None:
-            limit = max(0, token_budget)
-            return self._parts(
-                replace(_EMPTY, window=told.window, limit=limit, provenance="explicit"), told.model
-            )
+            return self._made(told, max(0, token_budget), "explicit", told.window)
         if told.window:
             window = told.window if self.window is None else min(told.window, self.window)
-            capped = window < told.window
             limit = _input_limit(window, told.output)
-            if self.max_tokens is not None and self.max_tokens < limit:
-                limit, capped = self.max_tokens, True
+            capped = window < told.window or (most is not None and most < limit)
+            limit = limit if most is None else min(limit, most)
             reserve = min(told.output, max(0, window - limit - SAFETY_MARGIN))
-            base = Budget(
-                window, reserve, SAFETY_MARGIN, limit, 0, 0, "capped" if capped else "provider"
-            )
-            return self._parts(base, told.model)
+            source: Provenance = "capped" if capped else "provider"
+            return self._made(told, limit, source, window, reserve, SAFETY_MARGIN)
         if self.window is not None:
-            limit = _input_limit(self.window, reserve := self.window // 8)
-            if self.max_tokens is not None:
-                limit = min(limit, self.max_tokens)
-            base = Budget(self.window, reserve, SAFETY_MARGIN, limit, 0, 0, "configured")
-            return self._parts(base, told.model)
-        if self.max_tokens is not None:
-            base = replace(_EMPTY, limit=self.max_tokens, provenance="configured")
-        else:
-            base = replace(_EMPTY, limit=DEFAULT_LIMIT, provenance="fallback")
-        return self._parts(base, told.model)
+            reserve = self.window // 8
+            limit = _input_limit(self.window, reserve)
+            limit = limit if most is None else min(limit, most)
+            return self._made(told, limit, "configured", self.window, reserve, SAFETY_MARGIN)
+        if most is not None:
+            return self._made(told, most, "configured")
+        return self._made(told, DEFAULT_LIMIT, "fallback")
 
-    def _parts(self, base: Budget, model: str) -> Budget:
-        return replace(
-            base,
-            trigger=int(base.limit * self.threshold),
-            target=int(base.limit * min(self.target, self.threshold)),
-            model=model,
-        )
-
-
-_EMPTY: Final = Budget(0, 0, 0, 0, 0, 0, "fallback")
+    def _made(
+        self,
+        told: _Told,
+        limit: int,
+        provenance: Provenance,
+        window: int = 0,
+        reserve: int = 0,
+        margin: int = 0,
+    ) -> Budget:
+        trigger = int(limit * self.threshold)
+        target = int(limit * min(self.target, self.threshold))
+        return Budget(window, reserve, margin, limit, trigger, target, provenance, model=told.model)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,12 +53,7 @@ class Meter:
         return self._anchor
 
     def sent(self, estimate: int, model: str) -> None:
-        """Note that a request goes out.
-
-        Args:
-            estimate: Its estimated tokens.
-            model: Key of its budget.
-        """
+        """Note that a request goes out."""
         self._sent = (estimate, model)
 
     def counted(self, usage: Any) -> bool:

@@ -121,9 +121,6 @@ async def _ask(factory: SystemPromptFactory) -> AttributedPrompt:
 def split_prompt(prompt: str) -> list[Part]:
     """Split a prompt on its ``<context_file paths="…">`` blocks.
 
-    Args:
-        prompt: The whole prompt.
-
     Returns:
         ``system`` with what is no file, ``file:<path or mention>`` with each block. The texts
         joined by nothing are the prompt.
@@ -161,9 +158,6 @@ def join_parts(parts: Iterable[Part]) -> str:
 
 def tool_schema_tokens(tools: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
     """Measure what the model is told about the tools.
-
-    Args:
-        tools: Mounted tools by name.
 
     Returns:
         By source, ``tools:<module>`` or the provider that added it: how many tools, and their

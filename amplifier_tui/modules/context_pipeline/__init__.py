@@ -66,10 +66,6 @@ async def mount(
 ) -> Callable[[], Awaitable[None]]:
     """Mount the context manager and its pipeline.
 
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
     Returns:
         A cleanup that closes what the providers opened.
 

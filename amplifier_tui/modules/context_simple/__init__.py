@@ -74,10 +74,6 @@ async def mount(
 ) -> Callable[[], None]:
     """Mount the context manager.
 
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
     Returns:
         A cleanup that stops listening to the session.
 

@@ -27,10 +27,6 @@ __amplifier_module_type__ = "orchestrator"
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
     """Mount the orchestrator.
 
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
     Raises:
         ValueError: A value makes no sense.
     """

@@ -8,6 +8,7 @@ gets are the included ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Protocol
 from uuid import uuid4
 
@@ -65,6 +66,7 @@ async def apply_compaction(
     return included_messages(messages)
 
 
+@dataclass(eq=False)
 class TruncationStrategy:
     """Leaves out the oldest groups when there is too much; never the last one.
 
@@ -78,39 +80,37 @@ class TruncationStrategy:
         ValueError: ``compact_to`` is more than ``max_n``, or one of them is negative.
     """
 
-    def __init__(
-        self,
-        max_n: int,
-        compact_to: int,
-        *,
-        tokenizer: TokenizerProtocol | None = None,
-        preserve_system: bool = True,
-    ) -> None:
-        if not 0 <= compact_to <= max_n:
-            raise ValueError(f"compact_to ({compact_to}) must be between 0 and max_n ({max_n})")
-        self._max_n = max_n
-        self._compact_to = compact_to
-        self._tokenizer = tokenizer
-        self._preserve_system = preserve_system
+    max_n: int
+    compact_to: int
+    _: KW_ONLY
+    tokenizer: TokenizerProtocol | None = None
+    preserve_system: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.compact_to <= self.max_n:
+            raise ValueError(
+                f"compact_to ({self.compact_to}) must be between 0 and max_n ({self.max_n})"
+            )
 
     async def __call__(self, messages: list[Message]) -> bool:
         """Leave out the oldest groups."""
-        groups = included_groups(messages, self._tokenizer)
-        if self._size(messages) <= self._max_n:
+        groups = included_groups(messages, self.tokenizer)
+        if self._size(messages) <= self.max_n:
             return False
         changed = False
-        for group in _removable(groups, self._preserve_system):
-            if self._size(messages) <= self._compact_to:
+        for group in _removable(groups, self.preserve_system):
+            if self._size(messages) <= self.compact_to:
                 break
             changed = _exclude_group(group, "truncation") or changed
         return changed
 
     def _size(self, messages: Sequence[Message]) -> int:
-        if self._tokenizer is not None:
+        if self.tokenizer is not None:
             return included_token_count(messages)
         return len(included_messages(messages))
 
 
+@dataclass(eq=False)
 class SlidingWindowStrategy:
     """Keeps the last groups, always.
 
@@ -122,20 +122,24 @@ class SlidingWindowStrategy:
         ValueError: It is less than one.
     """
 
-    def __init__(self, keep_last_groups: int, *, preserve_system: bool = True) -> None:
-        self._keep = _at_least_one(keep_last_groups, "keep_last_groups")
-        self._preserve_system = preserve_system
+    keep_last_groups: int
+    _: KW_ONLY
+    preserve_system: bool = True
+
+    def __post_init__(self) -> None:
+        _check(self.keep_last_groups, "keep_last_groups", least=1)
 
     async def __call__(self, messages: list[Message]) -> bool:
         """Leave out all but the last groups."""
         groups = [
             group
             for group in included_groups(messages)
-            if not (self._preserve_system and group.kind == "system")
+            if not (self.preserve_system and group.kind == "system")
         ]
-        return _exclude_all(groups[: -self._keep], "sliding_window")
+        return _exclude_all(groups[: -self.keep_last_groups], "sliding_window")
 
 
+@dataclass(eq=False)
 class SelectiveToolCallCompactionStrategy:
     """Leaves out tool calls with their results, but for the last ones.
 
@@ -146,14 +150,17 @@ class SelectiveToolCallCompactionStrategy:
         ValueError: It is negative.
     """
 
-    def __init__(self, keep_last_tool_call_groups: int = 1) -> None:
-        self._keep = _not_negative(keep_last_tool_call_groups, "keep_last_tool_call_groups")
+    keep_last_tool_call_groups: int = 1
+
+    def __post_init__(self) -> None:
+        _check(self.keep_last_tool_call_groups, "keep_last_tool_call_groups", least=0)
 
     async def __call__(self, messages: list[Message]) -> bool:
         """Leave out the older tool calls."""
-        return _exclude_all(_older_calls(messages, self._keep), "tool_call")
+        return _exclude_all(_older_calls(messages, self.keep_last_tool_call_groups), "tool_call")
 
 
+@dataclass(eq=False)
 class ToolResultCompactionStrategy:
     """Puts one line in the place of a tool call and its results, but for the last ones.
 
@@ -164,12 +171,14 @@ class ToolResultCompactionStrategy:
         ValueError: It is negative.
     """
 
-    def __init__(self, keep_last_tool_call_groups: int = 1) -> None:
-        self._keep = _not_negative(keep_last_tool_call_groups, "keep_last_tool_call_groups")
+    keep_last_tool_call_groups: int = 1
+
+    def __post_init__(self) -> None:
+        _check(self.keep_last_tool_call_groups, "keep_last_tool_call_groups", least=0)
 
     async def __call__(self, messages: list[Message]) -> bool:
         """Replace the older tool calls."""
-        older = _older_calls(messages, self._keep)
+        older = _older_calls(messages, self.keep_last_tool_call_groups)
         for group in older:
             line = _results_line(group)
             place = next(i for i, m in enumerate(messages) if m is group.messages[0])
@@ -182,6 +191,7 @@ class ToolResultCompactionStrategy:
         return bool(older)
 
 
+@dataclass(eq=False)
 class TokenBudgetComposedStrategy:
     """Runs strategies one after the other until the tokens fit.
 
@@ -195,37 +205,30 @@ class TokenBudgetComposedStrategy:
         early_stop: Whether to stop as soon as it fits.
     """
 
-    def __init__(
-        self,
-        token_budget: int,
-        tokenizer: TokenizerProtocol | None = None,
-        strategies: Sequence[CompactionStrategy] = (),
-        *,
-        early_stop: bool = True,
-    ) -> None:
-        self._budget = token_budget
-        self._tokenizer = tokenizer or CharacterEstimatorTokenizer()
-        self._strategies = tuple(strategies)
-        self._early_stop = early_stop
+    token_budget: int
+    tokenizer: TokenizerProtocol | None = None
+    strategies: Sequence[CompactionStrategy] = ()
+    _: KW_ONLY
+    early_stop: bool = True
 
     async def __call__(self, messages: list[Message]) -> bool:
         """Run the strategies."""
         if self._fits(messages):
             return False
         changed = False
-        for strategy in self._strategies:
+        for strategy in self.strategies:
             changed = await strategy(messages) or changed
-            if self._fits(messages) and self._early_stop:
+            if self._fits(messages) and self.early_stop:
                 return changed
-        for group in _removable(included_groups(messages, self._tokenizer), True):
+        for group in _removable(included_groups(messages, self.tokenizer), True):
             if self._fits(messages):
                 break
             changed = _exclude_group(group, "token_budget") or changed
         return changed
 
     def _fits(self, messages: list[Message]) -> bool:
-        annotate_message_groups(messages, self._tokenizer)
-        return included_token_count(messages) <= self._budget
+        annotate_message_groups(messages, self.tokenizer)
+        return included_token_count(messages) <= self.token_budget
 
 
 class ContextWindowCompactionStrategy:
@@ -334,13 +337,7 @@ def _plain(result: Any) -> str:
     return "" if result is None else str(result)
 
 
-def _at_least_one(value: int, name: str) -> int:
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, not {value}")
-    return value
-
-
-def _not_negative(value: int, name: str) -> int:
-    if value < 0:
-        raise ValueError(f"{name} must not be negative, not {value}")
-    return value
+def _check(value: int, name: str, *, least: int) -> None:
+    if value < least:
+        wanted = f"be at least {least}" if least else "not be negative"
+        raise ValueError(f"{name} must {wanted}, not {value}")
