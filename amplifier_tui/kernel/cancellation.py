@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
 
+from amplifier_tui.base.calls import awaited
 from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
 
 logger = logging.getLogger(__name__)
@@ -127,9 +127,7 @@ class CancellationToken:
         baseline = cancel_requests()
         for callback in tuple(self._callbacks):
             try:
-                outcome = callback()
-                if inspect.isawaitable(outcome):
-                    await outcome
+                await awaited(callback())
             except asyncio.CancelledError as error:
                 if is_genuine_cancellation(baseline):
                     fatal = fatal or error

@@ -4,11 +4,11 @@ Everything here works without a session, a network or a model.
 """
 
 import asyncio
-import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, ClassVar, Final
 from unittest.mock import AsyncMock, Mock
 
+from amplifier_tui.base.calls import awaited
 from amplifier_tui.kernel.hooks.event_data import as_dict
 from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ToolCall, Usage
 from amplifier_tui.kernel.models import HookResult, ModelInfo, ProviderInfo, ToolResult
@@ -201,9 +201,7 @@ async def wait_for(condition: Callable[[], bool | Awaitable[bool]], timeout: flo
     loop = asyncio.get_running_loop()
     end = loop.time() + timeout
     while True:
-        holds = condition()
-        if inspect.isawaitable(holds):
-            holds = await holds
+        holds = await awaited(condition())
         if holds:
             return True
         if loop.time() >= end:

@@ -1,10 +1,10 @@
 """What comes of a hook result: context, questions, messages (spec 002, process_hook_result)."""
 
-import inspect
 import logging
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
+from amplifier_tui.base.calls import awaited
 from amplifier_tui.base.text import encodable
 from amplifier_tui.kernel.frontend import ApprovalTimeoutError, HookApprovalSystem
 from amplifier_tui.kernel.hooks.results import injections_of, projection
@@ -70,9 +70,7 @@ async def _inject(
         if item.ephemeral or add_message is None:
             left.append(item)
             continue
-        outcome = add_message(_message(item))
-        if inspect.isawaitable(outcome):
-            await outcome
+        await awaited(add_message(_message(item)))
     if left:
         return changed(result, **projection(left))
     return changed(result, action="continue", context_injection=None, context_injections=[])
@@ -155,8 +153,7 @@ async def _ask_user(
             decision = asker.request_approval(
                 prompt, options, result.approval_timeout, result.approval_default
             )
-        if inspect.isawaitable(decision):
-            decision = await decision
+        decision = await awaited(decision)
     except ApprovalTimeoutError as error:
         return _timed_out(error.default or result.approval_default, prompt, hook_name)
     if not isinstance(decision, str):
@@ -201,8 +198,6 @@ async def _show(coordinator: ResultTarget, result: HookResult, hook_name: str) -
         logger.info("Hook message (%s, from %s): %s", level, source, message)
         return
     try:
-        outcome = display.show_message(message, level, source)
-        if inspect.isawaitable(outcome):
-            await outcome
+        await awaited(display.show_message(message, level, source))
     except Exception:
         logger.exception("The display system could not show a message of %s", source)

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
+from amplifier_tui.base.calls import awaited
+
 logger = logging.getLogger(__name__)
 
 
@@ -75,9 +77,7 @@ async def collect_contributions(
     for contributor in tuple(channels.get(channel, ())):
         name = contributor["name"]
         try:
-            offered = contributor["callback"]()
-            if inspect.isawaitable(offered):
-                offered = await offered
+            offered = await awaited(contributor["callback"]())
         except asyncio.CancelledError:
             if is_genuine_cancellation(baseline):
                 raise
@@ -116,9 +116,7 @@ async def run_cleanups(functions: list[Any], failures: list[tuple[str, Exception
             if not callable(function):
                 continue
             try:
-                outcome = function()
-                if inspect.isawaitable(outcome):
-                    await outcome
+                await awaited(function())
             except Exception as error:
                 logger.error("Error during cleanup: %s", error, exc_info=error)
                 failures.append((getattr(function, "__qualname__", repr(function)), error))

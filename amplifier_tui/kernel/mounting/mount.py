@@ -8,12 +8,12 @@ points and handlers are as they were. The failure is logged and announced as
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from amplifier_tui.base.calls import awaited
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.mounting.callbacks import contained
@@ -86,8 +86,7 @@ async def call_mount(
     clock = asyncio.timeout(limit)
     try:
         async with clock:
-            outcome = mount(coordinator, config)
-            return await outcome if inspect.isawaitable(outcome) else outcome
+            return await awaited(mount(coordinator, config))
     except TimeoutError as error:
         if not clock.expired():
             raise
@@ -247,6 +246,4 @@ async def _call(
     function = coordinator.get_capability(capability)
     if function is None:
         return
-    outcome = function(coordinator, copy_plain(spec), *details)
-    if inspect.isawaitable(outcome):
-        await outcome
+    await awaited(function(coordinator, copy_plain(spec), *details))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
+from amplifier_tui.base.calls import awaited
 from amplifier_tui.kernel.mounting.callbacks import MANY, missing_keywords, positional_parameters
 from amplifier_tui.kernel.mounting.errors import (
     BrokenModuleError,
@@ -95,9 +95,7 @@ async def resolve_module(resolver: Any, module_id: str, hint: Any) -> Path:
     if not callable(function):
         raise _no_source(module_id, resolver, "it has no resolve()")
     positional, keywords = _arguments(function, hint)
-    source = function(module_id, *positional, **keywords)
-    if inspect.isawaitable(source):
-        source = await source
+    source = await awaited(function(module_id, *positional, **keywords))
     if source is None:
         raise ModuleNotFoundError(f"The resolver has no source for module '{module_id}'")
     if isinstance(source, str | PathLike):
@@ -106,9 +104,7 @@ async def resolve_module(resolver: Any, module_id: str, hint: Any) -> Path:
     if not callable(resolve):
         found = f"its answer is {type(source).__name__}, neither a path nor a source with resolve()"
         raise _no_source(module_id, resolver, found)
-    place = resolve()
-    if inspect.isawaitable(place):
-        place = await place
+    place = await awaited(resolve())
     if not isinstance(place, str | PathLike):
         found = f"its source resolved to {type(place).__name__}, not to a path"
         raise _no_source(module_id, resolver, found)

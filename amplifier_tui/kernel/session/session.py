@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 from datetime import UTC, datetime
 from threading import Lock
@@ -11,6 +10,7 @@ from typing import Any, Final, Literal, Self
 from uuid import uuid4
 from weakref import WeakSet
 
+from amplifier_tui.base.calls import awaited
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
@@ -177,9 +177,7 @@ class AmplifierSession:
         if clean is None:
             return
         try:
-            outcome = clean()
-            if inspect.isawaitable(outcome):
-                await outcome
+            await awaited(clean())
         except Exception as error:
             logger.error("Error during cleanup: %s", error, exc_info=error)
 

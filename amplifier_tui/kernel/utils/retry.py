@@ -1,7 +1,6 @@
 """Trying again when a provider fails for a while."""
 
 import asyncio
-import inspect
 import math
 import random
 import warnings
@@ -10,6 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
 
+from amplifier_tui.base.calls import awaited
 from amplifier_tui.kernel.llm_errors import (
     AccessDeniedError,
     AuthenticationError,
@@ -166,9 +166,7 @@ async def retry_with_backoff(
             delay = compute_delay(policy, attempt, error.retry_after, error.delay_multiplier)
             attempt += 1
             if on_retry is not None:
-                outcome = on_retry(attempt, delay, error)
-                if inspect.isawaitable(outcome):
-                    await outcome
+                await awaited(on_retry(attempt, delay, error))
         # Outside of the handler: while we wait, the error is over.
         await asyncio.sleep(delay)
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final
 
 import pytest
 
+from amplifier_tui.base.calls import awaited
 from amplifier_tui.kernel.hooks import HookResult, HookTrace
 from amplifier_tui.kernel.hooks.results import INVALID_RESPONSE
 from amplifier_tui.kernel.llm_errors import LLMError
@@ -200,8 +201,7 @@ async def _call_internal(context: Any, name: str) -> tuple[bool, Any]:
         inspect.signature(method).bind()
     except TypeError:
         return False, None
-    outcome = method()
-    return True, await outcome if inspect.isawaitable(outcome) else outcome
+    return True, await awaited(method())
 
 
 _SAMPLE: Final = {
@@ -256,9 +256,7 @@ class HookBehaviorTests:
     async def test_cleanup_does_not_raise(self, hook_cleanup: Any) -> None:
         """Cleaning up works; it is going to be called once more after the test."""
         if hook_cleanup is not None:
-            outcome = hook_cleanup()
-            if inspect.isawaitable(outcome):
-                await outcome
+            await awaited(hook_cleanup())
 
     async def test_handler_does_not_crash_on_malformed_data(
         self, hook_cleanup: Any, coordinator: Any
