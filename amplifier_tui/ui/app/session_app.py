@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from textual.app import App
 
@@ -15,6 +15,8 @@ from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.terminal.leave import Farewell
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
+
     from amplifier_tui.host.client import SessionClient
     from amplifier_tui.host.events import Level
     from amplifier_tui.ui.app.main_screen import MainScreen
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.state.session import SessionState
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class SessionApp(App[Farewell]):
@@ -66,6 +69,14 @@ class SessionApp(App[Farewell]):
     def say(self, text: str, level: Level = "info") -> None:
         """Show a line in the status bar and keep it in the notice history."""
         self.main.say(text, level)
+
+    def ask(self, dialog: Screen[T], then: Callable[[T], Any]) -> None:
+        """Open a dialog; `then` gets its answer, and nothing where it was closed without one."""
+
+        def answered(answer: T | None) -> Any:
+            return then(answer) if answer is not None else None
+
+        self.push_screen(dialog, answered)
 
     async def run_by_id(self, action_id: str, argument: str = "") -> None:
         """Run an action of the table, as a chord, the palette or a slash command does."""

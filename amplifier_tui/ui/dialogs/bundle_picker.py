@@ -77,13 +77,11 @@ class BundlePicker(AskingPicker[BundleCard]):
         self._previews: dict[str, BundlePreview] = {}
         self.carry = True
 
-    def aside(self) -> ComposeResult:
-        """Make the preview."""
+    def _aside(self) -> ComposeResult:
         with VerticalScroll(id="preview", can_focus=False):
             yield Static(id="preview-text", markup=False)
 
-    def choices(self) -> Sequence[KeyChoice]:
-        """Return the keys, with what becomes of the conversation."""
+    def _choices(self) -> Sequence[KeyChoice]:
         words = "Conversation comes along" if self.carry else "Start with an empty conversation"
         return (
             KeyChoice("enter", "Switch", "choose"),
@@ -91,16 +89,13 @@ class BundlePicker(AskingPicker[BundleCard]):
             KeyChoice("esc", "Close", "close"),
         )
 
-    def card_id(self, card: BundleCard) -> str:
-        """Return the bundle's name."""
+    def _card_id(self, card: BundleCard) -> str:
         return card.name
 
-    def first(self) -> str:
-        """Begin on the bundle that is open."""
+    def _first(self) -> str:
         return next((name for name, card in self.cards.items() if card.active), "")
 
-    def rows_for(self, query: str) -> Sequence[PickRow]:
-        """Return the bundles that match."""
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
         cards = rank(query, self.cards.values(), lambda card: f"{card.name} {card.description}")
         return [self._row(card, query) for card in cards]
 
@@ -117,8 +112,7 @@ class BundlePicker(AskingPicker[BundleCard]):
         right = Content.styled("active", "$text-primary") if card.active else _origin(card)
         return PickRow(card.name, left, right)
 
-    def highlighted(self, row: PickRow | None) -> None:
-        """Show what the bundle would mount."""
+    def _highlighted(self, row: PickRow | None) -> None:
         if row is None:
             self._show(Content())
         elif row.id in self._previews:
@@ -154,23 +148,21 @@ class BundlePicker(AskingPicker[BundleCard]):
         self.query_one("#preview-text", Static).update(content)
         self.query_one("#preview").scroll_home(animate=False)
 
-    def fit(self, rows: int) -> None:
-        """Leave the preview out where there is no room for it."""
-        super().fit(rows)
+    def _fit(self, rows: int) -> None:
+        super()._fit(rows)
         self.set_class(self.app.size.width < _NARROW, "-alone")
 
-    def chosen(self, row: PickRow) -> None:
-        """Return the bundle, unless it cannot be opened at all."""
+    def _chosen(self, row: PickRow) -> None:
         card = self.cards.get(row.id)
         if card is not None and card.state == "invalid":
             self.app.bell()
         else:
-            super().chosen(row)
+            super()._chosen(row)
 
     def action_toggle_carry(self) -> None:
         """Take the conversation along, or not."""
         self.carry = not self.carry
-        self.query_one(KeyRow).set_choices(self.choices())
+        self.query_one(KeyRow).set_choices(self._choices())
 
 
 def _origin(card: BundleCard) -> Content:

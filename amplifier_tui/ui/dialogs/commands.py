@@ -31,8 +31,7 @@ class CommandPalette(Picker):
         super().__init__()
         self._keymap = keymap
 
-    def rows_for(self, query: str) -> Sequence[PickRow]:
-        """Return the actions that match."""
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
         listed = [action for action in ACTIONS if action.listed and action.id != "app.palette"]
         found = rank(query, listed, action_text)
         return [action_row(action, self._keymap, query) for action in found]
@@ -54,8 +53,7 @@ class Help(Picker):
         super().__init__()
         self._keymap = keymap
 
-    def rows_for(self, query: str) -> Sequence[PickRow]:
-        """Return the groups, or the actions that match."""
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
         full = self.app.size.width >= 100
         actions = (*ACTIONS, *pane_actions())
         if query:
@@ -69,15 +67,13 @@ class Help(Picker):
             rows += [action_row(action, self._keymap, full=full) for action in members]
         return rows
 
-    def data(self, rows: Sequence[PickRow]) -> Content:
-        """Say where keys are changed."""
+    def _data(self, rows: Sequence[PickRow]) -> Content:
         return Content("keymap.toml changes them")
 
-    def chosen(self, row: PickRow) -> None:
-        """Run what can be run from here; keys of other places are only explained."""
+    def _chosen(self, row: PickRow) -> None:
         action = BY_ID.get(row.id)
         if action is not None and action.listed:
-            super().chosen(row)
+            super()._chosen(row)
 
 
 class LeaderPopup(Sheet[str]):
@@ -97,12 +93,10 @@ class LeaderPopup(Sheet[str]):
         self._chords = keymap.by_chord()
         self._leader = keymap.leader()
 
-    def content(self) -> ComposeResult:
-        """Make the columns."""
+    def _content(self) -> ComposeResult:
         yield Static(id="chords")
 
-    def fit(self, rows: int) -> None:
-        """Lay the chords out in as many columns as fit."""
+    def _fit(self, rows: int) -> None:
         width = max(20, self.app.size.width - 4)
         self.query_one("#chords", Static).update(
             chord_columns(self._chords, self._leader, width, rows - 2)

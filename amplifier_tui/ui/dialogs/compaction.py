@@ -82,8 +82,7 @@ class CompactionSheet(Sheet[CompactChoice]):
         self._preview: CompactionPreview | None = None
         self._problem = ""
 
-    def content(self) -> ComposeResult:
-        """Make the bars, the steps, the line for instructions and the keys."""
+    def _content(self) -> ComposeResult:
         yield Static("Compact the conversation", id="compact-title")
         yield Static(id="bars")
         yield ScrollLines(id="steps")
@@ -128,8 +127,7 @@ class CompactionSheet(Sheet[CompactChoice]):
     def _can_compact(self) -> bool:
         return self._preview is not None and self._preview.possible
 
-    def fit(self, rows: int) -> None:
-        """Leave the empty rows out where there is little room, and let the steps scroll."""
+    def _fit(self, rows: int) -> None:
         self.set_class(rows < 18, "-low")
         self._show_bars()
         self.call_after_refresh(self._fit_steps)
@@ -174,7 +172,7 @@ class CompactionSheet(Sheet[CompactChoice]):
         self.query_one("#facts", Static).update(Content("\n").join(rows))
         self.query_one("#summary").set_class(not self._can_summarise, "-hidden")
         self._show_keys()
-        self.fit(self.room())
+        self._fit(self.room())
 
     def _show_bars(self) -> None:
         preview = self._preview
@@ -224,14 +222,14 @@ class CompactionSheet(Sheet[CompactChoice]):
         if self._writing:
             self.action_summarise()
         elif self._can_compact:
-            self._choose(CompactChoice())
+            self._finish_with(CompactChoice())
         else:
             self.app.bell()
 
     def action_summarise(self) -> None:
         """Compact with a summary the model writes."""
         if self._can_summarise:
-            self._choose(CompactChoice(self.query_one(Input).value.strip()))
+            self._finish_with(CompactChoice(self.query_one(Input).value.strip()))
         else:
             self.app.bell()
 
@@ -258,7 +256,7 @@ class CompactionSheet(Sheet[CompactChoice]):
         self.set_focus(steps if steps.display else None)
         self._show_keys()
 
-    def _choose(self, choice: CompactChoice) -> None:
+    def _finish_with(self, choice: CompactChoice) -> None:
         if self._busy():
             # The session would refuse it.
             self._show()

@@ -70,22 +70,18 @@ class MemoryList(AskingPicker[MemoryCard]):
         card = self.cards.get(memory_id)
         return clean(card.text) if card is not None else ""
 
-    def below(self) -> ComposeResult:
-        """Make the place for the whole text of the highlighted one."""
+    def _below(self) -> ComposeResult:
         yield Static(id="memory-text", markup=False)
 
-    def card_id(self, card: MemoryCard) -> str:
-        """Return the memory's number."""
+    def _card_id(self, card: MemoryCard) -> str:
         return str(card.memory_id)
 
-    def problem_words(self, error: Exception) -> str:
-        """Say why there is no list; a `RuntimeError` of the host says it itself."""
+    def _problem_words(self, error: Exception) -> str:
         if isinstance(error, RuntimeError):
             return one_line(str(error))
-        return super().problem_words(error)
+        return super()._problem_words(error)
 
-    def rows_for(self, query: str) -> Sequence[PickRow]:
-        """Return the memories that match."""
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
         cards = self.cards.values()
         return [self._row(card) for card in rank(query, cards, lambda card: one_line(card.text))]
 
@@ -101,8 +97,7 @@ class MemoryList(AskingPicker[MemoryCard]):
         )
         return PickRow(key, left, Content.styled(words, "$text-muted"))
 
-    def highlighted(self, row: PickRow | None) -> None:
-        """Show the whole text of it."""
+    def _highlighted(self, row: PickRow | None) -> None:
         text = self.text_of(row.id) if row is not None else ""
         if len(text) > _TEXT:
             text = f"{text[:_TEXT]}…"
@@ -114,8 +109,7 @@ class MemoryList(AskingPicker[MemoryCard]):
             self._keep()
         self._show_keys()
 
-    def choices(self) -> Sequence[KeyChoice]:
-        """Return the keys; while one is about to be forgotten, those that decide it."""
+    def _choices(self) -> Sequence[KeyChoice]:
         if self._doomed:
             return (
                 KeyChoice("d", f"Forget #{self._doomed} for good", "forget", strong=True),
@@ -131,7 +125,7 @@ class MemoryList(AskingPicker[MemoryCard]):
         )
 
     def _show_keys(self) -> None:
-        self.query_one(KeyRow).set_choices(self.choices())
+        self.query_one(KeyRow).set_choices(self._choices())
 
     def _keep(self) -> None:
         if self._doomed:

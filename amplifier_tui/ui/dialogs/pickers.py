@@ -49,12 +49,10 @@ class SessionPicker(AskingPicker[SessionCard]):
         self._current = current
         self._clock = clock
 
-    def card_id(self, card: SessionCard) -> str:
-        """Return the session's id."""
+    def _card_id(self, card: SessionCard) -> str:
         return card.session_id
 
-    def rows_for(self, query: str) -> Sequence[PickRow]:
-        """Return the sessions that match."""
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
         cards = rank(
             query,
             self.cards.values(),
@@ -95,8 +93,7 @@ class HistoryPicker(Picker):
         self._items = [(index, one_line(text, 400), text) for text, index in newest.items()]
         self._items.sort(reverse=True)
 
-    def rows_for(self, query: str) -> Sequence[PickRow]:
-        """Return the prompts that match, newest first among equals."""
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
         rows: list[PickRow] = []
         for index, line, text in rank(query, self._items, lambda item: item[1]):
             count = text.count("\n")
@@ -122,8 +119,7 @@ class NoticeHistory(Picker):
         super().__init__()
         self._history = list(enumerate(history))[::-1]
 
-    def rows_for(self, query: str) -> Sequence[PickRow]:
-        """Return the notices that match."""
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
         found = rank(
             query, self._history, lambda item: f"{item[1].notice.text} {item[1].notice.source}"
         )
@@ -171,8 +167,7 @@ class ThemePicker(Picker):
         """Start on the theme in force."""
         self.refill(self._current)
 
-    def rows_for(self, query: str) -> Sequence[PickRow]:
-        """Return the themes that match, and what is wrong with the others."""
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
         found = rank(query, self._themes, lambda roles: f"{roles['name']} {roles['description']}")
         rows = [self._row(roles, query) for roles in found]
         if not query:
@@ -191,8 +186,7 @@ class ThemePicker(Picker):
         words = f"in use · {kind}" if roles["name"] == self._current else kind
         return PickRow(roles["name"], left, Content.styled(words, "$text-muted"))
 
-    def highlighted(self, row: PickRow | None) -> None:
-        """Show the theme."""
+    def _highlighted(self, row: PickRow | None) -> None:
         if row is not None:
             self._show(row.id)
 

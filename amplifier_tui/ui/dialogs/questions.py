@@ -42,8 +42,7 @@ class AskLine(Sheet[str]):
         self._limit = limit
         self._value = value
 
-    def content(self) -> ComposeResult:
-        """Make the label, the line and the keys."""
+    def _content(self) -> ComposeResult:
         with Horizontal(id="ask"):
             yield Static(self._label, markup=False)
             yield Input(self._value, id="line", max_length=self._limit)
@@ -81,8 +80,7 @@ class Confirm(Sheet[bool]):
         self._question = question
         self._yes = yes
 
-    def content(self) -> ComposeResult:
-        """Make the question and the keys."""
+    def _content(self) -> ComposeResult:
         yield Static(self._question, id="question", markup=False)
         yield KeyRow(
             (
@@ -121,8 +119,7 @@ class OpenLink(Sheet[str]):
         self._url = url
         self._host = host_of(url)
 
-    def content(self) -> ComposeResult:
-        """Make the address and the keys."""
+    def _content(self) -> ComposeResult:
         if self._host:
             head = Content.assemble("Opens ", (one_line(self._host, 200), "bold"))
         else:
@@ -132,8 +129,7 @@ class OpenLink(Sheet[str]):
         choices = [KeyChoice("o", "Open in the browser", "open")] if self._host else []
         yield KeyRow([*choices, KeyChoice("y", "Copy", "copy"), KeyChoice("esc", "Close", "close")])
 
-    def fit(self, rows: int) -> None:
-        """Let a long address scroll."""
+    def _fit(self, rows: int) -> None:
         self.query_one(ScrollLines).styles.max_height = max(1, rows - 6)
 
     def action_open(self) -> None:

@@ -43,8 +43,7 @@ class PlanSheet(Sheet[None]):
         super().__init__()
         self._items = items
 
-    def content(self) -> ComposeResult:
-        """Make the head and the steps."""
+    def _content(self) -> ComposeResult:
         done = sum(item.status == "completed" for item in self._items)
         yield Static(Content(f"Plan   {done} of {len(self._items)}"), id="plan-head")
         lines = []
@@ -56,8 +55,7 @@ class PlanSheet(Sheet[None]):
             lines.append(TextLine(one_line(text, 500), style, lead=f" {mark} "))
         yield ScrollLines(lines or [TextLine("No plan yet.", "$text-muted")], 3, id="plan")
 
-    def fit(self, rows: int) -> None:
-        """Let the steps scroll when there are many."""
+    def _fit(self, rows: int) -> None:
         self.query_one(ScrollLines).styles.max_height = max(2, rows - 4)
 
 
@@ -81,8 +79,7 @@ class EventSheet(Sheet[None]):
         self._count = count
         self._payload = ""
 
-    def content(self) -> ComposeResult:
-        """Make the inspector and its keys."""
+    def _content(self) -> ComposeResult:
         yield EventInspector()
         yield KeyRow(self._choices())
 
@@ -96,8 +93,7 @@ class EventSheet(Sheet[None]):
             choices.append(KeyChoice("=", "Before and after", "changes"))
         return [*choices, KeyChoice("esc", "Close", "close")]
 
-    async def choose(self, action: str) -> None:
-        """Have the inspector do it."""
+    async def _choose(self, action: str) -> None:
         inspector = self.query_one(EventInspector)
         # By itself: what it says from within a handler here would not get past here.
         inspector.call_next(inspector.run_action, action)
@@ -114,8 +110,7 @@ class EventSheet(Sheet[None]):
         for inspector in self.query(EventInspector):
             inspector.set_payload(self._event.seq, payload)
 
-    def fit(self, rows: int) -> None:
-        """Take most of the height: a payload is rarely short."""
+    def _fit(self, rows: int) -> None:
         self.sheet.styles.height = rows if self.has_class("-small") else max(8, rows * 3 // 4)
 
     @on(InspectorClosed)

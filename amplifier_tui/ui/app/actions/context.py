@@ -33,8 +33,8 @@ def compact(
     """
     from amplifier_tui.ui.dialogs.compaction import CompactionSheet
 
-    def chosen(choice: CompactChoice | None) -> None:
-        if choice is not None and app.link is not None:
+    def chosen(choice: CompactChoice) -> None:
+        if app.link is not None:
             app.link.compact(choice.instructions)
 
     sheet = CompactionSheet(
@@ -43,7 +43,7 @@ def compact(
         instructions=instructions,
         instruct=instruct or bool(instructions),
     )
-    app.push_screen(sheet, chosen)
+    app.ask(sheet, chosen)
 
 
 @in_open_session
@@ -53,9 +53,8 @@ def remember(app: SessionApp, client: SessionClient, state: SessionState, text: 
     everywhere = first == _EVERYWHERE
     said = rest.strip() if everywhere else text.strip()
 
-    def written(line: str | None) -> None:
-        if line:
-            client.remember(line, everywhere=everywhere)
+    def written(line: str) -> None:
+        client.remember(line, everywhere=everywhere)
 
     if said:
         written(said)
@@ -63,7 +62,7 @@ def remember(app: SessionApp, client: SessionClient, state: SessionState, text: 
     from amplifier_tui.ui.dialogs.questions import AskLine
 
     label = "Remember everywhere" if everywhere else "Remember for this project"
-    app.push_screen(AskLine(label, limit=_MEMORY_SIZE), written)
+    app.ask(AskLine(label, limit=_MEMORY_SIZE), written)
 
 
 @in_open_session
@@ -72,12 +71,7 @@ def memories(app: SessionApp, client: SessionClient, state: SessionState) -> Non
     from amplifier_tui.ui.dialogs.memories import MemoryList
 
     memories = MemoryList(client.memories, client.forget)
-
-    def chosen(memory_id: str | None) -> None:
-        if memory_id is not None:
-            app.copy(memories.text_of(memory_id), "memory")
-
-    app.push_screen(memories, chosen)
+    app.ask(memories, lambda memory_id: app.copy(memories.text_of(memory_id), "memory"))
 
 
 @in_open_session

@@ -13,7 +13,6 @@ from amplifier_tui.ui.app.themes import ThemeError, build_theme, find_theme, loa
 if TYPE_CHECKING:
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.app.themes import Roles
-    from amplifier_tui.ui.dialogs.parts.picker import Picker
     from amplifier_tui.ui.keys.keymap import Keymap
 
 
@@ -29,26 +28,18 @@ def leader(app: SessionApp) -> None:
     app.push_screen(LeaderPopup(app.keymap), chosen)
 
 
-def _choose_command(app: SessionApp, dialog: Picker) -> None:
-    async def chosen(action_id: str | None) -> None:
-        if action_id is not None:
-            await app.run_by_id(action_id)
-
-    app.push_screen(dialog, chosen)
-
-
 def palette(app: SessionApp) -> None:
     """Open the command palette."""
     from amplifier_tui.ui.dialogs.commands import CommandPalette
 
-    _choose_command(app, CommandPalette(app.keymap))
+    app.ask(CommandPalette(app.keymap), app.run_by_id)
 
 
 def help(app: SessionApp) -> None:
     """Show every key and command."""
     from amplifier_tui.ui.dialogs.commands import Help
 
-    _choose_command(app, Help(app.keymap))
+    app.ask(Help(app.keymap), app.run_by_id)
 
 
 def search_history(app: SessionApp) -> None:
@@ -57,13 +48,8 @@ def search_history(app: SessionApp) -> None:
 
     prompt = app.main.prompt.input
     items = prompt.past.items
-
-    def chosen(index: str | None) -> None:
-        if index is not None:
-            prompt.set_draft(items[int(index)])
-
     query = " ".join(prompt.text.split())[:80]
-    app.push_screen(HistoryPicker(items, query), chosen)
+    app.ask(HistoryPicker(items, query), lambda at: prompt.set_draft(items[int(at)]))
 
 
 def editor(app: SessionApp) -> None:
@@ -138,12 +124,9 @@ def themes(app: SessionApp, name: str = "") -> None:
         if found in app.themes and found != app.theme:
             app.theme = found
 
-    def chosen(found: str | None) -> None:
-        if found is not None:
-            _choose_theme(app, found)
-
     known = [app.themes[each] for each in sorted(app.themes)]
-    app.push_screen(ThemePicker(known, app.theme_errors, app.theme, show), chosen)
+    picker = ThemePicker(known, app.theme_errors, app.theme, show)
+    app.ask(picker, lambda found: _choose_theme(app, found))
 
 
 def _choose_theme(app: SessionApp, name: str) -> None:

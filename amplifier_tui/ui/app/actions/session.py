@@ -23,11 +23,7 @@ def bundles(app: SessionApp, client: SessionClient, state: SessionState, name: s
 
     picker = BundlePicker(client.bundles, client.preview)
 
-    def chosen(name: str | None) -> None:
-        if name is not None:
-            client.switch_bundle(name, carry=picker.carry)
-
-    app.push_screen(picker, chosen)
+    app.ask(picker, lambda found: client.switch_bundle(found, carry=picker.carry))
 
 
 @in_session
@@ -42,11 +38,11 @@ def sessions(
 
     current = state.facts.session_id
 
-    def chosen(found: str | None) -> None:
-        if found is not None and found != current:
+    def chosen(found: str) -> None:
+        if found != current:
             client.resume(found)
 
-    app.push_screen(SessionPicker(client.sessions, current), chosen)
+    app.ask(SessionPicker(client.sessions, current), chosen)
 
 
 @in_session
@@ -67,18 +63,17 @@ def demo(app: SessionApp, client: SessionClient, state: SessionState) -> None:
 def rename(app: SessionApp, client: SessionClient, state: SessionState, title: str = "") -> None:
     """Give the session a title; without one, ask for it."""
 
-    def named(text: str | None) -> None:
-        if text:
-            client.rename(text)
-            state.facts.set_title(text)
-            app.main.show([])
+    def named(text: str) -> None:
+        client.rename(text)
+        state.facts.set_title(text)
+        app.main.show([])
 
     if title:
         named(title)
         return
     from amplifier_tui.ui.dialogs.questions import AskLine
 
-    app.push_screen(AskLine("Title of this session", state.facts.title), named)
+    app.ask(AskLine("Title of this session", state.facts.title), named)
 
 
 @in_open_session

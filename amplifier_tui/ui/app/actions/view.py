@@ -39,25 +39,20 @@ def notices(app: SessionApp) -> None:
     from amplifier_tui.ui.dialogs.pickers import NoticeHistory
 
     history = list(app.state.notices.history)
-
-    def chosen(index: str | None) -> None:
-        if index is not None:
-            app.copy(history[int(index)].notice.text, "notice")
-
-    app.push_screen(NoticeHistory(history), chosen)
+    app.ask(NoticeHistory(history), lambda at: app.copy(history[int(at)].notice.text, "notice"))
 
 
 def open_link(app: SessionApp, url: str) -> None:
     """Ask whether to open an address: it is data from the model."""
     from amplifier_tui.ui.dialogs.questions import OpenLink
 
-    def chosen(what: str | None) -> None:
+    def chosen(what: str) -> None:
         if what == "open":
             app.open_url(url)
-        elif what == "copy":
+        else:
             app.copy(url, "address")
 
-    app.push_screen(OpenLink(url), chosen)
+    app.ask(OpenLink(url), chosen)
 
 
 def inspect(app: SessionApp, seq: int) -> None:

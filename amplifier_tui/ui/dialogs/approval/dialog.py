@@ -100,8 +100,7 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         self._remember = Content()
         self._lines, self._lead, self._hunks = words.body(request)
 
-    def content(self) -> ComposeResult:
-        """Make the rows from who asks down to the choices."""
+    def _content(self) -> ComposeResult:
         with Horizontal(id="head"):
             yield Static(words.head(self.request), id="who")
             yield Static(words.place(self._place, self._lane), id="place")
@@ -146,7 +145,7 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         self.query_one("#remember", Static).update(self._remember)
         self.query_one(KeyRow).set_choices(self._choices())
         self._tick()
-        self.fit(self.room())
+        self._fit(self.room())
 
     def _choices(self) -> list[KeyChoice]:
         def key(action_id: str) -> str:
@@ -187,7 +186,7 @@ class ApprovalDialog(Sheet[DialogAnswer]):
             remaining = max(0.0, request.at + request.timeout - self._clock())
         self.query_one(KeyRow).set_right(words.countdown(request, remaining, self._held))
 
-    def fit(self, rows: int) -> None:
+    def _fit(self, rows: int) -> None:
         """Share the rows: head and choices always, then the payload, then what is about it.
 
         Where a row about it does not fit it is left out; `?` shows it all.
@@ -322,7 +321,7 @@ class ApprovalDialog(Sheet[DialogAnswer]):
     def action_full(self) -> None:
         """Give the payload all the height, or only what it needs."""
         self._full = not self._full
-        self.fit(self.room())
+        self._fit(self.room())
 
     def action_hunk(self, direction: int) -> None:
         """Go to the next or previous hunk of the diff."""
@@ -352,10 +351,9 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         event.stop()
         self._answer(Decision(allow=False, reason=" ".join(event.value.split())))
 
-    async def choose(self, action: str) -> None:
-        """Do it, unless the click brought the terminal to the front: it was not meant for this."""
+    async def _choose(self, action: str) -> None:
         if not self._is_first_click():
-            await super().choose(action)
+            await super()._choose(action)
 
     @on(ScrollLines.Read)
     def _read(self) -> None:

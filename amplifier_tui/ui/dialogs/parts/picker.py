@@ -54,7 +54,7 @@ class Picker(Sheet[str]):
         self._first_query = query
         self._most = 0
 
-    def content(self) -> ComposeResult:
+    def _content(self) -> ComposeResult:
         """Make the title with the filter, the list, and the keys."""
         with Horizontal(id="picker-head"):
             yield Static(self.TITLE, id="picker-title", markup=False)
@@ -62,40 +62,40 @@ class Picker(Sheet[str]):
             yield Static(id="picker-data", markup=False)
         with Horizontal(id="picker-body"):
             yield PickList(id="rows")
-            yield from self.aside()
-        yield from self.below()
-        yield KeyRow(self.choices())
+            yield from self._aside()
+        yield from self._below()
+        yield KeyRow(self._choices())
 
     # --- for subclasses --------------------------------------------------------------------
 
-    def aside(self) -> ComposeResult:
+    def _aside(self) -> ComposeResult:
         """Make what stands beside the list."""
         yield from ()
 
-    def below(self) -> ComposeResult:
+    def _below(self) -> ComposeResult:
         """Make what stands between the list and the keys; at most `BELOW` rows."""
         yield from ()
 
-    def choices(self) -> Sequence[KeyChoice]:
+    def _choices(self) -> Sequence[KeyChoice]:
         """Return the row of keys."""
         return (KeyChoice("enter", self.CHOOSE, "choose"), KeyChoice("esc", "Close", "close"))
 
-    def rows_for(self, query: str) -> Sequence[PickRow]:
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
         """Return the rows that match, best first."""
         return ()
 
-    def empty_words(self, query: str) -> str:
+    def _empty_words(self, query: str) -> str:
         """Say why there is no row."""
         return self.EMPTY[bool(query)]
 
-    def data(self, rows: Sequence[PickRow]) -> Content:
+    def _data(self, rows: Sequence[PickRow]) -> Content:
         """Return what stands at the right of the title."""
         return Content(f"{sum(1 for row in rows if row.id)}")
 
-    def highlighted(self, row: PickRow | None) -> None:
+    def _highlighted(self, row: PickRow | None) -> None:
         """The cursor came to a row."""
 
-    def chosen(self, row: PickRow) -> None:
+    def _chosen(self, row: PickRow) -> None:
         """A row was chosen."""
         self.finish(row.id)
 
@@ -105,7 +105,7 @@ class Picker(Sheet[str]):
         """Fill the list."""
         self.refill()
 
-    def fit(self, rows: int) -> None:
+    def _fit(self, rows: int) -> None:
         """Take the rows the list wants, when there are as many."""
         least, most = self.ROWS
         wanted = min(most, max(least, self._most)) + 6 + self.BELOW
@@ -124,13 +124,13 @@ class Picker(Sheet[str]):
     def refill(self, keep: str = "") -> None:
         """Filter again; `keep` leaves the cursor on a row."""
         query = self.query_text
-        rows = self.rows_for(query)
-        self.rows.set_rows(rows, keep, self.empty_words(query))
-        self.query_one("#picker-data", Static).update(self.data(rows))
+        rows = self._rows_for(query)
+        self.rows.set_rows(rows, keep, self._empty_words(query))
+        self.query_one("#picker-data", Static).update(self._data(rows))
         if len(rows) > self._most:
             # It grows with the list, but a filter does not shrink it again under the eyes.
             self._most = len(rows)
-            self.fit(self.room())
+            self._fit(self.room())
 
     @on(Input.Changed, "#filter")
     def _filter_changed(self, event: Input.Changed) -> None:
@@ -142,9 +142,9 @@ class Picker(Sheet[str]):
         self.action_choose()
 
     @on(PickList.Highlighted)
-    def _highlighted(self, event: PickList.Highlighted) -> None:
+    def _cursor_moved(self, event: PickList.Highlighted) -> None:
         event.stop()
-        self.highlighted(event.row)
+        self._highlighted(event.row)
 
     @on(PickList.Chosen)
     def _clicked(self, event: PickList.Chosen) -> None:
@@ -155,7 +155,7 @@ class Picker(Sheet[str]):
         """Choose the highlighted row."""
         row = self.rows.row
         if row is not None:
-            self.chosen(row)
+            self._chosen(row)
 
     def action_close(self) -> None:
         """Clear the filter, or close without choosing."""
@@ -202,28 +202,28 @@ class AskingPicker(Picker, Generic[Card]):
             cards = await asyncio.wrap_future(self._ask())
         except Exception as error:
             # Whatever the host could not do is shown in place of the list.
-            self._problem = self.problem_words(error)
+            self._problem = self._problem_words(error)
         self.asked = True
-        self.cards = {self.card_id(card): card for card in cards}
-        self.refill(self.first())
+        self.cards = {self._card_id(card): card for card in cards}
+        self.refill(self._first())
 
-    def problem_words(self, error: Exception) -> str:
+    def _problem_words(self, error: Exception) -> str:
         """Say why there is no list."""
         return f"The {self.WHAT} cannot be listed: {one_line(str(error))}"
 
-    def card_id(self, card: Card) -> str:
+    def _card_id(self, card: Card) -> str:
         """Return the id of a card's row."""
         raise NotImplementedError
 
-    def first(self) -> str:
+    def _first(self) -> str:
         """Return the id of the row the cursor begins on; empty for the topmost."""
         return ""
 
-    def empty_words(self, query: str) -> str:
+    def _empty_words(self, query: str) -> str:
         """Say why there is no row."""
         if not self.asked:
             return f"Looking for {self.WHAT}…"
-        return self._problem or super().empty_words(query)
+        return self._problem or super()._empty_words(query)
 
 
 def marked_match(text: str, query: str) -> Content:

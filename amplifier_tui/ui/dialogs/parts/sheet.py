@@ -156,9 +156,9 @@ class Sheet(ModalScreen[T]):
     def compose(self) -> ComposeResult:
         """Put the content into the sheet."""
         with Vertical(id="sheet"):
-            yield from self.content()
+            yield from self._content()
 
-    def content(self) -> ComposeResult:
+    def _content(self) -> ComposeResult:
         """Make the widgets of the dialog."""
         yield from ()
 
@@ -182,21 +182,21 @@ class Sheet(ModalScreen[T]):
 
     def on_mount(self) -> None:
         """Take the size there is."""
-        self._fit()
+        self._take_room()
 
     def on_resize(self) -> None:
         """Follow the terminal."""
-        self._fit()
+        self._take_room()
 
-    def _fit(self) -> None:
+    def _take_room(self) -> None:
         small = self._is_small()
         self.set_class(small, "-small")
         sheet = self.sheet
         sheet.styles.margin = (0, 0, 0 if small else self._foot(), 0)
         sheet.styles.max_height = self.room()
-        self.fit(self.room())
+        self._fit(self.room())
 
-    def fit(self, rows: int) -> None:
+    def _fit(self, rows: int) -> None:
         """Adapt to the height there is; called on every resize."""
 
     # --- ending ----------------------------------------------------------------------------
@@ -204,9 +204,9 @@ class Sheet(ModalScreen[T]):
     @on(KeyRow.Clicked)
     async def _choice_clicked(self, event: KeyRow.Clicked) -> None:
         event.stop()
-        await self.choose(event.action)
+        await self._choose(event.action)
 
-    async def choose(self, action: str) -> None:
+    async def _choose(self, action: str) -> None:
         """Do what a click on a choice asks for."""
         await self.run_action(action)
 
