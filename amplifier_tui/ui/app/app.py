@@ -392,11 +392,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         self._remove_signals()
 
     def release(self, timeout: float) -> None:
-        """Close the session if the app ended without doing so; called after `run`.
-
-        Args:
-            timeout: Seconds to wait for the last rows to reach the disk.
-        """
+        """Close the session in so many seconds if the app ended without; called after `run`."""
         if self.client is not None and not self._closed_in_order:
             try:
                 self.client.close().result(timeout)

@@ -83,9 +83,6 @@ class MainScreen(Screen[None]):
     """Lays out and routes keys; what a key means to the session is the app's business.
 
     The first frame has the prompt and two empty places; `furnish` fills them.
-
-    Args:
-        history: Earlier prompts.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen")
@@ -114,12 +111,7 @@ class MainScreen(Screen[None]):
         yield Static(" ", id="status-place")
 
     async def furnish(self, state: SessionState, root: Path) -> None:
-        """Mount everything else and show the state in it.
-
-        Args:
-            state: What there is to show.
-            root: Directory whose files the prompt completes.
-        """
+        """Mount everything else and show the state in it."""
         from amplifier_tui.ui.prompt.completer import Completer, CompletionPopup
         from amplifier_tui.ui.transcript.view import TranscriptView
         from amplifier_tui.ui.widgets.status_bar import StatusBar

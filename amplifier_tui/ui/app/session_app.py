@@ -32,14 +32,7 @@ T = TypeVar("T")
 
 
 class SessionApp(App[Farewell]):
-    """What the actions in `ui/app/actions/` work on; `AmplifierApp` adds the life of the program.
-
-    Args:
-        main: The main screen.
-        cwd: The user's working directory.
-        preferences: What is remembered of the user.
-        history: Earlier prompts.
-    """
+    """What actions work on; `AmplifierApp` adds the life of the program."""
 
     def __init__(
         self, main: MainScreen, cwd: Path, preferences: Preferences, history: History

@@ -74,10 +74,6 @@ def load_roles(path: Path) -> Roles:
 def check_roles(data: Any, where: str) -> Roles:
     """Check the parsed content of a theme file.
 
-    Args:
-        data: What YAML or JSON gave.
-        where: The file, for the error message.
-
     Raises:
         ThemeError: See `load_roles`.
     """

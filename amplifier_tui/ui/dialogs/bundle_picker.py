@@ -40,12 +40,7 @@ _NARROW = 90
 
 
 class BundlePicker(AskingPicker[BundleCard]):
-    """Returns the name of the bundle to open; `carry` says whether the conversation comes along.
-
-    Args:
-        ask: Lists the bundles.
-        preview: Says what one would mount.
-    """
+    """Returns the name of the bundle to open; `carry` says whether the conversation comes along."""
 
     TITLE = "Bundles"
     PLACEHOLDER = "Type to filter by name or description"
@@ -179,12 +174,7 @@ def _brief(error: str) -> str:
 
 
 def preview_content(preview: BundlePreview, width: int) -> Content:
-    """Lay a preview out.
-
-    Args:
-        preview: What the host found without running any of the bundle's code.
-        width: Cells there are.
-    """
+    """Lay a preview out."""
     rows = [*card_rows(preview.card, width, preview.version), Content()]
     for kind in sorted({m.kind for m in preview.modules}, key=_order):
         for at, module in enumerate(m for m in preview.modules if m.kind == kind):

@@ -17,11 +17,7 @@ from amplifier_tui.ui.widgets.pick_list import PickRow
 
 
 class CommandPalette(Picker):
-    """Returns the id of the action to run.
-
-    Args:
-        keymap: The keys to show.
-    """
+    """Returns the id of the action to run."""
 
     TITLE = "Commands"
     PLACEHOLDER = "Type to find a command"
@@ -38,11 +34,7 @@ class CommandPalette(Picker):
 
 
 class Help(Picker):
-    """Returns the id of an action to run.
-
-    Args:
-        keymap: The keys to show.
-    """
+    """Returns the id of an action to run."""
 
     TITLE = "Keys and commands"
     PLACEHOLDER = "Type to find one"
@@ -77,11 +69,7 @@ class Help(Picker):
 
 
 class LeaderPopup(Sheet[str]):
-    """Takes one key and returns the id of its action; None for any other key.
-
-    Args:
-        keymap: The chords in force.
-    """
+    """Takes one key and returns the id of its action; None for any other key."""
 
     DEFAULT_CSS = """
     LeaderPopup > #sheet { padding: 1 2; }

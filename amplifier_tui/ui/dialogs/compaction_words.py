@@ -23,12 +23,7 @@ _LEAST_BAR = 8
 
 
 def bars(preview: CompactionPreview, width: int) -> Content:
-    """Return the request as it is and as it would be, to one scale.
-
-    Args:
-        preview: What compacting would do.
-        width: Cells there are.
-    """
+    """Return the request as it is and as it would be, to one scale."""
     room = max(_LEAST_BAR, width - _LEAD - _DATA)
     scale = max(preview.before, preview.after, preview.target, 1)
     rows = [_bar("now", preview.before, scale, room, preview, "")]

@@ -23,13 +23,7 @@ _TEXT = 2_000
 
 
 class MemoryList(AskingPicker[MemoryCard]):
-    """Returns the id of the memory to copy. Its keys are letters: the filter opens with `/`.
-
-    Args:
-        ask: Lists the memories, newest first.
-        forget: Deletes one.
-        clock: Unix seconds.
-    """
+    """Returns the id of the memory to copy. Its keys are letters: the filter opens with `/`."""
 
     TITLE = "Memories"
     PLACEHOLDER = "/ filters"

@@ -24,13 +24,7 @@ GLYPHS: dict[Level, tuple[str, str]] = {
 
 
 class SessionPicker(AskingPicker[SessionCard]):
-    """Returns the id of the session to resume.
-
-    Args:
-        ask: Lists the sessions, newest first.
-        current: Id of the open session.
-        clock: Unix seconds.
-    """
+    """Returns the id of the session to resume; the host lists them newest first."""
 
     TITLE = "Sessions"
     PLACEHOLDER = "Type to filter by title, first prompt, bundle or id"
@@ -73,12 +67,7 @@ class SessionPicker(AskingPicker[SessionCard]):
 
 
 class HistoryPicker(Picker):
-    """Returns the index of the prompt to put into the draft.
-
-    Args:
-        items: Earlier prompts, oldest first.
-        query: What to look for first.
-    """
+    """Lists prompts, given oldest first; returns the index of the one to put into the draft."""
 
     TITLE = "History"
     PLACEHOLDER = "Type to search earlier prompts"
@@ -105,11 +94,7 @@ class HistoryPicker(Picker):
 
 
 class NoticeHistory(Picker):
-    """Lists notices, newest first; returns the index of the one to copy.
-
-    Args:
-        history: Oldest first.
-    """
+    """Lists notices, given oldest first; returns the index of the one to copy."""
 
     TITLE = "Notices"
     CHOOSE = "Copy"
@@ -137,14 +122,7 @@ class NoticeHistory(Picker):
 
 
 class ThemePicker(Picker):
-    """Returns the name of the theme to keep; None when the one before was put back.
-
-    Args:
-        themes: The themes there are.
-        errors: One line per theme file that is wrong.
-        current: The theme in force.
-        show: Puts a theme in force.
-    """
+    """Returns the name of the theme to keep; None when the one before was put back."""
 
     TITLE = "Themes"
     CHOOSE = "Keep"

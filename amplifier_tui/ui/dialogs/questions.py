@@ -19,13 +19,7 @@ _SCHEMES = frozenset(("http", "https"))
 
 
 class AskLine(Sheet[str]):
-    """Returns the line, stripped; None when it was closed or left empty.
-
-    Args:
-        label: What is asked for.
-        value: What stands there first.
-        limit: How many characters it may have.
-    """
+    """Returns the line, stripped; None when it was closed or left empty."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", show=False)]
     AUTO_FOCUS = "#line"
@@ -59,12 +53,7 @@ class AskLine(Sheet[str]):
 
 
 class Confirm(Sheet[bool]):
-    """Returns whether the user said yes.
-
-    Args:
-        question: What would happen, one sentence.
-        yes: What the key that agrees does, in a few words.
-    """
+    """Says what would happen; returns whether the user said yes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", show=False),
@@ -95,11 +84,7 @@ class Confirm(Sheet[bool]):
 
 
 class OpenLink(Sheet[str]):
-    """Returns `open` or `copy`; None when it was closed.
-
-    Args:
-        url: The address, as the model wrote it.
-    """
+    """Returns `open` or `copy`; None when it was closed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("o", "open", show=False),

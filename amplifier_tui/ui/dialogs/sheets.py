@@ -24,11 +24,7 @@ _MARKS: dict[str, tuple[str, str]] = {
 
 
 class PlanSheet(Sheet[None]):
-    """Shows the plan; any of its keys closes it.
-
-    Args:
-        items: The steps in order.
-    """
+    """Shows the plan; any of its keys closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter,q,ctrl+t", "close", show=False, priority=True)
@@ -60,12 +56,7 @@ class PlanSheet(Sheet[None]):
 
 
 class EventSheet(Sheet[None]):
-    """Hosts the inspector over the conversation.
-
-    Args:
-        event: The event to show.
-        count: How many events its row stands for.
-    """
+    """Hosts the inspector over the conversation."""
 
     AUTO_FOCUS = "EventInspector"
     DEFAULT_CSS = """
@@ -73,10 +64,9 @@ class EventSheet(Sheet[None]):
     EventSheet KeyRow { margin-top: 1; }
     """
 
-    def __init__(self, event: HookTraced, count: int = 1) -> None:
+    def __init__(self, event: HookTraced) -> None:
         super().__init__()
         self._event = event
-        self._count = count
         self._payload = ""
 
     def _content(self) -> ComposeResult:
@@ -101,7 +91,7 @@ class EventSheet(Sheet[None]):
     def on_mount(self) -> None:
         """Show the event."""
         inspector = self.query_one(EventInspector)
-        inspector.show(self._event, self._count)
+        inspector.show(self._event)
         inspector.set_payload(self._event.seq, self._payload)
 
     def set_payload(self, payload: str) -> None:

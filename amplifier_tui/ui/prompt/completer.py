@@ -88,13 +88,7 @@ class CompletionPopup(Vertical):
 
 
 class Completer:
-    """Joins the prompt's text with the popup; files are listed and ranked in a thread.
-
-    Args:
-        prompt: The draft.
-        popup: Shows the candidates.
-        root: Whose files are completed.
-    """
+    """Joins the prompt's text with the popup; files are listed and ranked in a thread."""
 
     def __init__(self, prompt: PromptInput, popup: CompletionPopup, root: Path) -> None:
         self._prompt = prompt

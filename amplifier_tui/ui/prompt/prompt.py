@@ -26,11 +26,7 @@ STOPPING_NOW = "Stopping now"
 
 
 class PromptArea(Horizontal):
-    """Owns the draft; says with messages what the user wants done with it.
-
-    Args:
-        history: Earlier prompts.
-    """
+    """Owns the draft; says with messages what the user wants done with it."""
 
     DEFAULT_CSS = """
     PromptArea {

@@ -26,9 +26,6 @@ class PromptInput(TextArea, inherit_bindings=False):
 
     Its keys are looked up here, in its own message queue, and not as bindings: a binding is found
     by the app after the key has bubbled up to it, and by then what was typed next is in the text.
-
-    Args:
-        history: Earlier prompts, walked with up and down at the edges.
     """
 
     running: var[bool] = var(False)
@@ -258,11 +255,7 @@ def is_large(text: str) -> bool:
 
 
 class Chips:
-    """The large pastes of one draft: each stands in it as `[Pasted 2,031 lines]`.
-
-    Attributes:
-        texts: Label to the text it stands for.
-    """
+    """The large pastes of one draft: each stands in it as `[Pasted 2,031 lines]`."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}

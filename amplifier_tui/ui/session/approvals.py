@@ -23,13 +23,7 @@ LONGEST_WAIT = 3.0
 
 
 class ApprovalDialogs:
-    """Opens and closes approval dialogs, as its queue decides.
-
-    Args:
-        screen: The main screen, for the app on which dialogs are pushed.
-        client: Gets the decisions.
-        state: Knows the lanes and what became of a request.
-    """
+    """Opens and closes approval dialogs, as its queue decides."""
 
     def __init__(self, screen: MainScreen, client: SessionClient, state: SessionState) -> None:
         self._screen = screen

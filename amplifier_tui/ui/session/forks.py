@@ -33,13 +33,7 @@ class _Fork:
 
 
 class Forks:
-    """Asks for forks, one at a time, when no turn runs.
-
-    Args:
-        screen: The main screen, for its dialogs and prompt.
-        client: Makes them.
-        state: What the screen shows.
-    """
+    """Asks for forks, one at a time, when no turn runs."""
 
     def __init__(self, screen: MainScreen, client: SessionClient, state: SessionState) -> None:
         self._screen = screen
@@ -48,11 +42,7 @@ class Forks:
         self._fork: _Fork | None = None
 
     def begin(self, before: UserEntry | None) -> None:
-        """Fork; where a turn runs, ask first whether to stop it.
-
-        Args:
-            before: The prompt to go on from; None copies all.
-        """
+        """Go on before a prompt, or copy all; where a turn runs, ask first whether to stop it."""
         facts = self._state.facts
         fork = _Fork(
             before.turn if before is not None else None,

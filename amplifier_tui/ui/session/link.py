@@ -217,11 +217,7 @@ class SessionLink:
         self._screen.show(self._state.apply([said]))
 
     async def close(self, timeout: float) -> Farewell:
-        """Close the session and say what there is to say.
-
-        Args:
-            timeout: Seconds to wait for the last rows to reach the disk.
-        """
+        """Close the session in so many seconds and say what there is to say."""
         problem = ""
         try:
             await asyncio.wait_for(asyncio.wrap_future(self._client.close()), timeout)

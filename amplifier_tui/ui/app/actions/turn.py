@@ -32,11 +32,7 @@ async def send(app: SessionApp, text: str, *, queue: bool) -> None:
 
 
 async def _run_slash(app: SessionApp, text: str) -> bool:
-    """Run a slash command.
-
-    Returns:
-        False when the text is none, or has to wait for the session, and is to be sent as it is.
-    """
+    """Run a slash command; False when it is none or has to wait for the session."""
     name, _, argument = text[1:].strip().partition(" ")
     if "/" in name or "\n" in text.strip() or not name.replace("-", "").isalpha():
         return False

@@ -174,12 +174,7 @@ class Picker(Sheet[str]):
 
 
 class AskingPicker(Picker, Generic[Card]):
-    """A picker that lists what the host knows; until that has come it says so.
-
-    Args:
-        ask: Lists the cards.
-        query: What stands in the filter first.
-    """
+    """A picker that lists what the host knows; until that has come it says so."""
 
     WHAT: ClassVar[str] = ""
     """What is listed, in the plural."""
