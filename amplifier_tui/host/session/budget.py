@@ -7,7 +7,7 @@ other one its conversation is mirrored into a context of ours, which tells it.
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, Final, Literal
@@ -148,8 +148,7 @@ class BudgetMeter:
         report = await self._mirror.report(
             [message for message in messages if isinstance(message, Mapping)], provider
         )
-        event = _from_report(report, stamp, provider)
-        assert event is not None
+        event = _event(report, report.leaves(), stamp, provider)
         known = report.provenance != "fallback"
         return replace(
             event,
@@ -284,11 +283,17 @@ def _from_report(report: Any, stamp: Stamp, provider: ProviderFacts) -> BudgetCh
     lines = leaves() if callable(leaves) else getattr(report, "by_source", None)
     if not isinstance(total, int) or lines is None:
         return None
+    return _event(report, lines, stamp, provider)
+
+
+def _event(
+    report: Any, lines: Iterable[Any], stamp: Stamp, provider: ProviderFacts
+) -> BudgetChanged:
     sources = [_source_usage(line) for line in lines]
     turns_left = getattr(report, "turns_left", None)
     return BudgetChanged(
         **stamp,
-        total=total,
+        total=report.total,
         window=_whole(report, "window") or provider.window,
         trigger=_whole(report, "trigger"),
         target=_whole(report, "target"),
