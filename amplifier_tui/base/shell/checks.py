@@ -100,9 +100,19 @@ def _is_doubtful(node: Node, data: bytes) -> bool:
         return True
     if node.child_count:
         return node.type not in _TEXTS and _has_odd_gaps(node, data)
-    if not node.is_named or node.type in ("raw_string", "ansi_c_string", "comment"):
+    if not node.is_named or node.type == "comment":
         return False
+    if node.type in ("raw_string", "ansi_c_string"):
+        # Inside of double quotes, single ones in `${…}` are characters like others.
+        return _RUNS_SOMETHING.search(source(node)) is not None and _is_in_expansion(node)
     return _is_doubtful_leaf(node, data)
+
+
+def _is_in_expansion(node: Node) -> bool:
+    parent = node.parent
+    while parent is not None and parent.type in ("concatenation", "regex", "string", "word"):
+        parent = parent.parent
+    return parent is not None and parent.type in ("expansion", "subscript")
 
 
 def _has_odd_gaps(node: Node, data: bytes) -> bool:

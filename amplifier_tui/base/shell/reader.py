@@ -40,6 +40,13 @@ _RESERVED: Final = frozenset(
         *("esac", "select", "function", "in", "coproc", "!", "{", "}", "[[", "]]"),
     }
 )
+_EXPANDING: Final = frozenset(
+    {
+        *("let", "test", "[", "[[", "((", "unset", "read", "printf", "declare", "typeset", "local"),
+        *("readonly", "export", "mapfile", "readarray", "getopts", "wait"),
+    }
+)
+_SUBSCRIPT: Final = re.compile(r"\[.*(?:`|\$\()", re.DOTALL)
 _OWN_WORDS: Final = _RESERVED | {"eval", "exec", "source", ".", "trap", "alias"}
 
 
@@ -180,8 +187,7 @@ class _Walk:
                 case "variable_assignment" if not draft.words:
                     self._assignment(child, draft)
                 case "variable_assignment":
-                    text = source(child)
-                    draft.words.append((child.start_byte, ShellWord(text, False, text)))
+                    draft.words.append((child.start_byte, self._assigned(child)))
                     self._scan(child, draft.context)
                 case "command_name":
                     self._parts(child.children, draft)
@@ -209,21 +215,28 @@ class _Walk:
         self._scan(node, draft.context)
 
     def _assignment(self, node: Node, draft: _Draft) -> None:
-        value = node.child_by_field_name("value")
-        text = source(node)
-        if value is not None and value.type in WORDS:
-            head = self._data[node.start_byte : value.start_byte].decode("utf-8", "replace")
-            text = head + read_word(value).written
-        draft.assignments.append(text)
-        if not _NAME.match(text):
+        draft.assignments.append(self._assigned(node).written)
+        if not _NAME.match(source(node)):
             self._complete = False
         self._scan(node, draft.context)
 
+    def _assigned(self, node: Node) -> ShellWord:
+        """An assignment as a word."""
+        value = node.child_by_field_name("value")
+        if value is None or value.type not in WORDS:
+            return ShellWord(source(node), False, source(node))
+        head = self._data[node.start_byte : value.start_byte].decode("utf-8", "replace")
+        text, known, written = read_word(value)
+        return ShellWord(head + text, known, head + written)
+
     def _test(self, node: Node, draft: _Draft) -> None:
         """`[ … ]` is a program whose arguments the tree shows as an expression."""
+        redirects = node.children[0].type == "["  # What compares in `[[ … ]]`.
         nodes = [node]
         while nodes:
             part = nodes.pop()
+            if redirects and part.type.startswith(("<", ">")):
+                self._complete = False
             if part.type in WORDS or not part.children:
                 self._word(part, draft)
             else:
@@ -338,7 +351,7 @@ class _Walk:
 
     def _command(self, draft: _Draft) -> ShellCommand:
         words = [word for _, word in sorted(draft.words, key=lambda item: item[0])]
-        self._check_name(draft, [word.written for word in words])
+        self._check_name(draft, words)
         return ShellCommand(
             text=self._data[draft.start : draft.end].decode("utf-8", "replace").strip(),
             words=tuple(word.text for word in words),
@@ -351,13 +364,16 @@ class _Walk:
             nested=draft.context.nested,
         )
 
-    def _check_name(self, draft: _Draft, words: list[str]) -> None:
+    def _check_name(self, draft: _Draft, words: list[ShellWord]) -> None:
         if not words:
             return
-        name = words[0]
+        name = words[0].written
         if name in _OWN_WORDS:
             self._hidden.append((draft.start, f"the shell's own `{name}`"))
         # A word that begins a construct of the shell is no program; the tree took it for one.
-        inside = next((word for word in words[1:] if not word.startswith("-")), "")
+        inside = next((word.text for word in words[1:] if not word.text.startswith("-")), "")
         if name in _RESERVED - {"[["} or (name == "time" and inside in _RESERVED):
+            self._complete = False
+        # These expand the subscripts of the names they are given, also of quoted ones.
+        if name in _EXPANDING and any(_SUBSCRIPT.search(word.text) for word in words):
             self._complete = False
