@@ -7,7 +7,7 @@ takes their ids.
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from amplifier_tui.kernel.validation.base import Findings, ValidationCheck, failure, success
+from amplifier_tui.kernel.validation.base import Findings, ValidationCheck
 
 _SHAPE = "{'module': 'module-name', 'source': '...', 'config': {...}}"
 
@@ -41,9 +41,8 @@ class MountPlanValidator:
     def validate(self, mount_plan: Any) -> MountPlanValidationResult:
         """Check a plan; anything that is no dict fails."""
         result = MountPlanValidationResult()
-        if not isinstance(mount_plan, dict):
-            found = f"Mount plan must be a dict, got {_kind(mount_plan)}"
-            result.fail("root_type", found, "Give a dict with a 'session' section")
+        remedy = "Give a dict with a 'session' section"
+        if not _is(dict, mount_plan, result, "root_type", "Mount plan", remedy):
             return result
         result.succeed("root_type", "Mount plan is a dict")
         if "session" in mount_plan:
@@ -65,18 +64,19 @@ class MountPlanValidator:
                 "warning",
             )
         for section in ("providers", "tools", "hooks"):
-            if section in mount_plan:
-                self._check_list(result, mount_plan[section], section)
+            specs, what = mount_plan.get(section, []), f"'{section}' section"
+            if _is(list, specs, result, f"{section}_type", what, f"Give a list of {_SHAPE}"):
+                for index, spec in enumerate(specs):
+                    _check_spec(result, spec, f"{section}[{index}]")
         return result
 
     def _check_session(self, result: MountPlanValidationResult, session: Any) -> None:
-        if not isinstance(session, dict):
-            found = f"Session section must be a dict, got {_kind(session)}"
-            result.fail("session_type", found, "Give it 'orchestrator' and 'context'")
+        remedy = "Give it 'orchestrator' and 'context'"
+        if not _is(dict, session, result, "session_type", "Session section", remedy):
             return
         for part in self.REQUIRED_SESSION_FIELDS:
             if part in session:
-                self._check_spec(result, session[part], f"session.{part}")
+                _check_spec(result, session[part], f"session.{part}")
             else:
                 result.fail(
                     f"session_{part}_present",
@@ -84,42 +84,34 @@ class MountPlanValidator:
                     f"Add: '{part}': {_SHAPE}",
                 )
 
-    def _check_list(self, result: MountPlanValidationResult, specs: Any, section: str) -> None:
-        if not isinstance(specs, list):
-            found = f"'{section}' section must be a list, got {_kind(specs)}"
-            result.fail(f"{section}_type", found, f"Give a list of {_SHAPE}")
-            return
-        for index, spec in enumerate(specs):
-            self._check_spec(result, spec, f"{section}[{index}]")
 
-    def _check_spec(self, result: MountPlanValidationResult, spec: Any, place: str) -> None:
-        if not isinstance(spec, dict):
-            found = f"Module spec at {place} must be a dict, got {_kind(spec)}"
-            result.fail(f"{place}_type", found, f"Write it as {_SHAPE}")
-            return
-        result.add(self._module_check(spec, place))
-        if spec.get("config") is not None and not isinstance(spec["config"], dict):
-            found = f"Config at {place} must be a dict, got {_kind(spec['config'])}"
-            result.fail(f"{place}_config_type", found, "Give settings by name")
-        if spec.get("source") is not None and not isinstance(spec["source"], str):
-            found = f"Source at {place} must be a string, got {_kind(spec['source'])}"
-            result.fail(f"{place}_source_type", found, "Give a path or a git+https URI")
-
-    def _module_check(self, spec: dict[Any, Any], place: str) -> ValidationCheck:
-        remedy = "Name the module, e.g. 'tool-bash'"
-        if "module" not in spec:
-            found = f"Module spec at {place} missing required 'module' field; expected {_SHAPE}"
-            return failure(f"{place}_module_required", found, remedy)
-        module = spec["module"]
-        if not isinstance(module, str):
-            found = f"Module path at {place} must be a string, got {_kind(module)}"
-            return failure(f"{place}_module_type", found, remedy)
-        if not module.strip():
-            return failure(
-                f"{place}_module_empty", f"Module path at {place} cannot be empty", remedy
-            )
-        return success(f"{place}_module_valid", f"Module path '{module}' at {place} is valid")
+def _check_spec(result: Findings, spec: Any, place: str) -> None:
+    shape = f"Write it as {_SHAPE}"
+    if not _is(dict, spec, result, f"{place}_type", f"Module spec at {place}", shape):
+        return
+    remedy = "Name the module, e.g. 'tool-bash'"
+    module, what = spec.get("module"), f"Module path at {place}"
+    if "module" not in spec:
+        found = f"Module spec at {place} missing required 'module' field; expected {_SHAPE}"
+        result.fail(f"{place}_module_required", found, remedy)
+    elif _is(str, module, result, f"{place}_module_type", what, remedy):
+        if module.strip():
+            found = f"Module path '{module}' at {place} is valid"
+            result.succeed(f"{place}_module_valid", found)
+        else:
+            result.fail(f"{place}_module_empty", f"{what} cannot be empty", remedy)
+    config, source = spec.get("config"), spec.get("source")
+    if config is not None:
+        name, what = f"{place}_config_type", f"Config at {place}"
+        _is(dict, config, result, name, what, "Give settings by name")
+    if source is not None:
+        name, what = f"{place}_source_type", f"Source at {place}"
+        _is(str, source, result, name, what, "Give a path or a git+https URI")
 
 
-def _kind(value: Any) -> str:
-    return type(value).__name__
+def _is(kind: type, value: Any, result: Findings, name: str, what: str, remedy: str) -> bool:
+    """Tell whether a value is of a kind; add a failed check if not."""
+    if not isinstance(value, kind):
+        word = "string" if kind is str else kind.__name__
+        result.fail(name, f"{what} must be a {word}, got {type(value).__name__}", remedy)
+    return isinstance(value, kind)
