@@ -40,6 +40,7 @@ class Choice:
     notice: str = ""
 
 
+@dataclass(frozen=True)
 class BundleCatalog:
     """The bundles of a project, its user and this program, found without the network.
 
@@ -48,19 +49,11 @@ class BundleCatalog:
     the registry (which is not listed: it is what other bundles brought along).
     """
 
-    def __init__(
-        self,
-        home: Path,
-        project: Path | None,
-        settings: Settings,
-        states: Mapping[str, BundleState],
-        shipped: Sequence[Path] = (),
-    ) -> None:
-        self._home = home
-        self._project = project
-        self._settings = settings
-        self._states = states
-        self._shipped = tuple(shipped)
+    home: Path
+    project: Path | None
+    settings: Settings
+    states: Mapping[str, BundleState]
+    shipped: Sequence[Path] = ()
 
     def entries(self) -> list[BundleEntry]:
         """Return every bundle to show, each name once, sorted."""
@@ -95,7 +88,7 @@ class BundleCatalog:
                 )
             return Choice(entry)
         notice = ""
-        for wanted in (resumed.removeprefix("bundle:"), self._settings.active_bundle, default):
+        for wanted in (resumed.removeprefix("bundle:"), self.settings.active_bundle, default):
             if not wanted:
                 continue
             entry = self.find(wanted)
@@ -108,25 +101,25 @@ class BundleCatalog:
 
     def _at(self, text: str) -> BundleEntry | None:
         try:
-            path = normalize_path(text, self._project)
+            path = normalize_path(text, self.project)
         except BundleNotFoundError:
             return None
         return BundleEntry(_name_of(path), str(path), str(path)) if is_there(path) else None
 
     def _all(self, *, requested_only: bool = False) -> Iterator[BundleEntry]:
-        if self._project is not None:
-            yield from _scan(self._project / ".amplifier" / "bundles", "project")
-        yield from _scan(self._home / "bundles", "user")
-        for name, uri in self._settings.added_bundles.items():
+        if self.project is not None:
+            yield from _scan(self.project / ".amplifier" / "bundles", "project")
+        yield from _scan(self.home / "bundles", "user")
+        for name, uri in self.settings.added_bundles.items():
             yield BundleEntry(name, self._absolute(uri), "added")
         yield from self._registered(requested=True)
-        for folder in self._shipped:
+        for folder in self.shipped:
             yield from _scan(folder, "shipped")
         if not requested_only:
             yield from self._registered(requested=False)
 
     def _registered(self, *, requested: bool) -> Iterator[BundleEntry]:
-        for name, state in self._states.items():
+        for name, state in self.states.items():
             vanished = is_path(state.uri) and not is_there(Path(state.uri))
             if state.explicitly_requested == requested and not vanished:
                 yield BundleEntry(name, state.uri, redact_uri(state.uri))
@@ -135,7 +128,7 @@ class BundleCatalog:
         if not (is_path(uri) or uri.startswith("~")):
             return uri
         try:
-            return str(normalize_path(uri, self._project))
+            return str(normalize_path(uri, self.project))
         except BundleNotFoundError:
             return uri  # opening it tells what is wrong with it
 

@@ -43,7 +43,6 @@ class MentionResolverProtocol(Protocol):
 
     def resolve(self, mention: str) -> Path | None:
         """Return the path a mention names, or None."""
-        ...
 
 
 class SourceResolverProtocol(Protocol):
@@ -55,7 +54,6 @@ class SourceResolverProtocol(Protocol):
         Raises:
             BundleNotFoundError: It cannot be had.
         """
-        ...
 
 
 class SourceHandlerProtocol(Protocol):
@@ -63,11 +61,9 @@ class SourceHandlerProtocol(Protocol):
 
     def can_handle(self, parsed: ParsedURI) -> bool:
         """Whether this handler is for the URI."""
-        ...
 
     async def resolve(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
         """Return where the source is, putting what is fetched below `cache_dir`."""
-        ...
 
 
 class SourceHandlerWithStatusProtocol(SourceHandlerProtocol, Protocol):
@@ -75,11 +71,9 @@ class SourceHandlerWithStatusProtocol(SourceHandlerProtocol, Protocol):
 
     async def get_status(self, parsed: ParsedURI, cache_dir: Path) -> SourceStatus:
         """Compare what is cached with what is there now."""
-        ...
 
     async def update(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
         """Fetch what is there now, replacing what is cached."""
-        ...
 
 
 class CacheProviderProtocol(Protocol):
@@ -87,14 +81,11 @@ class CacheProviderProtocol(Protocol):
 
     def get(self, key: str) -> BundleData | None:
         """Return the bundle stored under a key, or None."""
-        ...
 
     def set(self, key: str, bundle: BundleData) -> None:
         """Store a bundle."""
-        ...
 
     def clear(self) -> None:
         """Forget everything."""
-        ...
 
     def __contains__(self, key: str) -> bool: ...

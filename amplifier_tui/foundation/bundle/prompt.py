@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ class _Material:
         return {**self.mentioned, **self.declared}
 
 
+@dataclass(eq=False)
 class SystemPromptFactory:
     """Makes a bundle's system prompt: the instruction, then the files it brings.
 
@@ -48,22 +49,14 @@ class SystemPromptFactory:
     an agent's; `source_id` says who wrote it.
     """
 
-    def __init__(
-        self,
-        bundle: BundleData,
-        resolver: BaseMentionResolver,
-        emit: Emit | None = None,
-        *,
-        instruction: str | None = None,
-        source_id: str | None = None,
-    ) -> None:
-        self._bundle = bundle
-        self._resolver = resolver
-        self._emit = emit
-        self._instruction = instruction
-        self._source_id = source_id
-        self._known_hashes: set[str] = set()
-        self._known_failures: set[tuple[str, str]] = set()
+    bundle: BundleData
+    resolver: BaseMentionResolver
+    emit: Emit | None = None
+    _: KW_ONLY
+    instruction: str | None = None
+    source_id: str | None = None
+    _known_hashes: set[str] = field(default_factory=set, init=False)
+    _known_failures: set[tuple[str, str]] = field(default_factory=set, init=False)
 
     async def __call__(self) -> str:
         """Return the whole prompt; empty when there is neither instruction nor file."""
@@ -84,7 +77,7 @@ class SystemPromptFactory:
         material = await self._collect()
         names = mentions_by_path(material.mentions)
         text = material.instruction
-        instruction = [(self._source_id or f"bundle:{self._owner()}", text)] if text else []
+        instruction = [(self.source_id or f"bundle:{self._owner()}", text)] if text else []
         files: list[tuple[str, str]] = []
         for file in material.files.get_unique_files():
             label = next((names[path][-1] for path in file.paths if path in names), None)
@@ -94,8 +87,8 @@ class SystemPromptFactory:
         return instruction, files
 
     async def _collect(self) -> _Material:
-        bundle = self._bundle
-        instruction = self._instruction
+        bundle = self.bundle
+        instruction = self.instruction
         if instruction is None:
             instruction = bundle.get_system_instruction() or ""
         material = _Material(instruction.strip())
@@ -108,7 +101,7 @@ class SystemPromptFactory:
                 material.files.add_file(path, content)
         results = await load_mentions(
             material.instruction,
-            self._resolver,
+            self.resolver,
             material.files,
             confined=self._is_strangers(),
             resolved=material.mentioned,
@@ -119,15 +112,15 @@ class SystemPromptFactory:
         return material
 
     def _owner(self) -> str:
-        owners = self._bundle.origins.get("instruction")
-        return owners[-1].bundle if owners else self._bundle.name
+        owners = self.bundle.origins.get("instruction")
+        return owners[-1].bundle if owners else self.bundle.name
 
     def _is_strangers(self) -> bool:
         """Whether the instruction was fetched, or its origin is unknown."""
-        roots = self._bundle.confined_roots
-        if not roots or self._instruction is not None:
+        roots = self.bundle.confined_roots
+        if not roots or self.instruction is not None:
             return bool(roots)
-        base = self._bundle.source_base_paths.get(self._owner(), self._bundle.base_path)
+        base = self.bundle.source_base_paths.get(self._owner(), self.bundle.base_path)
         return base is None or any(is_within(base, root) for root in roots)
 
     async def _announce(self, material: _Material) -> None:
@@ -150,7 +143,7 @@ class SystemPromptFactory:
             return
         self._known_hashes.update(hashes.values())
         self._known_failures |= failures
-        if self._emit is None:
+        if self.emit is None:
             return
         event = {
             "source": "bundle_context",
@@ -159,7 +152,7 @@ class SystemPromptFactory:
             "deduplicated_count": max(len(resolutions) - len(files), 0),
             "turn": None,
         }
-        await self._emit("mentions:resolved", event)
+        await self.emit("mentions:resolved", event)
 
     def _source_type(self, mention: str, path: Path, material: _Material) -> str:
         if mention in material.declared:
@@ -170,7 +163,7 @@ class SystemPromptFactory:
             return "home_shortcut"
         if ":" in mention:
             return "bundle_namespace"
-        if is_within(path, self._resolver.base_path / ".amplifier"):
+        if is_within(path, self.resolver.base_path / ".amplifier"):
             return "project_shortcut"
         return "relative_path"
 

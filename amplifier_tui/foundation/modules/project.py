@@ -3,9 +3,8 @@
 import importlib.metadata
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 _REQUIREMENT = re.compile(rf"^\s*({_NAME})\s*(?:\[[^\]]*\])?\s*(.*)")
@@ -30,7 +29,6 @@ class Project:
     requirements: bool = False
     transport: str = "python"
     problem: str = ""
-    _toml: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def is_native(self) -> bool:
@@ -44,23 +42,16 @@ class Project:
 
     def missing_dependencies(self) -> list[str]:
         """Return the names of dependencies that are not installed; versions are not compared."""
-        names = [requirement_name(text) for text in self.dependencies]
-        return [
-            name
-            for name in names
-            if name and normalised(name) not in _PROVIDED and installed_version(name) is None
-        ]
+        names = [name for name in map(requirement_name, self.dependencies) if name]
+        wanted = [name for name in names if normalised(name) not in _PROVIDED]
+        return [name for name in wanted if installed_version(name) is None]
 
     def git_overrides(self) -> list[str]:
         """Return `name==version` for every git dependency that is installed already."""
-        overrides: list[str] = []
-        for text in self.dependencies:
-            match = _REQUIREMENT.match(text)
-            if match and match[2].startswith("@") and "git+" in match[2]:
-                version = installed_version(match[1])
-                if version is not None:
-                    overrides.append(f"{match[1]}=={version}")
-        return overrides
+        matches = filter(None, map(_REQUIREMENT.match, self.dependencies))
+        names = [each[1] for each in matches if each[2].startswith("@") and "git+" in each[2]]
+        versions = ((name, installed_version(name)) for name in names)
+        return [f"{name}=={version}" for name, version in versions if version is not None]
 
 
 def read_project(path: Path) -> Project:
@@ -79,9 +70,7 @@ def read_project(path: Path) -> Project:
     return Project(
         path=path,
         name=str(table.get("name") or ""),
-        dependencies=tuple(str(entry) for entry in dependencies)
-        if isinstance(dependencies, list)
-        else (),
+        dependencies=tuple(map(str, dependencies if isinstance(dependencies, list) else ())),
         is_package="project" in data or "build-system" in data,
         requirements=requirements,
         transport=transport,

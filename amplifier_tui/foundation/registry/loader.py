@@ -5,7 +5,7 @@ import contextlib
 import logging
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
@@ -99,6 +99,7 @@ class Chain:
         return Chain(uris, (*self.names, name or redact_uri(uri)), uri)
 
 
+@dataclass(eq=False)
 class BundleLoader:
     """Loads bundles, entering each into `names`; what was loaded with its includes is kept in
     memory.
@@ -106,24 +107,15 @@ class BundleLoader:
     When it is `strict`, an include that cannot be had is an error.
     """
 
-    def __init__(
-        self,
-        names: BundleNames,
-        fetch: FetchContext,
-        sources: SimpleSourceResolver,
-        cache_dir: Path,
-        *,
-        strict: bool,
-    ) -> None:
-        self._names = names
-        self._fetch = fetch
-        self._sources = sources
-        self._cache_dir = cache_dir
-        self._strict = strict
-        self._loaded: dict[str, Bundle] = {}
-        self._running: dict[tuple[str, bool], asyncio.Future[Bundle]] = {}
-        self._graph = LoadGraph()
-        self._roots = RootFinder()
+    names: BundleNames
+    fetch: FetchContext
+    sources: SimpleSourceResolver
+    cache_dir: Path
+    strict: bool
+    _loaded: dict[str, Bundle] = field(default_factory=dict)
+    _running: dict[tuple[str, bool], asyncio.Future[Bundle]] = field(default_factory=dict)
+    _graph: LoadGraph = field(default_factory=LoadGraph)
+    _roots: RootFinder = field(default_factory=RootFinder)
 
     def forget(self) -> None:
         """Drop what is in memory, so that the next load reads the files again."""
@@ -173,19 +165,19 @@ class BundleLoader:
             raise CircularIncludeError(f"Circular dependency detected: {path}")
 
     async def _load(self, uri: str, auto_include: bool, chain: Chain) -> Bundle:
-        self._fetch.report("loading", uri)
+        self.fetch.report("loading", uri)
         with requested_by(redact_uri(uri), chain.names):
-            source = await self._sources.resolve(uri)
+            source = await self.sources.resolve(uri)
         bundle = await asyncio.to_thread(load_bundle_path, source.active_path)
         bundle._source_uri = uri
-        confine(bundle, source, self._cache_dir)
+        confine(bundle, source, self.cache_dir)
         root = self._roots.find(bundle, source)
         nested = place(bundle, root)
-        remember(self._names, bundle, uri, source, root, nested, requested=chain.parent is None)
+        remember(self.names, bundle, uri, source, root, nested, requested=chain.parent is None)
         if not auto_include:
             return bundle
         if bundle.includes:
-            self._fetch.report("composing", bundle.name or uri)
+            self.fetch.report("composing", bundle.name or uri)
             composed = await self._with_includes(bundle, chain.then(uri, bundle.name))
             composed._source_uri = uri
             bundle = composed
@@ -228,7 +220,7 @@ class BundleLoader:
             waiting = unknown
         bundle.skipped.sort(key=lambda entry: entry.line or 0)
         parts = [(entry.source, loaded[entry.index]) for entry in includes if entry.index in loaded]
-        relate(self._names.states, bundle, [included for _, included in parts])
+        relate(self.names.states, bundle, [included for _, included in parts])
         layers = [
             replace(included, origins=tag_origins(origins_of(included), source))
             for source, included in parts
@@ -238,20 +230,20 @@ class BundleLoader:
     async def _resolve(self, include: Include, bundle: Bundle) -> str | None:
         source = include.source
         try:
-            target = self._names.resolve_include(source, bundle)
+            target = self.names.resolve_include(source, bundle)
             if target is not None and source.startswith("file://"):
                 check_confined(Path(parse_uri(target).path), bundle)
         except BundleError as error:
             raise _UnusableInclude(error.message) from error
         namespace = namespace_of(source)
-        if target is None and namespace is not None and self._names.knows(namespace):
+        if target is None and namespace is not None and self.names.knows(namespace):
             message = f"the bundle {namespace!r} has no {source.partition(':')[2]!r}"
             raise await self._fatal(bundle, include, BundleDependencyError(message))
         return target
 
     async def _preload_namespaces(self, bundle: Bundle, includes: list[Include]) -> None:
         """Load, without its includes, what is registered for a namespace and was never loaded."""
-        states = self._names.states
+        states = self.names.states
         missing = {
             name: include
             for include in includes
@@ -271,7 +263,7 @@ class BundleLoader:
                 raise result
 
     async def _skip(self, bundle: Bundle, include: Include, error: Exception) -> None:
-        if self._strict and not isinstance(error, CircularIncludeError):
+        if self.strict and not isinstance(error, CircularIncludeError):
             raise await self._fatal(bundle, include, error)
         skipped = SkippedInclude(
             source=redact_uri(include.source),

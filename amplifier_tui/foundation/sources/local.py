@@ -19,9 +19,7 @@ from amplifier_tui.foundation.sources.context import join_subpath
 
 
 class FileSourceHandler:
-    """Finds what is on this machine; relative paths are in `base_path` (default: the working
-    folder).
-    """
+    """Finds what is on this machine; relative paths are in `base_path`, else in this folder."""
 
     def __init__(self, base_path: Path | None = None) -> None:
         self._base_path = base_path

@@ -3,7 +3,7 @@
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -51,11 +51,9 @@ class RecordStore(Protocol):
 
     async def save(self, record: ChildRecord) -> None:
         """Keep a record, replacing an earlier one of the same session."""
-        ...
 
     async def load(self, session_id: str) -> ChildRecord | None:
         """Return a record, or None."""
-        ...
 
 
 @dataclass
@@ -100,22 +98,17 @@ Prepare = Callable[["AmplifierSession", "AmplifierSession", ChildInfo], Awaitabl
 """Gets a child before its modules are mounted, its parent, and what it is about."""
 
 
+@dataclass(eq=False)
 class SessionSpawner:
     """Runs agents as child sessions of sessions of one prepared bundle.
 
     `records` keep children for `resume` (default: in memory); `prepare` is called with every child.
     """
 
-    def __init__(
-        self,
-        prepared: "PreparedBundle",
-        *,
-        records: RecordStore | None = None,
-        prepare: Prepare | None = None,
-    ) -> None:
-        self._prepared = prepared
-        self._records = records or MemoryRecords()
-        self._prepare = prepare
+    prepared: "PreparedBundle"
+    _: KW_ONLY
+    records: RecordStore = field(default_factory=MemoryRecords)
+    prepare: Prepare | None = None
 
     def register(self, session: "AmplifierSession") -> None:
         """Offer `session.spawn` and `session.resume` to a session's modules."""
@@ -188,7 +181,7 @@ class SessionSpawner:
             plan=plan,
             instruction=_instruction(agent),
             messages=list(parent_messages or []),
-            working_dir=str(child_folder(parent_session, self._prepared.bundle.base_path)),
+            working_dir=str(child_folder(parent_session, self.prepared.bundle.base_path)),
             self_delegation_depth=self_delegation_depth,
             metadata=dict(session_metadata or {}),
         )
@@ -202,7 +195,7 @@ class SessionSpawner:
         **ignored: Any,
     ) -> dict[str, Any]:
         """Continue a child session; raises `ValueError` when none of that id is kept."""
-        record = await self._records.load(sub_session_id)
+        record = await self.records.load(sub_session_id)
         if record is None:
             raise ValueError(f"No sub-session {sub_session_id!r} to resume")
         if not record.plan:
@@ -214,7 +207,7 @@ class SessionSpawner:
         known = _known_agents(parent, None)
         agent = _agent(record.agent_name, known)
         plan = _with_metadata(child_plan(parent.config, agent, agents=known), record.metadata)
-        folder = record.working_dir or str(child_folder(parent, self._prepared.bundle.base_path))
+        folder = record.working_dir or str(child_folder(parent, self.prepared.bundle.base_path))
         return replace(record, plan=plan, instruction=_instruction(agent), working_dir=folder)
 
     async def _run(
@@ -229,8 +222,8 @@ class SessionSpawner:
 
         async def before_initialize(child: "AmplifierSession") -> None:
             self.register(child)
-            if self._prepare is not None:
-                await maybe_await(self._prepare(child, parent, info))
+            if self.prepare is not None:
+                await maybe_await(self.prepare(child, parent, info))
 
         async def prompt(child: "AmplifierSession") -> None:
             await self._give_prompt(child, parent, record)
@@ -238,11 +231,11 @@ class SessionSpawner:
         async def finished(child: "AmplifierSession") -> None:
             context = child.coordinator.get("context")
             messages = await maybe_await(context.get_messages()) if context is not None else []
-            await self._records.save(replace(record, messages=copy_plain(list(messages))))
+            await self.records.save(replace(record, messages=copy_plain(list(messages))))
 
         run = ChildRun(
-            resolver=self._prepared.resolver,
-            package_paths=self._prepared.bundle_package_paths,
+            resolver=self.prepared.resolver,
+            package_paths=self.prepared.bundle_package_paths,
             plan=copy_plain(record.plan),
             working_dir=Path(record.working_dir),
             give_prompt=prompt,
@@ -259,7 +252,7 @@ class SessionSpawner:
     async def _give_prompt(
         self, child: "AmplifierSession", parent: "AmplifierSession", record: ChildRecord
     ) -> None:
-        bundle = self._prepared.bundle
+        bundle = self.prepared.bundle
         if record.instruction is not None:
             # An agent brings the context it needs; the bundle's own files are for the root.
             bundle = replace(bundle, context={}, _pending_context={})
