@@ -68,7 +68,7 @@ MOVED: Final = {
     "amplifier_foundation.registry.in_progress": "amplifier_tui.foundation.registry.loader",
     "amplifier_foundation.registry.store": "amplifier_tui.foundation.registry.state",
     "amplifier_foundation.registry.updating": "amplifier_tui.foundation.registry.registry",
-    "amplifier_foundation.serialization": "amplifier_tui.foundation.cache",
+    "amplifier_foundation.serialization": "amplifier_tui.foundation.dicts",
     "amplifier_foundation.session_events": "amplifier_tui.foundation.bundle.session",
     "amplifier_foundation.settings.edit": "amplifier_tui.foundation.settings.writing",
     "amplifier_foundation.settings.merging": "amplifier_tui.foundation.settings.settings",

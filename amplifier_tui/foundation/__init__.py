@@ -10,11 +10,13 @@ __getattr__, __dir__, __all__ = lazy_names(
         "bundle.session": """
             WORKING_DIR_CAPABILITY get_working_dir inject_additional_events set_working_dir
         """,
-        "cache": "DiskCache SimpleCache sanitize_for_json sanitize_message",
+        "cache": "DiskCache SimpleCache",
         "checks.validator": """
             BundleValidator ValidationResult validate_bundle validate_bundle_or_raise
         """,
-        "dicts": "deep_merge get_nested merge_module_lists set_nested",
+        "dicts": """
+            deep_merge get_nested merge_module_lists sanitize_for_json sanitize_message set_nested
+        """,
         "exceptions": """
             BundleDependencyError BundleError BundleLoadError BundleNotFoundError
             BundleValidationError

@@ -116,3 +116,53 @@ def set_nested(data: dict[str, Any], path: Sequence[str] | str, value: Any) -> N
 
 def _keys(path: Sequence[str] | str) -> list[str]:
     return [key for key in path.split(".") if key] if isinstance(path, str) else list(path)
+
+
+def sanitize_message(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message as a transcript keeps it.
+
+    The text of `thinking_block` is kept as `thinking_text`; `content_blocks` with their live
+    objects are dropped.
+    """
+    kept = {
+        key: value
+        for key, value in message.items()
+        if key not in ("thinking_block", "content_blocks")
+    }
+    thinking = message.get("thinking_block")
+    text = thinking.get("text") or thinking.get("thinking") if isinstance(thinking, dict) else None
+    if thinking is not None and text is None:
+        text = getattr(thinking, "text", None) or getattr(thinking, "thinking", None)
+    if isinstance(text, str) and text:
+        kept["thinking_text"] = text
+    result: dict[str, Any] = sanitize_for_json(kept)
+    return result
+
+
+def sanitize_for_json(value: Any, max_depth: int = 64, inside: frozenset[int] = frozenset()) -> Any:
+    """Return a copy with plain data only; None and what JSON cannot take is dropped.
+
+    Objects with `model_dump` or `__dict__` become mappings. A value nested deeper than
+    `max_depth`, or inside itself (`inside` are the ids of what it is in), is dropped.
+    """
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else None
+    if max_depth <= 0 or id(value) in inside:
+        return None
+    inside |= {id(value)}
+    if isinstance(value, dict):
+        pairs = (
+            (str(key), sanitize_for_json(item, max_depth - 1, inside))
+            for key, item in value.items()
+        )
+        return {key: item for key, item in pairs if item is not None}
+    if isinstance(value, list | tuple | set | frozenset):
+        items = (sanitize_for_json(item, max_depth - 1, inside) for item in value)
+        return [item for item in items if item is not None]
+    if hasattr(value, "model_dump"):
+        return sanitize_for_json(value.model_dump(), max_depth - 1, inside)
+    if hasattr(value, "__dict__") and not callable(value):
+        return sanitize_for_json(dict(vars(value)), max_depth - 1, inside)
+    return None

@@ -3,6 +3,13 @@
 from pathlib import Path
 
 
+def located(message: str, path: Path | None, line: int | None) -> str:
+    """Return a message with the file and line it is about before it, as far as they are known."""
+    if path is None:
+        return message
+    return f"{path}: {message}" if line is None else f"{path}:{line}: {message}"
+
+
 class BundleError(Exception):
     """Base of everything foundation raises about bundles.
 
@@ -23,10 +30,8 @@ class BundleError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        where = "" if self.path is None else f"{self.path}: "
-        if self.path is not None and self.line is not None:
-            where = f"{self.path}:{self.line}: "
-        return f"{where}{self.message}{'' if not self.remedy else chr(10) + self.remedy}"
+        text = located(self.message, self.path, self.line)
+        return f"{text}\n{self.remedy}" if self.remedy else text
 
 
 class BundleNotFoundError(BundleError):

@@ -8,12 +8,8 @@ import pytest
 
 import amplifier_tui.foundation as foundation
 from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.cache import (
-    DiskCache,
-    SimpleCache,
-    sanitize_for_json,
-    sanitize_message,
-)
+from amplifier_tui.foundation.cache import DiskCache, SimpleCache
+from amplifier_tui.foundation.dicts import sanitize_for_json, sanitize_message
 
 PUBLISHED = [
     "Bundle",

@@ -10,7 +10,7 @@ from amplifier_tui.foundation.bundle.loading import BundleFile, read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData, is_settings_origin
 from amplifier_tui.foundation.checks.validator import content_findings
 from amplifier_tui.foundation.dicts import module_key
-from amplifier_tui.foundation.exceptions import BundleError
+from amplifier_tui.foundation.exceptions import BundleError, located
 from amplifier_tui.foundation.io import Keys
 
 _KNOWN_KEYS = (
@@ -33,10 +33,7 @@ class Problem:
     remedy: str = ""
 
     def __str__(self) -> str:
-        where = "" if self.path is None else f"{self.path}: "
-        if self.path is not None and self.line is not None:
-            where = f"{self.path}:{self.line}: "
-        return f"{where}{self.message}"
+        return located(self.message, self.path, self.line)
 
 
 def check_bundle_file(path: Path, *, strict: bool = False, named: bool = True) -> list[Problem]:

@@ -10,7 +10,7 @@ import yaml
 
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.dicts import get_nested, module_key
-from amplifier_tui.foundation.exceptions import BundleError
+from amplifier_tui.foundation.exceptions import BundleError, located
 from amplifier_tui.foundation.io import YamlDocument, yaml_problem
 from amplifier_tui.foundation.paths import get_amplifier_home, without_fragment
 from amplifier_tui.foundation.registry.includes import namespace_of
@@ -73,16 +73,32 @@ class SettingsFiles:
 
 UNITED = ("allowed_read_paths", "allowed_write_paths", "denied_write_paths")
 """Lists of which every scope's entries count, whatever tool has them."""
-_MODULE_LISTS = {("config", "providers")}
 
 
-def merge_settings(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
+def merge_settings(
+    low: Mapping[str, Any], high: Mapping[str, Any], path: tuple[str, ...] = ()
+) -> dict[str, Any]:
     """Lay the settings of a higher scope over those of a lower one; neither is changed.
 
     Mappings merge deeply and lists are replaced, except for module lists, which merge by id or
-    module, and the lists named in `UNITED`. Null is absent.
+    module, and the lists named in `UNITED`. Null is absent. `path` leads to the two.
     """
-    return _merge(low, high, ())
+    result = {key: copy_plain(value) for key, value in low.items() if value is not None}
+    for key, value in high.items():
+        if value is None:
+            continue
+        here = (*path, str(key))
+        old: Any = result.get(key)
+        lists = isinstance(old, list) and isinstance(value, list)
+        if isinstance(old, dict) and isinstance(value, dict):
+            result[key] = merge_settings(old, value, here)
+        elif lists and key in UNITED:
+            result[key] = list(dict.fromkeys((*old, *value)))
+        elif lists and (here == ("config", "providers") or here[:-1] == ("modules",)):
+            result[key] = merge_entries(old, value)
+        else:
+            result[key] = copy_plain(value)
+    return result
 
 
 def merge_entries(low: list[Any], high: list[Any]) -> list[dict[str, Any]]:
@@ -95,30 +111,6 @@ def merge_entries(low: list[Any], high: list[Any]) -> list[dict[str, Any]]:
     return list(merged.values())
 
 
-def _merge(
-    low: Mapping[str, Any], high: Mapping[str, Any], path: tuple[str, ...]
-) -> dict[str, Any]:
-    result = {key: copy_plain(value) for key, value in low.items() if value is not None}
-    for key, value in high.items():
-        if value is None:
-            continue
-        here = (*path, str(key))
-        old = result.get(key)
-        if isinstance(old, dict) and isinstance(value, dict):
-            result[key] = _merge(old, value, here)
-        elif isinstance(old, list) and isinstance(value, list) and key in UNITED:
-            result[key] = list(dict.fromkeys((*old, *value)))
-        elif isinstance(old, list) and isinstance(value, list) and _is_module_list(here):
-            result[key] = merge_entries(old, value)
-        else:
-            result[key] = copy_plain(value)
-    return result
-
-
-def _is_module_list(path: tuple[str, ...]) -> bool:
-    return path in _MODULE_LISTS or (len(path) == 2 and path[0] == "modules")
-
-
 @dataclass(frozen=True, slots=True)
 class SettingsProblem:
     """Something in a scope's settings file (lines counted from 1) that does not count."""
@@ -129,8 +121,7 @@ class SettingsProblem:
     scope: Scope | None = None
 
     def __str__(self) -> str:
-        where = f"{self.path}:{self.line}" if self.line is not None else str(self.path)
-        return f"{where}: {self.message}"
+        return located(self.message, self.path, self.line)
 
 
 @dataclass

@@ -50,7 +50,9 @@ class GitSourceHandler(FetchingHandler):
         async with self._context.folder_lock(folder):
             if again or not is_valid_clone(folder):
                 await self._fetch(parsed, url, ref, folder, replace=again)
-        await self._record(parsed, folder)
+        commit = await cached_commit(folder)
+        if commit:
+            self._context.resolved[source_uri(parsed)] = LockEntry(commit=commit)
         return ResolvedSource(join_subpath(folder, parsed.subpath), folder)
 
     async def get_status(self, parsed: ParsedURI, cache_dir: Path) -> SourceStatus:
@@ -89,11 +91,6 @@ class GitSourceHandler(FetchingHandler):
         if ref.startswith("-"):
             raise BundleNotFoundError(f"Not a git ref: {ref!r}")
         return ref
-
-    async def _record(self, parsed: ParsedURI, folder: Path) -> None:
-        commit = await cached_commit(folder)
-        if commit:
-            self._context.resolved[source_uri(parsed)] = LockEntry(commit=commit)
 
     async def _fetch(
         self, parsed: ParsedURI, url: str, ref: str, folder: Path, *, replace: bool = False
