@@ -1,6 +1,7 @@
 """What the context pane says, as rows of pieces."""
 
 from collections.abc import Callable
+from itertools import groupby
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import BudgetChanged
@@ -47,10 +48,11 @@ def context_rows(budget: BudgetState, width: int, *, groups: int) -> list[Row]:
     shown = source_groups(report.sources, max(1, groups))
     rows = [_head(budget, report, width), _bar(report, shown, width)]
     rows += [_legend(group, slot, report, width) for slot, group in enumerate(shown)]
-    rows.append(_foot(budget, report, width))
-    if report.warning:
-        rows.append([(fit(f"! {one_line(report.warning)}", width), "warning")])
-    return rows
+    return [*rows, _foot(budget, report, width), *_warning(report, width)]
+
+
+def _warning(report: BudgetChanged, width: int) -> list[Row]:
+    return [[(fit(f"! {one_line(report.warning)}", width), "warning")]] if report.warning else []
 
 
 def full_context_rows(
@@ -75,41 +77,24 @@ def full_context_rows(
     free = max(0, report.window - report.total)
     if report.window:
         reserve = f"{tokens(report.reserve)} of it reserved for the answer"
-        rows.append(
-            spread(
-                [("· ", "muted"), ("free", "text")],
-                [
-                    (f"{reserve}   " if report.reserve else "", "muted"),
-                    (f"{tokens(free):>6}", "text"),
-                    ("     ", "muted"),
-                ],
-                width,
-            )
-        )
+        right: Row = [(f"{reserve}   " if report.reserve else "", "muted")]
+        right += [(f"{tokens(free):>6}", "text"), ("     ", "muted")]
+        rows.append(spread([("· ", "muted"), ("free", "text")], right, width))
     rows += [[], _foot(budget, report, width)]
+    delta = budget.turn_delta
     if report.floor:
         rows.append([(fit(f"no compaction goes below {tokens(report.floor)}", width), "muted")])
-    delta = budget.turn_delta
     if delta:
         sign = "+" if delta > 0 else "−"
         rows.append([(fit(f"this turn {sign}{tokens(abs(delta))}", width), "muted")])
-    if report.warning:
-        rows.append([(fit(f"! {one_line(report.warning)}", width), "warning")])
+    rows += _warning(report, width)
     return rows + _members(report, width) + _preview(report, width)
 
 
 def key_row(width: int) -> Row:
     """Return what the keys do while the pane has the focus."""
-    return spread(
-        [
-            ("c", "strong"),
-            (" compact   ", "muted"),
-            ("i", "strong"),
-            (" with instructions", "muted"),
-        ],
-        [],
-        width,
-    )
+    words: Row = [("c", "strong"), (" compact   ", "muted"), ("i", "strong")]
+    return spread([*words, (" with instructions", "muted")], [], width)
 
 
 def _head(budget: BudgetState, report: BudgetChanged, width: int) -> Row:
@@ -137,17 +122,7 @@ def _bar(report: BudgetChanged, shown: list[SourceGroup], width: int) -> Row:
         at = min(width - 1, report.trigger * width // report.window)
         if 0 <= at < len(cells):
             cells[at] = ("│", "error")
-    return _joined(cells)
-
-
-def _joined(cells: list[Piece]) -> Row:
-    row: Row = []
-    for text, role in cells:
-        if row and row[-1][1] == role and row[-1][0][-1] == text:
-            row[-1] = (row[-1][0] + text, role)
-        else:
-            row.append((text, role))
-    return row
+    return [(text * len(list(same)), role) for (text, role), same in groupby(cells)]
 
 
 def _legend(
@@ -186,18 +161,11 @@ def _members(report: BudgetChanged, width: int) -> list[Row]:
     if len(folded) < 2:
         return []
     seen = dict.fromkeys(sorted(folded, key=lambda source: -source.tokens))
-    return [
-        [],
-        [("Of which", "head")],
-        *(
-            spread(
-                [("  ", "text"), (one_line(source.source), "muted")],
-                [(f"{tokens(source.tokens):>6}", "muted"), ("     ", "muted")],
-                width,
-            )
-            for source in seen
-        ),
-    ]
+    rows: list[Row] = [[], [("Of which", "head")]]
+    for source in seen:
+        right: Row = [(f"{tokens(source.tokens):>6}", "muted"), ("     ", "muted")]
+        rows.append(spread([("  ", "text"), (one_line(source.source), "muted")], right, width))
+    return rows
 
 
 def _preview(report: BudgetChanged, width: int) -> list[Row]:
@@ -205,17 +173,10 @@ def _preview(report: BudgetChanged, width: int) -> list[Row]:
     if not report.preview:
         return []
     saved = sum(step.before - step.after for step in report.preview)
-    rows: list[Row] = [
-        [],
-        spread([("If compacted now", "head")], [(f"−{tokens(max(0, saved))}", "text")], width),
-    ]
+    right: Row = [(f"−{tokens(max(0, saved))}", "text")]
+    rows: list[Row] = [[], spread([("If compacted now", "head")], right, width)]
     for step in report.preview:
-        words = f"{one_line(step.action)} {one_line(step.source)}"
-        rows.append(
-            spread(
-                [("  ", "text"), (words, "muted"), (f"  {plural(step.rows, 'row')}", "muted")],
-                [(f"{tokens(step.before)} → {tokens(step.after)}", "muted")],
-                width,
-            )
-        )
+        words = f"{one_line(step.action)} {one_line(step.source)}  {plural(step.rows, 'row')}"
+        right = [(f"{tokens(step.before)} → {tokens(step.after)}", "muted")]
+        rows.append(spread([("  ", "text"), (words, "muted")], right, width))
     return rows

@@ -34,16 +34,9 @@ def inspector_head(row: HookTraced, count: int, width: int) -> list[Row]:
         verdict_role: Role = "warning" if spoke(handler) else "muted"
         if handler.verdict in ("deny", "error"):
             verdict_role = "error"
-        rows.append(
-            spread(
-                [("└ ", "muted"), (one_line(handler.name), role)],
-                [
-                    (one_line(handler.verdict), verdict_role),
-                    (f"{milliseconds(handler.ms):>8}", "muted"),
-                ],
-                width,
-            )
-        )
+        data: Row = [(one_line(handler.verdict), verdict_role)]
+        data.append((f"{milliseconds(handler.ms):>8}", "muted"))
+        rows.append(spread([("└ ", "muted"), (one_line(handler.name), role)], data, width))
         why = handler.error or handler.reason
         if why:
             rows.append([("  ", "muted"), (fit(one_line(why), max(0, width - 2)), "text")])
