@@ -41,18 +41,12 @@ class Failures:
         """Put an error into the conversation."""
         self.in_turn = True
         self._retire()
+        told = ("agent", "kind", "message", "remedy", "prompt", "source", "missing", "detail")
         entry = ErrorEntry(
             key="error",
-            agent=event.agent,
-            kind=event.kind,
-            message=event.message,
-            remedy=event.remedy,
             retryable=(event.retryable or bool(event.source)) and not event.replayed,
-            prompt=event.prompt,
             taken=self._running,
-            source=event.source,
-            missing=event.missing,
-            detail=event.detail,
+            **{name: getattr(event, name) for name in told},
         )
         self._list.add(entry)
         if entry.retryable:

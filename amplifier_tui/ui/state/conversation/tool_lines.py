@@ -1,8 +1,8 @@
 """Tool calls as conversation entries: from the first streamed argument to the result."""
 
 import json
+from copy import copy
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any
 
 from amplifier_tui.host import events
@@ -92,7 +92,7 @@ class ToolLines(Handlers):
         if call is None:
             call = self._open(key, event.tool, event.arguments)
         entry = call.entry
-        before = _facts(entry)
+        before = copy(entry)
         entry.tool = event.tool or entry.tool
         entry.arguments = event.arguments or entry.arguments
         entry.module_id = event.module_id or entry.module_id
@@ -117,7 +117,7 @@ class ToolLines(Handlers):
         call = self._calls.get(key) or self._open(key, event.tool, {}, started=0.0)
         self._close(key, call)
         entry = call.entry
-        before = _facts(entry)
+        before = copy(entry)
         entry.tool = event.tool or entry.tool
         entry.state = _end_state(event)
         for name in ("output", "error", "diff", "path", "summary", "duration_ms"):
@@ -226,8 +226,8 @@ class ToolLines(Handlers):
             entry.state = state
             self._entries.update(entry)
 
-    def _update_if_changed(self, entry: ToolEntry, before: tuple[object, ...]) -> None:
-        if _facts(entry) != before:
+    def _update_if_changed(self, entry: ToolEntry, before: ToolEntry) -> None:
+        if entry != before:
             self._entries.update(entry)
 
 
@@ -256,9 +256,3 @@ def _end_state(event: events.ToolEnded) -> ToolState:
     if event.interrupted:
         return "interrupted"
     return "ok" if event.ok else "failed"
-
-
-_facts = attrgetter(
-    *("tool", "arguments", "module_id", "started", "state", "output", "output_size"),
-    *("error", "diff", "path", "summary", "duration_ms"),
-)

@@ -1,16 +1,17 @@
 """The mounted modules: their state, what they provide, how often and how long they worked."""
 
 import re
-from dataclasses import dataclass, field
-from operator import attrgetter
+from copy import copy
+from dataclasses import dataclass
 from typing import Literal
 
 from amplifier_tui.host import events
+from amplifier_tui.host.events import ModuleKind
 from amplifier_tui.ui.state.section import Section, on
 
 ModuleState = Literal["loading", "ready", "failed"]
 
-KIND_ORDER: tuple[events.ModuleKind, ...] = (
+KIND_ORDER: tuple[ModuleKind, ...] = (
     "provider",
     "orchestrator",
     "context",
@@ -28,17 +29,12 @@ _DURATION = re.compile(r'"duration_ms":\s*([0-9.]+)')
 class ModuleStatus:
     """One module of the session.
 
-    Attributes:
-        since: Unix time of the beginning of its loading.
-        mount_ms: Time its loading took.
-        calls: Tool calls, model responses or handled hook events so far.
-        last_ms: Duration of the latest of them; 0 before the first.
-        model: The model a provider talks to.
-        trouble: The latest error one of its hook handlers raised.
+    `calls` counts tool calls, model responses or handled hook events, the latest of which took
+    `last_ms`; `trouble` is the latest error of one of its hook handlers; `since` is Unix time.
     """
 
     module_id: str
-    kind: events.ModuleKind
+    kind: ModuleKind
     instance: str = ""
     state: ModuleState = "loading"
     since: float = 0.0
@@ -70,18 +66,6 @@ def module_key(module_id: str, instance: str = "") -> str:
 
 
 _TOLD_BY_MOUNT = ("provides", "origin", "source", "version", "detail", "events")
-_mount_facts = attrgetter(
-    *("state", "mount_ms", "error", "remedy", "missing", "fatal"), *_TOLD_BY_MOUNT
-)
-"""Everything that mounting decides, for comparison; not what work adds."""
-
-
-@dataclass(slots=True)
-class _Names:
-    """Lookups that are rebuilt when a module comes or goes."""
-
-    tools: dict[str, ModuleStatus] = field(default_factory=dict)
-    handlers: dict[str, ModuleStatus | None] = field(default_factory=dict)
 
 
 class Modules(Section):
@@ -90,7 +74,9 @@ class Modules(Section):
     def __init__(self) -> None:
         super().__init__()
         self.by_key: dict[str, ModuleStatus] = {}
-        self._names = _Names()
+        self._tools: dict[str, ModuleStatus] = {}
+        self._handlers: dict[str, ModuleStatus | None] = {}
+        """Found by name; forgotten when a module comes or goes."""
         self._calls: dict[tuple[str, str], ModuleStatus] = {}
         self._provider_event = ""
 
@@ -133,7 +119,7 @@ class Modules(Section):
     @on(events.ModuleMounted)
     def _mounted(self, event: events.ModuleMounted) -> None:
         info = self._get(event.module_id, event.kind, event.instance)
-        before = _mount_facts(info)
+        before = copy(info)
         info.state = "ready"
         info.mount_ms = event.ms
         for name in _TOLD_BY_MOUNT:
@@ -141,20 +127,20 @@ class Modules(Section):
         info.error = info.remedy = ""
         info.missing = ()
         info.fatal = False
-        if _mount_facts(info) != before:
+        if info != before:
             self._changed()
 
     @on(events.ModuleFailed)
     def _failed(self, event: events.ModuleFailed) -> None:
         info = self._get(event.module_id, event.kind, event.instance)
-        before = _mount_facts(info)
+        before = copy(info)
         info.state = "failed"
         info.error = event.error
         info.remedy = event.remedy
         info.origin = event.origin or info.origin
         info.missing = event.missing
         info.fatal = event.fatal
-        if _mount_facts(info) != before:
+        if info != before:
             self._changed()
 
     @on(events.ModuleUnmounted)
@@ -162,7 +148,7 @@ class Modules(Section):
         if self.by_key.pop(module_key(event.module_id, event.instance), None) is not None:
             self._changed()
 
-    def _get(self, module_id: str, kind: events.ModuleKind, instance: str) -> ModuleStatus:
+    def _get(self, module_id: str, kind: ModuleKind, instance: str) -> ModuleStatus:
         key = module_key(module_id, instance)
         info = self.by_key.get(key)
         if info is None:
@@ -174,7 +160,8 @@ class Modules(Section):
         return info
 
     def _changed(self) -> None:
-        self._names = _Names()
+        self._tools.clear()
+        self._handlers.clear()
         self.touch()
 
     # --- work ------------------------------------------------------------------------------
@@ -199,15 +186,14 @@ class Modules(Section):
             self.touch()
 
     def _provider_of_tool(self, tool: str) -> ModuleStatus | None:
-        names = self._names
-        if not names.tools:
-            names.tools = {
+        if not self._tools:
+            self._tools = {
                 name: info
                 for info in self.by_key.values()
                 if info.kind == "tool"
                 for name in info.provides
             }
-        return names.tools.get(tool)
+        return self._tools.get(tool)
 
     @on(events.HookTraced)
     def _traced(self, event: events.HookTraced) -> None:
@@ -224,7 +210,7 @@ class Modules(Section):
             self.touch()
 
     def _module_of_handler(self, name: str) -> ModuleStatus | None:
-        handlers = self._names.handlers
+        handlers = self._handlers
         if name not in handlers:
             handlers[name] = next(
                 (

@@ -14,6 +14,7 @@ RowKind = Literal["context", "added", "removed"]
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*)")
 _PREAMBLE = ("diff ", "index ", "new file", "deleted file", "old mode", "new mode", "similarity ")
 _EMPHASIS_LIMIT = 500
+_KINDS: dict[str, RowKind] = {" ": "context", "+": "added", "-": "removed"}
 
 
 class Row(NamedTuple):
@@ -131,23 +132,18 @@ def parse_diff(text: str) -> Diff:
 
 
 def _row(current: _Open, line: str) -> bool:
-    mark, text = line[:1], line[1:]
-    if mark == "+" and current.left_new > 0:
-        current.rows.append(Row("added", 0, current.new, text))
-        current.new += 1
-        current.left_new -= 1
-    elif mark == "-" and current.left_old > 0:
-        current.rows.append(Row("removed", current.old, 0, text))
-        current.old += 1
-        current.left_old -= 1
-    elif mark in (" ", "") and current.left_old > 0 and current.left_new > 0:
-        current.rows.append(Row("context", current.old, current.new, text))
-        current.old += 1
-        current.new += 1
-        current.left_old -= 1
-        current.left_new -= 1
-    else:
+    """Take a line of a hunk; False when it cannot be one."""
+    mark, text = line[:1] or " ", line[1:]
+    kind = _KINDS.get(mark)
+    in_old, in_new = kind != "added", kind != "removed"
+    if kind is None or (in_old and not current.left_old) or (in_new and not current.left_new):
         return mark == "\\"
+    old, new = current.old if in_old else 0, current.new if in_new else 0
+    current.rows.append(Row(kind, old, new, text))
+    current.old += in_old
+    current.left_old -= in_old
+    current.new += in_new
+    current.left_new -= in_new
     return True
 
 

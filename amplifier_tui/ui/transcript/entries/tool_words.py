@@ -179,18 +179,10 @@ def _generic(tool: str, arguments: Arguments) -> ToolWords:
 
 
 def _plain(value: object) -> str:
-    match value:
-        case True:
-            return "true"
-        case False:
-            return "false"
-        case None:
-            return "null"
-        case int() | float():
-            return str(value)
-        case list() | tuple():
-            return f"[{len(value)}]"
-        case Mapping():
-            return f"{{{len(value)}}}"
-        case _:
-            return str(value)[: _VALUE_LIMIT * 4]
+    if isinstance(value, list | tuple):
+        return f"[{len(value)}]"
+    if isinstance(value, Mapping):
+        return f"{{{len(value)}}}"
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    return str(value)[: _VALUE_LIMIT * 4]
