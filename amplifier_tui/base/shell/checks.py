@@ -66,15 +66,7 @@ CONSTRUCTS: Final = {
 
 
 def examined(root: Node, data: bytes) -> tuple[bool, list[tuple[int, str]]]:
-    """Look at every node of a tree.
-
-    Args:
-        root: The tree.
-        data: The command line.
-
-    Returns:
-        Whether all of it is understood, and where which constructs stand.
-    """
+    """Return whether all of a tree is understood, and where which constructs of shells stand."""
     understood = _is_blank(data[: root.start_byte] + data[root.end_byte :])
     constructs: list[tuple[int, str]] = []
     nodes = [root]

@@ -50,12 +50,10 @@ _FIND_RUNS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """One program that a command would run.
+    """One program that a command would run: its words begin with the program itself.
 
-    Attributes:
-        command: The command, its words starting with the program itself.
-        wrappers: The programs around it, outermost first.
-        readable: False when what it runs can't be told from the text.
+    `wrappers` are the programs around it, outermost first; `readable` is False when what it runs
+    can't be told from the text.
     """
 
     command: ShellCommand

@@ -27,13 +27,7 @@ WORDS: Final = EXPANSIONS | {
 
 
 class ShellWord(NamedTuple):
-    """A word.
-
-    Attributes:
-        text: Without its quotes and without expansions.
-        known: Whether that is all of it.
-        written: Without its quotes, expansions as written.
-    """
+    """A word without its quotes: without expansions, whether that is all of it, and with them."""
 
     text: str
     known: bool = True

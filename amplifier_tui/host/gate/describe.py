@@ -79,12 +79,7 @@ class Subject:
 
 
 def read_subject(tool: str, arguments: Mapping[str, Any]) -> Subject:
-    """Return what a tool call is about.
-
-    Args:
-        tool: The tool's name.
-        arguments: Its arguments; anything may be in them.
-    """
+    """Return what a tool call is about; anything may be in its arguments."""
     paths = paths_in(arguments)
     command = _first_text(arguments, _COMMAND_KEYS)
     if command and (_SHELL_TOOL.search(tool) or not paths):
@@ -201,13 +196,7 @@ class Description:
 
 
 def describe_call(tool: str, arguments: Mapping[str, Any], workspace: Path) -> Description:
-    """Describe a tool call.
-
-    Args:
-        tool: The tool's name.
-        arguments: Its arguments.
-        workspace: The session's working directory, absolute.
-    """
+    """Describe a tool call of a session that works in `workspace`, an absolute path."""
     subject = read_subject(tool, arguments)
     if subject.kind == "command":
         return _command(subject, workspace)

@@ -116,12 +116,7 @@ _INTERPRETERS: Final = _words("python python3 node deno bun ruby perl php Rscrip
 
 
 def judge_program(program: str, arguments: tuple[str, ...]) -> Verdict:
-    """Return how risky a program is with these arguments, paths not considered.
-
-    Args:
-        program: Its name without folder; empty when unknown.
-        arguments: The words after it.
-    """
+    """Return how risky a program is with these arguments, paths not considered."""
     special = _SPECIAL.get(program)
     if program in WRITE_OPTIONS and option_names(arguments) & WRITE_OPTIONS[program]:
         return "medium", ("writes files",)
@@ -150,12 +145,8 @@ def first_word(arguments: tuple[str, ...]) -> str:
 def rule_prefix(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words a standing rule for a command would begin with.
 
-    Args:
-        words: Program and arguments.
-
-    Returns:
-        At least the program; programs that do anything at all bring what they are to do. Empty
-        when only the exact command can be a rule.
+    At least the program; programs that do anything at all bring what they are to do. Empty when
+    only the exact command can be a rule.
     """
     if not words:
         return ()

@@ -128,9 +128,6 @@ class ApprovalQueue:
     async def ask(self, question: ApprovalQuestion) -> ApprovalAnswer:
         """Get an answer.
 
-        Args:
-            question: What to ask.
-
         Raises:
             asyncio.CancelledError: The asking task was cancelled; the request is withdrawn.
         """

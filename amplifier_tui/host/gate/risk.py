@@ -57,12 +57,9 @@ class PathPlace:
 
 
 def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
-    """Return where a path leads that a tool was given.
+    """Return where a path leads that a tool was given; relative ones start in `base`.
 
-    Args:
-        text: As written; `~` is the home folder.
-        workspace: The workspace, absolute.
-        base: Where relative paths start; None for the workspace.
+    `~` is the home folder; without a base, paths start in the workspace.
     """
     written = (
         Path(text.replace("\0", "")).expanduser()
@@ -167,12 +164,7 @@ def worst(judgements: Iterable[Judgement]) -> Judgement:
 def judge_script(
     text: str, workspace: Path, folder: Path | None = None
 ) -> tuple[ShellLine, tuple[Judgement, ...], Judgement]:
-    """Judge a command line.
-
-    Args:
-        text: The command line.
-        workspace: The workspace, absolute.
-        folder: Where it runs; None for the workspace.
+    """Judge a command line that runs in `folder`, or in the workspace.
 
     Returns:
         Its parts, a judgement for each, and one for the whole.
@@ -224,13 +216,7 @@ def _after(command: ShellCommand, here: Whereabouts) -> Whereabouts:
 
 
 def judge_command(command: ShellCommand, here: Whereabouts, downloaded: bool = False) -> Judgement:
-    """Judge one simple command.
-
-    Args:
-        command: The command.
-        here: Where it runs.
-        downloaded: Whether a command before it in its pipeline downloads something.
-    """
+    """Judge one simple command; `downloaded` says that what is piped into it was."""
     found = programs_of(command)
     whole = worst(_judge_run(run, here) for run in found)
     for redirect in command.redirections:

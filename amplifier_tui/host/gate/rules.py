@@ -124,11 +124,7 @@ def argument_part(tool: str, arguments: Mapping[str, Any], judgement: Judgement)
 
 
 class RuleBook:
-    """The rules in force.
-
-    Args:
-        rules: Those to begin with.
-    """
+    """The rules in force."""
 
     def __init__(self, rules: Iterable[ApprovalRule] = ()) -> None:
         self._rules = list(dict.fromkeys(rules))
@@ -198,15 +194,9 @@ def covers(rule: ApprovalRule, part: Part) -> bool:
 def propose(
     parts: tuple[Part, ...], book: RuleBook, *, allow: bool = True
 ) -> tuple[ApprovalRule, ...]:
-    """Return the rules that remembering an answer would store.
+    """Return the rules that remembering an answer would store, one for each part.
 
-    Args:
-        parts: Of the request.
-        book: Parts it covers already need no rule.
-        allow: The answer.
-
-    Returns:
-        One for each part; empty when the request must not be remembered.
+    Parts the book covers need none; there are none when the request must not be remembered.
     """
     if allow and any(part.judgement.risk == "critical" for part in parts):
         return ()

@@ -125,13 +125,7 @@ class KernelApprovals(HookApprovalSystem):
 
 
 class ProviderApprovals:
-    """An `ApprovalProvider` for modules that offer the capability `approval.register_provider`.
-
-    Args:
-        approvals: Where the questions go.
-        asker: The module it is given to.
-        lane: Which agent's session it belongs to.
-    """
+    """An `ApprovalProvider` for modules that offer the capability `approval.register_provider`."""
 
     def __init__(
         self, approvals: ApprovalQueue, asker: str = "hooks-approval", lane: str = MAIN_LANE

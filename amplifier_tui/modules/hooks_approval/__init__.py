@@ -43,15 +43,7 @@ logger = logging.getLogger(__name__)
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], None]:
-    """Register the handler.
-
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
-    Returns:
-        A cleanup that unregisters it.
-    """
+    """Register the handler; the function it returns unregisters it."""
     settings, problems = ApprovalSettings.read_leniently(config)
     mistakes = [problem.message for problem in problems]
     for mistake in mistakes:

@@ -32,12 +32,7 @@ _PATHS: Final = ("file_path", "path", "url", "query", "pattern", "text")
 
 
 def kind_of(tool: str, given: Mapping[str, Any]) -> CallKind:
-    """Return the kind of a tool.
-
-    Args:
-        tool: Its name.
-        given: The input of the call: whatever takes a command line runs it.
-    """
+    """Return the kind of a call; whatever takes a command line runs it."""
     if tool == "memory":
         # Notes stay when the session ends, so making and removing them is writing.
         return "read" if given.get("action") in ("search", "list") else "write"
@@ -48,13 +43,7 @@ def kind_of(tool: str, given: Mapping[str, Any]) -> CallKind:
 
 
 def sentence(tool: str, kind: CallKind, given: Mapping[str, Any]) -> str:
-    """Return what a call wants to do, in one sentence.
-
-    Args:
-        tool: Name of the tool.
-        kind: Its kind.
-        given: The input of the call.
-    """
+    """Return what a call wants to do, in one sentence."""
     if kind == "command":
         return f"{tool} wants to run: {_short(given.get('command'))}"
     target = next((given[name] for name in _PATHS if isinstance(given.get(name), str)), None)
@@ -98,12 +87,7 @@ class ApprovalHook:
         self._mistake = mistake
 
     async def __call__(self, event: str, data: dict[str, Any]) -> HookResult:
-        """Decide about a call.
-
-        Args:
-            event: ``tool:pre``.
-            data: ``tool_name`` and ``tool_input``.
-        """
+        """Decide about the call in the data of a ``tool:pre``."""
         tool = str(data.get("tool_name") or "")
         given = data.get("tool_input")
         given = given if isinstance(given, Mapping) else {}

@@ -45,17 +45,10 @@ _LEFT_ALONE = frozenset(
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], None]:
-    """Register the handlers.
-
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
-    Returns:
-        A cleanup that unregisters them.
+    """Register the handlers; the function it returns unregisters them.
 
     Raises:
-        ValueError: A value makes no sense.
+        ValueError: A value of the config makes no sense.
     """
     settings = RedactionSettings.read(config)
     hook = RedactionHook(settings, coordinator.hooks.emit)

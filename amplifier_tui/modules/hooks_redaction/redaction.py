@@ -94,12 +94,7 @@ class RedactionHook:
         self._rules = tuple(rule for rule in RULES if rule in settings.rules)
 
     async def __call__(self, event: str, data: dict[str, Any]) -> HookResult:
-        """Replace what is secret.
-
-        Args:
-            event: Any event.
-            data: Its data; this handler's own copy.
-        """
+        """Replace what is secret in an event's data, this handler's own copy."""
         by_name = "fields" in self._settings.rules and event != events.TOOL_POST
         values = self.values()
         kinds: list[str] = []
@@ -142,12 +137,7 @@ class RedactionHook:
         return [value for value in secret_values(self._environ) if not self._is_allowed(value)]
 
     def text(self, text: str, values: list[str]) -> tuple[str, list[str]]:
-        """Return a text without secrets, and the kinds of what was replaced.
-
-        Args:
-            text: The text.
-            values: See `values`.
-        """
+        """Return a text without secrets and these values, and the kinds of what was replaced."""
         kinds: list[str] = []
         for value in values:
             if value in text:

@@ -40,18 +40,13 @@ logger = logging.getLogger(__name__)
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], Awaitable[None]] | None:
-    """Mount the tool as ``bash``.
-
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
+    """Mount the tool as ``bash``, unless there are no POSIX process groups.
 
     Returns:
-        A cleanup that ends what commands left running; None, and nothing mounted, where there are
-        no POSIX process groups.
+        A cleanup that ends what commands left running.
 
     Raises:
-        ValueError: A value makes no sense, or there is no shell.
+        ValueError: A value of the config makes no sense, or there is no shell.
     """
     settings = BashSettings.read(config)
     if os.name != "posix":

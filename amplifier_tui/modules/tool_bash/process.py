@@ -36,17 +36,11 @@ class CommandProcess:
     async def start(
         cls, shell: str, command: str, cwd: Path, env: Mapping[str, str]
     ) -> CommandProcess:
-        """Start a command.
-
-        Args:
-            shell: Path of the shell.
-            command: The command line.
-            cwd: Where it runs.
-            env: Its variables.
+        """Start a command line in a shell.
 
         Raises:
             OSError: It can't be started.
-            ValueError: The command line holds a NUL.
+            ValueError: It holds a NUL.
         """
         # A pipe of our own: asyncio's would make `wait` wait for every process that holds it, and
         # a command may leave some behind.

@@ -21,11 +21,9 @@ _LAST_WORDS: Final = 0.2
 
 
 class Output:
-    """Collects output in bounded space.
+    """Collects output in bounded space: `limit` characters, half of them from the end.
 
-    Args:
-        limit: Characters that are kept, half of them from the end.
-        piece: Characters of one piece that is passed on.
+    It is passed on in pieces of at most `piece` characters.
     """
 
     def __init__(self, limit: int, piece: int) -> None:
@@ -80,18 +78,10 @@ class Output:
 
 
 class CommandRun:
-    """One command, until its shell ends.
+    """One command, until its shell ends or its `timeout` in seconds is over.
 
-    Args:
-        process: The command.
-        output: Where its output goes.
-        timeout: Seconds it may take.
-        show: Gets the output in pieces, as it comes.
-
-    Attributes:
-        exit_code: Of the shell; negative for a signal.
-        timed_out: Whether it was ended because it took too long.
-        left_running: Whether processes of it go on after the shell's end.
+    `exit_code` is negative for a signal; `left_running` says that processes of it go on after the
+    shell's end.
     """
 
     def __init__(

@@ -62,12 +62,7 @@ CATASTROPHIC: Final = (
 
 
 def refusal(command: str, denials: Iterable[Denial]) -> str | None:
-    """Return why a command line is refused, or None if it is not.
-
-    Args:
-        command: The command line.
-        denials: What to look for.
-    """
+    """Return why a command line is refused, or None if it is not."""
     joined = command.replace("\\\n", " ")
     for denial in denials:
         if denial.pattern.search(joined):
@@ -160,12 +155,7 @@ class BashSettings(ModuleSettings):
 
 
 def command_environment(own: Mapping[str, str], settings: BashSettings) -> dict[str, str]:
-    """Return the variables of a command.
-
-    Args:
-        own: This program's variables.
-        settings: What to keep and what to set.
-    """
+    """Return the variables of a command: this program's, without secrets, and those to be set."""
     environment = {
         name: value
         for name, value in own.items()

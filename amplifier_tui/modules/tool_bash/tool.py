@@ -71,9 +71,6 @@ class BashTool:
     async def execute(self, input: dict[str, Any]) -> ToolResult:
         """Run a command.
 
-        Args:
-            input: See :attr:`input_schema`.
-
         Raises:
             asyncio.CancelledError: The call was cancelled; the command and its children are gone.
         """

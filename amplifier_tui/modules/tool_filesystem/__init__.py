@@ -36,12 +36,8 @@ __amplifier_module_type__ = "tool"
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
     """Mount the tools.
 
-    Args:
-        coordinator: The session's coordinator.
-        config: See the module's docstring.
-
     Raises:
-        ValueError: A value makes no sense.
+        ValueError: A value of the config makes no sense.
     """
     settings = FilesystemSettings.read(config)
     workspace = ToolWorkspace(settings, coordinator)

@@ -26,13 +26,7 @@ _REASONS = {
 
 
 def from_os_error(error: OSError, verb: str, path: Path) -> ToolProblem:
-    """Return what the system said as a problem.
-
-    Args:
-        error: What was raised.
-        verb: What was tried, such as ``"read"``.
-        path: On which file.
-    """
+    """Return what the system said when a file was to be, say, `read`, as a problem."""
     if error.errno == errno.ENOENT:
         return ToolProblem(f"There is no file {path}.", "not_found")
     said = os.strerror(error.errno) if error.errno else str(error)
@@ -75,11 +69,7 @@ class FileTool:
         }
 
     async def execute(self, input: dict[str, Any]) -> ToolResult:
-        """Do what the call asks for.
-
-        Args:
-            input: See the tool's `input_schema`.
-        """
+        """Do what the call asks for; see `input_schema`."""
         try:
             return await self._execute(input)
         except ToolProblem as problem:

@@ -27,16 +27,10 @@ class PassageReplacement:
 
 
 def replace_passage(file: TextFile, old: str, new: str, *, everywhere: bool) -> PassageReplacement:
-    """Replace a passage.
+    """Replace a passage of a file, one that occurs once unless `everywhere` is set.
 
-    Line ends need not match: a line end of ``old`` finds any, and those of ``new`` become what the
-    file has at that place. Everything outside of the passage stays byte for byte.
-
-    Args:
-        file: The text.
-        old: The passage.
-        new: What to put in its place.
-        everywhere: Whether it may occur more than once.
+    Line ends need not match: a line end of `old` finds any, and those of `new` become what the file
+    has at that place. Everything outside of the passage stays byte for byte.
 
     Raises:
         ToolProblem: The passage does not occur, or more than once, or would not change.
@@ -118,13 +112,7 @@ class Change:
 
 
 def compare(before: str, after: str, name: str) -> Change:
-    """Compare two versions of a file.
-
-    Args:
-        before: The old text.
-        after: The new text.
-        name: Name of the file, for the head of the diff.
-    """
+    """Compare two versions of a file; its name is for the head of the diff."""
     old, new = _lines(before), _lines(after)
     if max(len(old), len(new)) > _MAX_LINES:
         return Change()

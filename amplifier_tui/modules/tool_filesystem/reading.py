@@ -52,13 +52,7 @@ class Page:
 
 
 def read_page(path: Path, offset: int, limit: int, max_bytes: int) -> Page:
-    """Read lines of a text file.
-
-    Args:
-        path: The file, without links.
-        offset: Number of the first line, from 1.
-        limit: Most lines.
-        max_bytes: Most bytes of text.
+    """Read at most `limit` lines and `max_bytes` bytes of a text file, from line `offset` on.
 
     Raises:
         ToolProblem: It can't be read, or is no text.
@@ -156,12 +150,7 @@ def media_type(path: Path) -> str | None:
 
 
 def read_image(path: Path, kind: str, shown: str) -> ToolResult:
-    """Return an image as a tool's result.
-
-    Args:
-        path: The file.
-        kind: Its media type.
-        shown: How to name it.
+    """Return an image of a media type as a tool's result.
 
     Raises:
         ToolProblem: It can't be read, or is too large.
@@ -218,12 +207,7 @@ def _line(entry: os.DirEntry[str]) -> str:
 
 
 def missing(path: Path, shown: str) -> ToolProblem:
-    """Return the problem of a file that is not there, with names that are close.
-
-    Args:
-        path: The file.
-        shown: How to name it.
-    """
+    """Return the problem of a file that is not there, with names that are close."""
     close: list[str] = []
     try:
         names = os.listdir(path.parent)[:5_000]

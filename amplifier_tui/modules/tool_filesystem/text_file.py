@@ -74,11 +74,7 @@ def is_binary(head: bytes) -> bool:
 
 
 def decode(data: bytes, *, lossy: bool = False) -> TextFile:
-    """Return a file's content as text.
-
-    Args:
-        data: The content.
-        lossy: Replace what the encoding can't read, instead of raising.
+    """Return a file's content as text; `lossy` replaces what the encoding can't read.
 
     Raises:
         ToolProblem: The byte order mark promises an encoding the rest does not keep.

@@ -68,11 +68,7 @@ class ToolWorkspace:
         return resolved(working_dir(self._coordinator, self._settings.working_dir), Path())
 
     def resolve(self, given: Any, access: Access) -> Path:
-        """Return the file a call means, with every link followed.
-
-        Args:
-            given: The path as the model wrote it; relative ones start in the workspace.
-            access: What the call wants to do.
+        """Return the file a call means, with every link followed; relative to the workspace.
 
         Raises:
             ToolProblem: It is no path, or it may not be touched.
@@ -111,14 +107,7 @@ class ToolWorkspace:
         return lock
 
     async def emit(self, event: str, path: Path, tool: str, facts: dict[str, Any]) -> None:
-        """Tell the hooks that a file was read or written.
-
-        Args:
-            event: ``artifact:read`` or ``artifact:write``.
-            path: The file.
-            tool: Name of the tool.
-            facts: What else there is to say.
-        """
+        """Tell the hooks that a tool read or wrote a file."""
         data = {
             "path": str(path),
             "relative_path": self.shown(path),
