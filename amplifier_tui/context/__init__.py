@@ -4,7 +4,7 @@ The names of ADR 0016 and what a host needs of the ledger and its pipeline; `REA
 file says how they hang together. Names are imported when they are first used.
 """
 
-from amplifier_tui.base.lazy import lazy_names
+from amplifier_tui.base.python import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,

@@ -1,6 +1,6 @@
 """Bundles to mount plans. Public API as `amplifier_foundation`."""
 
-from amplifier_tui.base.lazy import lazy_names
+from amplifier_tui.base.python import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,

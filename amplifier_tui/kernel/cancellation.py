@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
 
-from amplifier_tui.base.calls import awaited
+from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, ClassVar, Final
 from unittest.mock import AsyncMock, Mock
 
-from amplifier_tui.base.calls import awaited
+from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel.hooks.event_data import as_dict
 from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ToolCall, Usage
 from amplifier_tui.kernel.models import HookResult, ModelInfo, ProviderInfo, ToolResult

@@ -1,6 +1,6 @@
 import asyncio
 
-from amplifier_tui.base.calls import awaited
+from amplifier_tui.base.python import awaited
 
 
 async def test_what_can_be_awaited_is_and_all_else_comes_back() -> None:

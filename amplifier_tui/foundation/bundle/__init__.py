@@ -1,6 +1,6 @@
 """Bundles: the data, how it composes, and what runs it."""
 
-from amplifier_tui.base.lazy import lazy_names
+from amplifier_tui.base.python import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Gener
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.mentions.loading import ContentDeduplicator
@@ -99,11 +100,6 @@ class SessionOpening(Coroutine[Any, Any, "AmplifierSession"]):
         return self._running
 
 
-async def maybe_await(value: Awaitable[Any] | Any) -> Any:
-    """Return a value, awaiting it first if it can be."""
-    return await value if isinstance(value, Awaitable) else value
-
-
 @contextlib.asynccontextmanager
 async def cleaned_up_on_failure(session: "AmplifierSession") -> AsyncIterator[None]:
     """Clean a session up when the block that sets it up does not get through."""
@@ -128,7 +124,7 @@ async def equip(
         coordinator.register_capability("bundle_package_paths", list(package_paths))
     coordinator.register_capability(WORKING_DIR_CAPABILITY, str(working_dir))
     if before_initialize is not None:
-        await maybe_await(before_initialize(session))
+        await awaited(before_initialize(session))
 
 
 def register_hook_metadata(session: "AmplifierSession") -> None:
@@ -177,8 +173,8 @@ async def give_prompt(
         context, "set_system_prompt_factory", None
     )
     if set_factory is not None:
-        await maybe_await(set_factory(factory))
+        await awaited(set_factory(factory))
     elif context is not None:
         prompt = await factory()
         if prompt:
-            await maybe_await(context.add_message({"role": "system", "content": prompt}))
+            await awaited(context.add_message({"role": "system", "content": prompt}))

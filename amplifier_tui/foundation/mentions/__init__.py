@@ -1,6 +1,6 @@
 """`@mentions`: files that a text asks for (spec 003, "@Mentions")."""
 
-from amplifier_tui.base.lazy import lazy_names
+from amplifier_tui.base.python import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,

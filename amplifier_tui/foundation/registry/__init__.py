@@ -1,6 +1,6 @@
 """Named bundles: where they are, what they include, whether there is something newer."""
 
-from amplifier_tui.base.lazy import lazy_names
+from amplifier_tui.base.python import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,

@@ -1,6 +1,6 @@
 """Agents: child sessions with a policy of what they inherit (foundation reference e.5)."""
 
-from amplifier_tui.base.lazy import lazy_names
+from amplifier_tui.base.python import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,

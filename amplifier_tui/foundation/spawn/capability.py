@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amplifier_tui.base.plain import copy_plain
-from amplifier_tui.foundation.bundle.session import give_prompt, maybe_await
+from amplifier_tui.base.python import awaited
+from amplifier_tui.foundation.bundle.session import give_prompt
 from amplifier_tui.foundation.spawn.child import (
     ChildRun,
     child_folder,
@@ -223,14 +224,14 @@ class SessionSpawner:
         async def before_initialize(child: "AmplifierSession") -> None:
             self.register(child)
             if self.prepare is not None:
-                await maybe_await(self.prepare(child, parent, info))
+                await awaited(self.prepare(child, parent, info))
 
         async def prompt(child: "AmplifierSession") -> None:
             await self._give_prompt(child, parent, record)
 
         async def finished(child: "AmplifierSession") -> None:
             context = child.coordinator.get("context")
-            messages = await maybe_await(context.get_messages()) if context is not None else []
+            messages = await awaited(context.get_messages()) if context is not None else []
             await self.records.save(replace(record, messages=copy_plain(list(messages))))
 
         run = ChildRun(

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.bundle.session import (
     BeforeInitialize,
     equip,
     get_working_dir,
     inject_additional_events,
-    maybe_await,
     register_hook_metadata,
 )
 from amplifier_tui.foundation.dicts import deep_merge
@@ -177,7 +177,7 @@ class ChildRun:
             coordinator.register_capability("self_delegation_depth", self.self_delegation_depth)
         context = coordinator.get("context")
         if self.messages and hasattr(context, "set_messages"):
-            await maybe_await(context.set_messages(copy_plain(self.messages)))
+            await awaited(context.set_messages(copy_plain(self.messages)))
         await self.give_prompt(child)
 
     def _follow_parent(self, child: "AmplifierSession") -> Callable[[], None]:

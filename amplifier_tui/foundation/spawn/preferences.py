@@ -1,13 +1,13 @@
 """Which provider and model a spawned session gets (foundation reference e.6)."""
 
 import fnmatch
-import inspect
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.base.python import awaited
 
 _log = logging.getLogger(__name__)
 
@@ -162,9 +162,7 @@ async def _models(provider: str, coordinator: Any) -> list[str]:
     if found is None or not hasattr(found, "list_models"):
         return []
     try:
-        models = found.list_models()
-        if inspect.isawaitable(models):
-            models = await models
+        models = await awaited(found.list_models())
         return [str(getattr(model, "id", model)) for model in models]
     except Exception as error:  # a provider's code: whatever it raises, the next wish is tried
         _log.warning("The models of %s cannot be listed: %s", provider, error)

@@ -1,6 +1,6 @@
 """Nothing of a stranger is fetched, installed, run or sent a key unless it is allowed."""
 
-from amplifier_tui.base.lazy import lazy_names
+from amplifier_tui.base.python import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,

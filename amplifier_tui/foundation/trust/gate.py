@@ -6,12 +6,12 @@ caller who forgets to decide has decided for no.
 """
 
 import asyncio
-import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.exceptions import TrustRefusedError
 from amplifier_tui.foundation.paths import is_within, redact_uri
 
@@ -81,8 +81,7 @@ class TrustGate:
         # Loads run concurrently, and the person who answers reads one question at a time.
         async with self._lock:
             if key not in self._answers:
-                answer = self._callback(request)
-                self._answers[key] = bool(await answer if inspect.isawaitable(answer) else answer)
+                self._answers[key] = bool(await awaited(self._callback(request)))
         return self._answers[key]
 
     async def require(self, request: TrustRequest) -> None:

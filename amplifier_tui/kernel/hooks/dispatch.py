@@ -4,7 +4,7 @@ import logging
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
-from amplifier_tui.base.calls import awaited
+from amplifier_tui.base.python import awaited
 from amplifier_tui.base.text import encodable
 from amplifier_tui.kernel.frontend import ApprovalTimeoutError, HookApprovalSystem
 from amplifier_tui.kernel.hooks.results import injections_of, projection

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
-from amplifier_tui.base.calls import awaited
+from amplifier_tui.base.python import awaited
 
 logger = logging.getLogger(__name__)
 

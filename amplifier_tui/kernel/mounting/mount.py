@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from amplifier_tui.base.calls import awaited
 from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.mounting.callbacks import contained
 from amplifier_tui.kernel.mounting.errors import (

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
-from amplifier_tui.base.calls import awaited
+from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel.mounting.callbacks import MANY, missing_keywords, positional_parameters
 from amplifier_tui.kernel.mounting.errors import (
     BrokenModuleError,

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Self
 from uuid import uuid4
 from weakref import WeakSet
 
-from amplifier_tui.base.calls import awaited
+from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader

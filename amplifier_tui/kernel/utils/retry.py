@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
 
-from amplifier_tui.base.calls import awaited
+from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel.llm_errors import (
     AccessDeniedError,
     AuthenticationError,

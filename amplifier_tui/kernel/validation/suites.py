@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 import pytest
 
-from amplifier_tui.base.calls import awaited
+from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel.hooks import HookResult, HookTrace
 from amplifier_tui.kernel.hooks.results import INVALID_RESPONSE
 from amplifier_tui.kernel.llm_errors import LLMError

@@ -14,7 +14,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (tmp_path / "lazy_outer" / "beside.py").write_text("Beside = 1\n")
     (inner / "home.py").write_text("class One: ...\nclass Two: ...\n")
     (inner / "__init__.py").write_text(
-        "from amplifier_tui.base.lazy import lazy_names\n"
+        "from amplifier_tui.base.python import lazy_names\n"
         "__getattr__, __dir__, __all__ = lazy_names(\n"
         "    __name__, {'home': 'One Two', '.beside': 'Beside'}\n"
         ")\n"

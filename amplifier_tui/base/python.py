@@ -1,8 +1,15 @@
-"""Packages whose names are imported when they are first used."""
+"""What the language leaves open: names imported on first use, functions that may be async."""
 
 import importlib
+import inspect
 import sys
 from collections.abc import Callable, Mapping
+from typing import Any
+
+
+async def awaited(outcome: Any) -> Any:
+    """Return what a function returned; if that can be awaited, what comes of it."""
+    return await outcome if inspect.isawaitable(outcome) else outcome
 
 
 def lazy_names(
