@@ -51,6 +51,7 @@ _NOTICE_LEAST = 8
 """A notice shorter than this says nothing."""
 
 _MODES: dict[str, Tone] = {"ask": "success", "edits": "primary", "plan": "primary"}
+_PRESSURES: dict[str, Tone] = {"near": "warning", "over": "error", "rising": "strong"}
 _LEVELS: dict[str, tuple[str, Tone]] = {
     "info": ("·", "text"),
     "warning": ("!", "warning"),
@@ -120,15 +121,16 @@ def status_segments(
         )
     waiting = len(state.approvals.pending)
     if waiting:
-        say(
-            "approvals",
-            (f"! {plural(waiting, 'approval')}", "warning"),
-            short=((f"! {waiting}", "warning"),),
-        )
+        words = f"! {plural(waiting, 'approval')}"
+        say("approvals", (words, "warning"), short=((f"! {waiting}", "warning"),))
     queued = len(state.queue.items)
     if queued:
         say("queue", (f"+{queued} queued", "text"), short=((f"+{queued}", "text"),))
-    _say_context(state, segments)
+    percent, report = state.budget.percent, state.budget.report
+    if percent is not None and report is not None:
+        pressed = _PRESSURES.get(state.budget.pressure, "text")
+        number = f"{'≈' if report.kind == 'estimated' else ''}{percent}%"
+        say("context", ("ctx ", "muted"), (f"{number:<3}", pressed), short=((number, pressed),))
     say("model", (fit(short_model(one_line(facts.model)), 24), "muted"))
     say("cost", (money(state.usage.session.cost), "text"))
     say("bundle", (fit(one_line(facts.bundle), 20), "muted"))
@@ -161,11 +163,7 @@ def place(
     """Return what fits into `width` cells, and where; `help_segment` is at the right end."""
     wanted = notice.width if notice is not None else 0
     steps = list(_steps([*segments, help_segment]))
-    kept = steps[-1]
-    for candidate in steps:
-        if _need(candidate) <= width:
-            kept = candidate
-            break
+    kept = next((step for step in steps if _need(step) <= width), steps[-1])
     if notice is None:
         return _laid_out(kept, None, width)
     # Only what is in `DROP_ORDER` makes way for the whole of a long notice.
@@ -178,11 +176,8 @@ def place(
         for candidate in candidates:
             room = width - _need(candidate) - GAP
             if room >= enough:
-                return _laid_out(
-                    candidate,
-                    StatusSegment("notice", tuple(fit_pieces(notice.pieces, room))),
-                    width,
-                )
+                cut = StatusSegment("notice", tuple(fit_pieces(notice.pieces, room)))
+                return _laid_out(candidate, cut, width)
     return _laid_out(kept, None, width)
 
 
@@ -214,19 +209,6 @@ def _laid_out(
             placed.append(Placed(at, segment))
             at += segment.width + GAP
     return placed + [Placed(width - part.width, part) for part in kept if part.name == "help"]
-
-
-def _say_context(state: SessionState, segments: list[StatusSegment]) -> None:
-    percent = state.budget.percent
-    report = state.budget.report
-    if percent is None or report is None:
-        return
-    tones: dict[str, Tone] = {"near": "warning", "over": "error", "rising": "strong"}
-    tone = tones.get(state.budget.pressure, "text")
-    number = f"{'≈' if report.kind == 'estimated' else ''}{percent}%"
-    segments.append(
-        StatusSegment("context", (("ctx ", "muted"), (f"{number:<3}", tone)), ((number, tone),))
-    )
 
 
 def _cut_left(text: str, width: int) -> str:

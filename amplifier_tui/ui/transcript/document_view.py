@@ -61,11 +61,6 @@ class DocumentView(LineView[StyledLine]):
         """How many rows came below what the user has seen."""
         return self._pager.unseen
 
-    def visible_text(self) -> str:
-        """Return the visible rows as text, one per line, without trailing blanks."""
-        height = self.scrollable_content_region.height
-        return "\n".join(self.render_line(row).text.rstrip() for row in range(height))
-
     def lay_out(self) -> None:
         """Take the new size; the text at the top stays there."""
         region = self.scrollable_content_region

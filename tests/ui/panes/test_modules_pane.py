@@ -89,7 +89,7 @@ async def test_enter_opens_the_details_of_the_module_under_the_cursor() -> None:
         ]
         assert lines[at + 6].startswith("◐ hooks-late")
         await pilot.press("enter")
-        assert pane.open_details == frozenset()
+        assert pane._open == frozenset()
         assert len(text(pane)) == 7
 
 
@@ -111,7 +111,7 @@ async def test_a_click_opens_the_module_that_was_clicked() -> None:
     app = Stage(ModulesPane(), events=MODULES)
     async with app.run_test(size=(44, 30)) as pilot:
         await pilot.click(ModulesPane, offset=(5, 3))
-        assert app.query_one(ModulesPane).open_details == {"tool-bash"}
+        assert app.query_one(ModulesPane)._open == {"tool-bash"}
 
 
 async def test_the_head_stays_when_the_list_scrolls() -> None:
@@ -159,9 +159,9 @@ async def test_a_module_that_is_unmounted_takes_its_details_along() -> None:
         pane.focus()
         await pilot.press("j", "enter")
         app.feed(make(ModuleUnmounted, module_id="loop-streaming", kind="orchestrator"))
-        assert pane.open_details == frozenset()
+        assert pane._open == frozenset()
         await pilot.press("enter")
-        assert pane.open_details == {"provider-anthropic"}
+        assert pane._open == {"provider-anthropic"}
 
 
 async def test_the_pane_is_as_high_as_its_list() -> None:

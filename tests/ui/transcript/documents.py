@@ -14,8 +14,17 @@ def document(width: int = 80) -> Document:
     return made
 
 
+def measure_all(made: Document) -> None:
+    """Make every height real."""
+    index = 0
+    while index < len(made.pieces):
+        made.measure(made.pieces[index])
+        made.trim(index, index)
+        index += 1
+
+
 def lines_of(made: Document) -> list[StyledLine]:
-    made.measure_all()
+    measure_all(made)
     return [line for piece in made.pieces for line in made.lines(piece)]
 
 

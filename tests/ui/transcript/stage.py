@@ -26,6 +26,11 @@ from tests.ui.transcript.conversation import adding
 TOLD = (CopyRequested, EntryActivated, FollowChanged, LinkClicked, RetryRequested)
 
 
+def visible_text(view: TranscriptView) -> str:
+    height = view.scrollable_content_region.height
+    return "\n".join(view.render_line(row).text.rstrip() for row in range(height))
+
+
 class Stage(App[None]):
     AUTO_FOCUS = None
     CSS = "TranscriptView { height: 1fr; }"
@@ -44,7 +49,7 @@ class Stage(App[None]):
 
     @property
     def rows(self) -> list[str]:
-        return self.view.visible_text().split("\n")
+        return visible_text(self.view).split("\n")
 
     def on_copy_requested(self, event: CopyRequested) -> None:
         self.told.append(event)

@@ -11,7 +11,7 @@ from amplifier_tui.ui.state.conversation.entries import (
 from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.document import Document
 from tests.ui.transcript.conversation import ANSWER, DIFF
-from tests.ui.transcript.documents import document, texts_of
+from tests.ui.transcript.documents import document, measure_all, texts_of
 
 
 def entry(key: str, kind: int, size: int = 3) -> ConversationEntry:
@@ -27,7 +27,7 @@ def entry(key: str, kind: int, size: int = 3) -> ConversationEntry:
 
 
 def check(made: Document) -> None:
-    made.measure_all()
+    measure_all(made)
     lengths = [len(made.renderer.lines(piece)) for piece in made.pieces]
     assert [made.heights[index] for index in range(len(made.pieces))] == lengths
     assert made.total == (sum(lengths) + 1 if made.pieces else 0)
@@ -85,7 +85,7 @@ def test_rows_far_from_the_window_are_freed_and_their_heights_kept() -> None:
     made = document()
     for number in range(1000):
         made.add(UserEntry(key=str(number), text="x"))
-    made.measure_all()
+    measure_all(made)
     held = [piece for piece in made.pieces if piece.lines is not None]
     assert len(held) <= 401
     assert made.heights.total == 2000

@@ -6,7 +6,7 @@ from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.pager import Pager
 from tests.ui.transcript.conversation import ANSWER
-from tests.ui.transcript.documents import document
+from tests.ui.transcript.documents import document, measure_all
 
 
 def filled(count: int, width: int = 80) -> tuple[Document, Pager]:
@@ -75,7 +75,7 @@ def test_text_stays_when_heights_above_it_turn_out_different() -> None:
     pager.scrolled(pager.end - 30)
     before, row = visible(made, pager), pager.row
     total = made.total
-    made.measure_all()
+    measure_all(made)
     assert made.total != total
     pager.settle()
     assert visible(made, pager) == before
@@ -96,7 +96,7 @@ def test_what_comes_below_is_counted_until_it_has_been_seen() -> None:
     pager.scrolled(pager.end - 10)
     assert pager.unseen == 0
     made.add(UserEntry(key="new", text="one\ntwo"))
-    made.measure_all()
+    measure_all(made)
     pager.settle()
     assert pager.unseen == 3
     pager.scrolled(pager.row + 10)

@@ -4,11 +4,11 @@ from textual.selection import Selection
 from amplifier_tui.ui.state.conversation.entries import TextEntry, ToolEntry, UserEntry
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.selection import rows_of, selected_text, selection_at
-from tests.ui.transcript.documents import document
+from tests.ui.transcript.documents import document, measure_all
 
 
 def selected(made: Document, start: tuple[int, int] | None, end: tuple[int, int] | None) -> str:
-    made.measure_all()
+    measure_all(made)
     selection = Selection(
         Offset(*start) if start is not None else None, Offset(*end) if end is not None else None
     )
@@ -16,7 +16,7 @@ def selected(made: Document, start: tuple[int, int] | None, end: tuple[int, int]
 
 
 def everything(made: Document) -> str:
-    made.measure_all()
+    measure_all(made)
     return selected(made, (0, 0), (500, made.heights.total - 1))
 
 
@@ -71,7 +71,7 @@ def test_an_open_end_reaches_to_the_end() -> None:
 def test_a_word_or_a_paragraph_is_found_at_a_character() -> None:
     made = document(30)
     made.add(TextEntry(key="t", text="see src/retry.py:12 for more words than fit in a row"))
-    made.measure_all()
+    measure_all(made)
     word = selection_at(made, 1, 2 + 6, word=True)
     assert word is not None
     assert selected_text(rows_of(made, word), word) == "src/retry.py:12"

@@ -17,7 +17,7 @@ from amplifier_tui.ui.widgets.messages import (
 )
 from tests.ui.transcript.conversation import ANSWER, DIFF, adding, entries, more
 from tests.ui.transcript.documents import whole
-from tests.ui.transcript.stage import Stage, stage, until, users
+from tests.ui.transcript.stage import Stage, stage, until, users, visible_text
 
 
 async def test_the_view_shows_the_end_and_nothing_ticks() -> None:
@@ -310,7 +310,7 @@ async def test_changes_before_there_is_a_size_are_kept() -> None:
         await app.query_one(TranscriptView).remove()
         await app.mount(view)
         await pilot.pause()
-        assert "  █ prompt 2" in view.visible_text()
+        assert "  █ prompt 2" in visible_text(view)
 
 
 def test_importing_the_view_imports_no_parser_and_no_lexer() -> None:

@@ -96,11 +96,7 @@ def event_role(row: HookTraced) -> Role:
     """Return the colour of an event's name: only what wants attention has one."""
     if row.verdict in ("deny", "error") or row.event.endswith((":error", "_failed", "_aborted")):
         return "error"
-    if row.event.startswith(("approval:", "policy:")):
-        return "warning"
-    if row.event.startswith("cancel:"):
-        return "warning"
-    return "text"
+    return "warning" if row.event.startswith(("approval:", "policy:", "cancel:")) else "text"
 
 
 def _wide(row: HookTraced, count: int, layout: EventLayout, previous: float | None) -> Row:
@@ -144,13 +140,11 @@ def _handlers(row: HookTraced) -> Row:
         if pieces:
             pieces.append((", ", "muted"))
         pieces.append((one_line(handler.name), "text" if spoke(handler) else "muted"))
-        if not spoke(handler):
-            continue
-        verdict = one_line(handler.verdict)
-        pieces.append((f" {verdict}", _VERDICTS.get(handler.verdict, "accent")))
-        why = one_line(handler.error or handler.reason or "")
-        if why:
-            pieces.append((f" {why}", "muted"))
+        if spoke(handler):
+            verdict = one_line(handler.verdict)
+            pieces.append((f" {verdict}", _VERDICTS.get(handler.verdict, "accent")))
+            why = one_line(handler.error or handler.reason or "")
+            pieces.append((f" {why}" if why else "", "muted"))
     return pieces
 
 

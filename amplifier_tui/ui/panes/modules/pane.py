@@ -47,11 +47,6 @@ class ModulesPane(LineView[_ModuleLine]):
         row = self.cursor_row
         return self._modules.by_key.get(self.rows[row].key) if row >= 0 else None
 
-    @property
-    def open_details(self) -> frozenset[str]:
-        """Keys of the modules whose details are open."""
-        return frozenset(self._open)
-
     def update_from(self, state: SessionState) -> None:
         """Show the state's modules; cheap when they have not changed."""
         versions = (id(state), state.modules.version)

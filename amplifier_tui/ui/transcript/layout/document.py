@@ -139,14 +139,6 @@ class Document:
             if abs(index - self._around) > NEAR:
                 self.release(piece)
 
-    def measure_all(self) -> None:
-        """Make every height real."""
-        index = 0
-        while index < len(self.pieces):
-            self.measure(self.pieces[index])
-            self.trim(index, index)
-            index += 1
-
     def trim(self, first: int, last: int) -> None:
         """Free rendered rows far from the pieces `first` to `last` once there are many."""
         if len(self._rendered) <= _KEEP:
