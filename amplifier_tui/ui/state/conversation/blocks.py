@@ -1,5 +1,6 @@
 """Content blocks as conversation entries: text and thinking that stream, calls being written."""
 
+from copy import copy
 from dataclasses import dataclass
 
 from amplifier_tui.host.events import BlockDelta, BlockEnded, BlockKind, BlockStarted
@@ -94,13 +95,9 @@ class BlockEntries(Handlers):
         if not isinstance(entry, TextEntry | ThinkingEntry):
             self._show(block, event.text, streaming=False, interrupted=event.interrupted)
             return
-        if (entry.text, entry.streaming, entry.interrupted) != (
-            event.text,
-            False,
-            event.interrupted,
-        ):
-            entry.text, entry.streaming = event.text, False
-            entry.interrupted = event.interrupted
+        before = copy(entry)
+        entry.text, entry.streaming, entry.interrupted = event.text, False, event.interrupted
+        if entry != before:
             self._entries.update(entry)
 
     def settle(self, agent: str | None = None, interrupted: bool = True) -> bool:
