@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.base.tool_calls import read_call
 from amplifier_tui.context.adr.content import CALL, RESULT, TEXT, Content
 
 ContentLike = str | Content | Mapping[str, Any]
@@ -238,14 +239,9 @@ def row_contents(row: Mapping[str, Any]) -> list[Content]:
 
 
 def _listed_call(call: Mapping[str, Any]) -> Content:
-    inner = call.get("function")
-    inner = inner if isinstance(inner, Mapping) else call
-    arguments = inner.get("arguments", call.get("input"))
-    return Content.from_function_call(
-        str(call.get("id")),
-        str(inner.get("name") or call.get("tool") or ""),
-        arguments=copy_plain(arguments) if isinstance(arguments, str | Mapping) else None,
-    )
+    read = read_call(call)
+    given = read.given if isinstance(read.given, str | Mapping) else None
+    return Content.from_function_call(read.call_id, read.name, arguments=copy_plain(given))
 
 
 def _contents(given: ContentLike | Sequence[ContentLike] | None) -> list[Content]:

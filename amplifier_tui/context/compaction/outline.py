@@ -6,7 +6,7 @@ Rows only make sense in groups: a tool call, its results, the reasoning before i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -102,6 +102,76 @@ def _join_callers(groups: list[Group], callers: dict[str, Group], entry: Entry, 
     first.rows.append(index)
 
 
+@dataclass(slots=True)
+class Finished:
+    """Rows of finished turns by what may be done to them.
+
+    Attributes:
+        old_results: Results that can still be cut.
+        answers: Groups that can be left out; those that are gone are not listed.
+        old_words: The user's messages that can be left out.
+        long_words: Those of them that can be cut to stubs.
+        answer_rows: How many rows the groups of answers have, those that are gone included.
+        answer_tokens: Tokens of all answers.
+        stub_savings: Tokens that cutting all of the user's messages would save.
+        has_own: Whether the user's first words, which stay whole, are among them.
+    """
+
+    old_results: list[int] = field(default_factory=list)
+    answers: list[list[int]] = field(default_factory=list)
+    old_words: list[int] = field(default_factory=list)
+    long_words: list[int] = field(default_factory=list)
+    answer_rows: int = 0
+    answer_tokens: int = 0
+    stub_savings: int = 0
+    has_own: bool = False
+
+    def copy(self) -> Finished:
+        """Return the same with lists of its own."""
+        return replace(
+            self,
+            old_results=list(self.old_results),
+            answers=list(self.answers),
+            old_words=list(self.old_words),
+            long_words=list(self.long_words),
+        )
+
+    def add(
+        self, group: Group, entries: Sequence[Entry], sizes: Sequence[int], settled: Settled
+    ) -> None:
+        """Add a group of rows.
+
+        Args:
+            group: The group.
+            entries: The conversation.
+            sizes: The tokens of its rows under the decisions.
+            settled: What was decided, and what stays whole.
+        """
+        decided, rows = settled.decisions.get, group.rows
+        first = not self.has_own and any(entries[row].own for row in rows)
+        self.has_own = self.has_own or first
+        if group.kind == "system" or first:
+            return
+        if settled.protected and any(entries[row].key in settled.protected for row in rows):
+            return
+        left = [row for row in rows if decided(entries[row].key) != "drop"]
+        if group.kind == "user":
+            self.old_words += left
+            for row in left:
+                saved = sizes[row] - entries[row].tokens_under("stub")
+                if saved > 0:
+                    self.long_words.append(row)
+                    self.stub_savings += saved
+            return
+        self.answer_rows += len(rows)
+        self.answer_tokens += sum(sizes[row] for row in left)
+        if left:
+            self.answers.append(rows)
+        self.old_results += [
+            row for row in left if entries[row].answers and decided(entries[row].key) != "truncate"
+        ]
+
+
 class Settled:
     """The finished turns at the beginning of a conversation, with everything planning asks of them.
 
@@ -117,13 +187,7 @@ class Settled:
         total: The sum of the sizes.
         marked: Whether one of them is left out.
         view: The messages as the model gets them, one line where the first row is left out.
-        old_results: Results that can still be cut.
-        answers: Groups that can be left out; those that are gone are not listed.
-        old_words: The user's messages that can be left out.
-        long_words: Those of them that can be cut to stubs.
-        answer_rows: How many rows the groups of answers have, those that are gone included.
-        answer_tokens: Tokens of all answers.
-        stub_savings: Tokens that cutting all of the user's messages would save.
+        finished: What may be done to them.
         shares: The shares of the sources.
         with_parts: Rows whose shares are told by their parts.
     """
@@ -136,16 +200,9 @@ class Settled:
         self.total = 0
         self.marked = False
         self.view: list[Row] = []
-        self.old_results: list[int] = []
-        self.answers: list[list[int]] = []
-        self.old_words: list[int] = []
-        self.long_words: list[int] = []
-        self.answer_rows = 0
-        self.answer_tokens = 0
-        self.stub_savings = 0
+        self.finished = Finished()
         self.shares = Shares()
         self.with_parts: list[int] = []
-        self.has_own = False
 
     def grown(
         self,
@@ -209,30 +266,8 @@ class Settled:
                     compacted=decision is not None,
                 )
         for group in group_entries(entries[start:until]):
-            self._sort(group.kind, [start + row for row in group.rows])
-
-    def _sort(self, kind: GroupKind, rows: list[int]) -> None:
-        entries, decided = self.entries, self.decisions.get
-        first = not self.has_own and any(entries[row].own for row in rows)
-        self.has_own = self.has_own or first
-        if kind == "system" or first or any(entries[row].key in self.protected for row in rows):
-            return
-        left = [row for row in rows if decided(entries[row].key) != "drop"]
-        if kind == "user":
-            self.old_words += left
-            for row in left:
-                saved = self.sizes[row] - entries[row].tokens_under("stub")
-                if saved > 0:
-                    self.long_words.append(row)
-                    self.stub_savings += saved
-            return
-        self.answer_rows += len(rows)
-        self.answer_tokens += sum(self.sizes[row] for row in left)
-        if left:
-            self.answers.append(rows)
-        self.old_results += [
-            row for row in left if entries[row].answers and decided(entries[row].key) != "truncate"
-        ]
+            group.rows = [start + row for row in group.rows]
+            self.finished.add(group, self.entries, self.sizes, self)
 
 
 class Outline:
@@ -241,54 +276,36 @@ class Outline:
     Args:
         entries: The conversation.
         settled: What is known of its first rows already.
+        sizes: The tokens of the rows under the decisions.
 
     Attributes:
+        finished: Rows of the turns before this one.
         provided: Rows that context providers added.
-        old_results, answers, old_words, long_words: As in `Settled`, of all turns before this one.
         settled_groups: Earlier answers of this turn.
         settled_results: Their results.
         latest: Results of the last answers of this turn.
-        stub_savings, answer_rows, answer_tokens: As in `Settled`.
     """
 
     def __init__(self, entries: Sequence[Entry], settled: Settled, sizes: Sequence[int]) -> None:
         start = len(settled.entries)
-        protected = settled.protected
-        own = [index for index in range(start, len(entries)) if entries[index].own]
+        tail = range(start, len(entries))
+        own = [index for index in tail if entries[index].own]
         turn = own[-1] if own else 0
-        kept = {turn} if own else set()
-        if own and not settled.has_own:
-            kept.add(own[0])
-        if protected:
-            kept |= {i for i in range(start, len(entries)) if entries[i].key in protected}
-        self.old_results = list(settled.old_results)
-        self.answers: list[Sequence[int]] = list(settled.answers)
-        self.old_words = list(settled.old_words)
-        self.long_words = list(settled.long_words)
-        self.stub_savings = settled.stub_savings
-        self.answer_rows = settled.answer_rows
-        self.answer_tokens = settled.answer_tokens
-        self.provided = [i for i in range(start, len(entries)) if entries[i].provided]
+        kept = {i for i in tail if settled.protected and entries[i].key in settled.protected}
+        if own:
+            kept.add(turn)
+        self.finished = settled.finished.copy()
+        self.provided = [i for i in tail if entries[i].provided]
         current: list[Group] = []
         for group in group_entries(entries[start:]):
             rows = group.rows = [start + row for row in group.rows]
-            if group.kind == "system" or entries[rows[0]].provided:
+            if entries[rows[0]].provided:
                 continue
-            if rows[0] >= turn:
-                if group.kind != "user":
-                    current.append(group)
-            elif kept.isdisjoint(rows):
-                if group.kind == "user":
-                    self.old_words += rows
-                    self.long_words += rows
-                    for row in rows:
-                        saved = sizes[row] - entries[row].tokens_under("stub")
-                        self.stub_savings += max(0, saved)
-                else:
-                    self.answers.append(rows)
-                    self.answer_rows += len(rows)
-                    self.answer_tokens += sum(sizes[row] for row in rows)
-                    self.old_results += (i for i in rows if entries[i].answers)
+            if rows[0] < turn:
+                if turn not in rows:
+                    self.finished.add(group, entries, sizes, settled)
+            elif group.kind not in ("user", "system"):
+                current.append(group)
         fresh = _fresh_from(current)
         self.settled_groups = [g.rows for g in current[:fresh] if kept.isdisjoint(g.rows)]
         self.settled_results = _results(entries, current[:fresh], kept)
@@ -297,7 +314,8 @@ class Outline:
     @property
     def results(self) -> Iterable[int]:
         """Every row that holds what a tool or a provider said."""
-        return (*self.provided, *self.old_results, *self.settled_results, *self.latest)
+        old = self.finished.old_results
+        return (*self.provided, *old, *self.settled_results, *self.latest)
 
 
 def _fresh_from(groups: Sequence[Group]) -> int:

@@ -273,17 +273,17 @@ class _Work:
 
 
 def _compact(work: _Work, parts: Outline, target: int) -> None:
-    work.cut("truncate", parts.old_results, target, 1)
+    work.cut("truncate", parts.finished.old_results, target, 1)
     work.cut("squeeze", parts.provided, target, 1)
-    work.drop(parts.answers, target, 2)
-    work.cut("stub", parts.long_words, target, 2)
+    work.drop(parts.finished.answers, target, 2)
+    work.cut("stub", parts.finished.long_words, target, 2)
     settled = (*parts.provided, *parts.settled_results)
     work.cut("squeeze", settled, target, 3)
     work.cut("truncate", settled, target, 3)
 
 
 def _make_it_fit(work: _Work, parts: Outline, budget: Budget) -> None:
-    first = [*parts.answers, *([row] for row in parts.old_words)]
+    first = [*parts.finished.answers, *([row] for row in parts.finished.old_words)]
     if work.is_worth_it([*first, *parts.settled_groups]):
         work.mark()
         work.drop(first, budget.limit, 4)
@@ -293,7 +293,7 @@ def _make_it_fit(work: _Work, parts: Outline, budget: Budget) -> None:
     work.cut("truncate", parts.latest, budget.limit, 4)
     if work.marked:
         # Now that something is left out anyway, the smallest answers are worth it, too.
-        work.drop(parts.answers, budget.target, 2)
+        work.drop(parts.finished.answers, budget.target, 2)
 
 
 def _floor(entries: Sequence[Entry], parts: Outline, standing: _Work) -> int:
@@ -304,14 +304,14 @@ def _floor(entries: Sequence[Entry], parts: Outline, standing: _Work) -> int:
         return sum(max(0, sizes[i] - entries[i].tokens_under("truncate")) for i in rows)
 
     results = (*parts.provided, *parts.settled_results)
-    total = standing.total - parts.stub_savings - saved_by_cutting(results)
+    total = standing.total - parts.finished.stub_savings - saved_by_cutting(results)
     if standing.marked:
-        return total - parts.answer_tokens
+        return total - parts.finished.answer_tokens
     cut = 0
-    if parts.answer_rows * MESSAGE_TOKENS <= MARKER_TOKENS:
+    if parts.finished.answer_rows * MESSAGE_TOKENS <= MARKER_TOKENS:
         # So few that, once their results are cut, leaving them out may not be worth it.
-        cut = saved_by_cutting(parts.old_results)
-    return total - cut - max(0, parts.answer_tokens - cut - MARKER_TOKENS)
+        cut = saved_by_cutting(parts.finished.old_results)
+    return total - cut - max(0, parts.finished.answer_tokens - cut - MARKER_TOKENS)
 
 
 def _sum(sizes: Sequence[int], groups: Iterable[Sequence[int]]) -> int:
