@@ -65,7 +65,7 @@ class LiveText:
             self._finished = True
         touched = tail = item.pieces[-1]
         tail.source += fresh
-        tail.invalidate()
+        self._document.invalidate(tail)
         self._cut(tail)
         if self._finished and item.references.get("references"):
             # A link may be defined after it was used.

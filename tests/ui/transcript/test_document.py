@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -77,6 +78,27 @@ def test_measuring_a_slice_at_a_time_ends_with_real_heights() -> None:
     while made.measure_slice(0.0, 30):
         slices += 1
     assert slices > 10
+    assert all(made.is_measured(piece) for piece in made.pieces)
+    check(made)
+
+
+def test_what_is_measured_is_not_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = document()
+    for number in range(300):
+        made.add(entry(str(number), number, number))
+    while made.measure_slice(1.0, 150):
+        pass
+    looked: list[int] = []
+    look = made._measure_and_free
+    monkeypatch.setattr(made, "_measure_and_free", lambda i: (looked.append(i), look(i)))
+    made.add(entry("new", 1, 1))
+    while made.measure_slice(1.0, len(made.pieces) - 1):
+        pass
+    assert len(looked) < 10
+    looked.clear()
+    made.redraw(made.items["7"])
+    while made.measure_slice(1.0, len(made.pieces) - 1):
+        pass
     assert all(made.is_measured(piece) for piece in made.pieces)
     check(made)
 

@@ -108,6 +108,7 @@ class Document:
         self._numbered = 0
         self._rendered: dict[Piece, None] = {}
         self._slice_version = -1
+        self._measured = 0
         self._around = self._before = self._after = 0
 
     # --- looking ---------------------------------------------------------------------------
@@ -185,8 +186,8 @@ class Document:
         if self._slice_version != self.version:
             self._around, self._before, self._after = around, around - 1, around
         deadline = time.perf_counter() + seconds
-        while self._before >= 0 or self._after < len(self.pieces):
-            if self._before >= 0:
+        while self._before >= self._measured or self._after < len(self.pieces):
+            if self._before >= self._measured:
                 count = len(self.pieces)
                 self._measure_and_free(self._before)
                 # A text that was cut moved the pieces behind it.
@@ -198,7 +199,11 @@ class Document:
             if time.perf_counter() > deadline:
                 break
         self._slice_version = self.version
-        return self._before >= 0 or self._after < len(self.pieces)
+        if self._before >= self._measured:
+            return True
+        # Nothing before them is left, so that the next slice does not look there again.
+        self._measured = max(self._measured, self._after)
+        return self._after < len(self.pieces)
 
     def _measure_and_free(self, index: int) -> None:
         piece = self.pieces[index]
@@ -224,6 +229,7 @@ class Document:
         """Take another width: all rows are void, all heights estimates."""
         self.version += 1
         self._epoch += 1
+        self._measured = 0
         self.heights.scale(self.renderer.column.measure / column.measure)
         self.renderer.column = column
         for piece in self._rendered:
@@ -275,7 +281,7 @@ class Document:
         self.pieces.clear()
         self.items.clear()
         self._rendered.clear()
-        self._numbered = 0
+        self._numbered = self._measured = 0
         self.heights = Heights()
 
     def refresh(self, item: DrawnEntry) -> None:
@@ -294,7 +300,12 @@ class Document:
     def redraw(self, item: DrawnEntry) -> None:
         """Render an item anew; its text is cut as it was."""
         for piece in item.pieces:
-            piece.invalidate()
+            self.invalidate(piece)
+
+    def invalidate(self, piece: Piece) -> None:
+        """Render a piece anew; its height stays as an estimate."""
+        piece.invalidate()
+        self._unmeasure(self.index(piece))
 
     def append_piece(self, item: DrawnEntry, piece: Piece) -> None:
         """Put a piece behind an item's last one."""
@@ -347,12 +358,19 @@ class Document:
 
     def _estimate(self, piece: Piece) -> None:
         self.heights.set(self.index(piece), self.renderer.estimate(piece))
+        self._unmeasure(self.index(piece))
+
+    def _unmeasure(self, index: int) -> None:
+        """Note that the pieces from an index on may have no real height."""
+        self._measured = min(self._measured, index)
+        self._slice_version = -1
 
     def _insert(self, index: int, pieces: Sequence[Piece]) -> None:
         self.version += 1
         self.pieces[index:index] = pieces
         self.heights.insert(index, [self.renderer.estimate(piece) for piece in pieces])
         self._numbered = min(self._numbered, index)
+        self._unmeasure(index)
 
     def _take_out(self, index: int, count: int) -> None:
         for piece in self.pieces[index : index + count]:
@@ -362,6 +380,7 @@ class Document:
         del self.pieces[index : index + count]
         self.heights.delete(index, count)
         self._numbered = min(self._numbered, index)
+        self._unmeasure(index)
 
     def _number(self) -> None:
         for index in range(self._numbered, len(self.pieces)):
