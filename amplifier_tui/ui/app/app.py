@@ -14,16 +14,9 @@ from typing import TYPE_CHECKING
 from textual import on, work
 from textual.widgets import Input
 
-from amplifier_tui.paths import user_state_dir
 from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.app.actions import context, program, session, turn, view
-from amplifier_tui.ui.app.main_screen import (
-    MID,
-    WIDE,
-    MainScreen,
-    PanesChanged,
-    StopRequested,
-)
+from amplifier_tui.ui.app.main_screen import MID, WIDE, MainScreen, PanesChanged, StopRequested
 from amplifier_tui.ui.app.preferences import Preferences
 from amplifier_tui.ui.app.session_app import SessionApp
 from amplifier_tui.ui.app.themes import (
@@ -35,7 +28,6 @@ from amplifier_tui.ui.app.themes import (
     find_theme,
 )
 from amplifier_tui.ui.panes.table import PANES
-from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt import PromptArea
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.terminal import leave
@@ -100,7 +92,6 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
             is out: it may import what it likes.
         cwd: The user's working directory.
         theme: Theme for this run; the remembered one when empty.
-        preferences: What is remembered of the user.
         guard: Gives the terminal back when the program dies.
     """
 
@@ -115,23 +106,12 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         *,
         cwd: Path | None = None,
         theme: str = "",
-        preferences: Preferences | None = None,
         guard: TerminalGuard | None = None,
     ) -> None:
         let_strips_go()
-        history = History(user_state_dir() / "history.jsonl")
-        super().__init__(
-            MainScreen(history),
-            cwd if cwd is not None else Path.cwd(),
-            preferences if preferences is not None else Preferences(),
-            history,
-        )
-        self.HORIZONTAL_BREAKPOINTS = [
-            (0, "-narrow"),
-            (MID, "-mid"),
-            (120, "-roomy"),
-            (WIDE, "-wide"),
-        ]
+        super().__init__(cwd if cwd is not None else Path.cwd())
+        columns = [(0, "-narrow"), (MID, "-mid"), (120, "-roomy"), (WIDE, "-wide")]
+        self.HORIZONTAL_BREAKPOINTS = columns
         self.VERTICAL_BREAKPOINTS = [(0, "-tiny"), (20, "-tall")]
         self.ready = asyncio.Event()
         """Set when the session was asked for and every pane is mounted."""

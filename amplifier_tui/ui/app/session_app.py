@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from textual.app import App
 
+from amplifier_tui.paths import user_state_dir
+from amplifier_tui.ui.app.main_screen import MainScreen
+from amplifier_tui.ui.app.preferences import Preferences
 from amplifier_tui.ui.keys.actions import BY_ID
+from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.terminal.leave import Farewell
 
 if TYPE_CHECKING:
@@ -19,11 +23,8 @@ if TYPE_CHECKING:
 
     from amplifier_tui.host.client import SessionClient
     from amplifier_tui.host.events import Level
-    from amplifier_tui.ui.app.main_screen import MainScreen
-    from amplifier_tui.ui.app.preferences import Preferences
     from amplifier_tui.ui.app.themes import Roles
     from amplifier_tui.ui.keys.keymap import Keymap
-    from amplifier_tui.ui.prompt.history import History
     from amplifier_tui.ui.session.link import SessionLink
     from amplifier_tui.ui.state.session import SessionState
 
@@ -34,14 +35,13 @@ T = TypeVar("T")
 class SessionApp(App[Farewell]):
     """What actions work on; `AmplifierApp` adds the life of the program."""
 
-    def __init__(
-        self, main: MainScreen, cwd: Path, preferences: Preferences, history: History
-    ) -> None:
+    def __init__(self, cwd: Path) -> None:
         super().__init__()
-        self.main = main
         self.cwd = cwd
-        self.preferences = preferences
-        self.history = history
+        """The user's working directory."""
+        self.preferences = Preferences()
+        self.history = History(user_state_dir() / "history.jsonl")
+        self.main = MainScreen(self.history)
         self.themes: dict[str, Roles] = {}
         """By name; filled after the first frame."""
         self.theme_errors: list[str] = []

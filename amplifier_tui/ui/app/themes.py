@@ -150,21 +150,16 @@ def build_theme(roles: Roles) -> Theme:
     variables.update({f"text-{role}": roles[role] for role in hues})
     surfaces = ("background", "surface", "panel", "foreground")
     colours: dict[str, Any] = {role: roles[role] for role in (*surfaces, *hues)}
-    return Theme(
-        name=roles["name"],
-        dark=bool(roles["dark"]),
-        variables=variables,
-        **colours,
-    )
+    return Theme(name=roles["name"], dark=bool(roles["dark"]), variables=variables, **colours)
 
 
-def find_theme(name: str, folders: Iterable[Path] | None = None) -> Roles:
+def find_theme(name: str) -> Roles:
     """Load one theme by name.
 
     Raises:
         ThemeError: There is none of that name, or its file is wrong.
     """
-    for folder in reversed(tuple(folders if folders is not None else theme_dirs())):
+    for folder in reversed(theme_dirs()):
         path = folder / f"{name}.yaml"
         if path.is_file():
             return load_roles(path)

@@ -10,12 +10,7 @@ from amplifier_tui.ui.state.formats import tokens
 from amplifier_tui.ui.state.instruments.budget import share_cells
 from amplifier_tui.ui.widgets.scroll_lines import TextLine
 
-_DONE = {
-    "truncate": "shortened",
-    "stub": "shortened",
-    "drop": "left out",
-    "summary": "summarised",
-}
+_DONE = {"truncate": "shortened", "stub": "shortened", "drop": "left out", "summary": "summarised"}
 _SOURCE = 36
 _LEAD = 7
 _DATA = 15

@@ -52,11 +52,9 @@ class MemoryList(AskingPicker[MemoryCard]):
         self,
         ask: Callable[[], Future[tuple[MemoryCard, ...]]],
         forget: Callable[[int], None],
-        clock: Callable[[], float] = time.time,
     ) -> None:
         super().__init__(ask)
         self._forget = forget
-        self._clock = clock
         self._doomed = ""
 
     def text_of(self, memory_id: str) -> str:
@@ -81,7 +79,7 @@ class MemoryList(AskingPicker[MemoryCard]):
 
     def _row(self, card: MemoryCard) -> PickRow:
         where = "everywhere" if card.everywhere else "this project"
-        age = ago(self._clock() - card.created) if card.created else ""
+        age = ago(time.time() - card.created) if card.created else ""
         words = " · ".join(part for part in (where, age) if part)
         key = str(card.memory_id)
         style = "$text-warning bold" if key == self._doomed else ""

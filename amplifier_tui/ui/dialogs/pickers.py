@@ -35,13 +35,10 @@ class SessionPicker(AskingPicker[SessionCard]):
     def __init__(
         self,
         ask: Callable[[], Future[tuple[SessionCard, ...]]],
-        current: str = "",
-        query: str = "",
-        clock: Callable[[], float] = time.time,
+        current: str,
     ) -> None:
-        super().__init__(ask, query)
+        super().__init__(ask)
         self._current = current
-        self._clock = clock
 
     def _card_id(self, card: SessionCard) -> str:
         return card.session_id
@@ -61,7 +58,7 @@ class SessionPicker(AskingPicker[SessionCard]):
             (f"  {first}" if title and first and first != title else "", "$text-muted"),
         )
         parts = [plural(card.turns, "turn"), one_line(card.bundle, 24)]
-        age = "open now" if card.session_id == self._current else ago(self._clock() - card.updated)
+        age = "open now" if card.session_id == self._current else ago(time.time() - card.updated)
         words = " · ".join(part for part in [*parts, age] if part)
         return PickRow(card.session_id, left, Content.styled(words, "$text-muted"))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from amplifier_tui.ui.state.waiting import DialogAnswer, QueuePlace
@@ -135,11 +136,6 @@ class DialogQueue:
         self._ticking = False
 
     @property
-    def open_id(self) -> str:
-        """The request that is shown, empty when none is."""
-        return self._open
-
-    @property
     def waiting(self) -> list[ApprovalRequested]:
         """Requests the user has not answered, oldest first, put off ones included."""
         return [r for r in self._pending if r.request_id not in self._answered]
@@ -215,24 +211,25 @@ class DialogQueue:
         self._consider()
 
 
+_thing = attrgetter(
+    *[
+        "asker",
+        "tool",
+        "action",
+        "prompt",
+        "payload",
+        "payload_kind",
+        "segments",
+        "diff",
+        "cwd",
+        "paths",
+        "outside",
+        "risk",
+    ],
+    "options",
+)
+
+
 def same_request(one: ApprovalRequested, other: ApprovalRequested) -> bool:
     """Return whether two requests ask for exactly the same thing."""
-    return _thing(one) == _thing(other)
-
-
-def _thing(request: ApprovalRequested) -> tuple[object, ...]:
-    return (
-        request.asker,
-        request.tool,
-        request.action,
-        request.prompt,
-        request.payload,
-        request.payload_kind,
-        request.segments,
-        request.diff,
-        request.cwd,
-        request.paths,
-        request.outside,
-        request.risk,
-        request.options,
-    )
+    return bool(_thing(one) == _thing(other))

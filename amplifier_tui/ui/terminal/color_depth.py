@@ -26,11 +26,7 @@ def nearest(red: int, green: int, blue: int) -> int:
     wanted = (red, green, blue)
     cube = [_level(channel) for channel in wanted]
     grey = min(23, max(0, (sum(wanted) // 3 - 3) // 10))
-    candidates = (
-        16 + 36 * cube[0] + 6 * cube[1] + cube[2],
-        232 + grey,
-        232 + min(23, grey + 1),
-    )
+    candidates = (16 + 36 * cube[0] + 6 * cube[1] + cube[2], 232 + grey, 232 + min(23, grey + 1))
     return min(candidates, key=lambda number: _distance(channels(number), wanted))
 
 

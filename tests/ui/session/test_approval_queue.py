@@ -154,7 +154,7 @@ def test_whatever_happens_only_open_requests_are_decided_and_each_once(steps: li
             queue.show()
         elif step == "wait":
             dialogs.wait(1.0)
-        assert queue.open_id == dialogs.shown
+        assert queue._open == dialogs.shown
         assert not dialogs.shown or dialogs.shown in {r.request_id for r in pending}
     decided = [request_id for request_id, _ in dialogs.decided]
     assert len(decided) == len(set(decided))

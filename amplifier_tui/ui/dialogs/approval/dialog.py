@@ -42,7 +42,6 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         keymap: The keys to show.
         is_first_click: True for the click that brought the terminal to the front.
         cover: Told how many rows the dialog hides, 0 when it is gone.
-        clock: Unix seconds.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -72,25 +71,23 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         self,
         request: ApprovalRequested,
         *,
-        lane: str = "main",
-        place: QueuePlace | None = None,
-        hold: Callable[[str], None] = lambda _: None,
-        keymap: Keymap | None = None,
-        is_first_click: Callable[[], bool] = lambda: False,
-        cover: Callable[[int], None] = lambda _: None,
-        clock: Callable[[], float] = time.time,
+        lane: str,
+        place: QueuePlace,
+        hold: Callable[[str], None],
+        keymap: Keymap,
+        is_first_click: Callable[[], bool],
+        cover: Callable[[int], None],
     ) -> None:
         super().__init__(classes=f"-{request.risk}")
         self.request = request
         self.armed = False
         self._lane = lane
-        self._place = place if place is not None else QueuePlace()
+        self._place = place
         self._hold = hold
         self._report_cover = cover
         self._held = False
-        self._keymap = keymap if keymap is not None else Keymap()
+        self._keymap = keymap
         self._is_first_click = is_first_click
-        self._clock = clock
         self._scope: Scope = "once"
         self._confirming = False
         self._full = False
@@ -116,7 +113,10 @@ class ApprovalDialog(Sheet[DialogAnswer]):
 
     def on_mount(self) -> None:
         """Start the clocks."""
-        self._rearm()
+        # Typing that goes on is not meant for the dialog: it is armed when it has paused.
+        self._arming = self.set_timer(self.grace, self._arm) if self.grace else None
+        if self._arming is None:
+            self._arm()
         self._show_state()
         if self.request.timeout is not None:
             self.set_interval(1.0, self._tick)
@@ -183,7 +183,7 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         request = self.request
         remaining = None
         if request.timeout is not None:
-            remaining = max(0.0, request.at + request.timeout - self._clock())
+            remaining = max(0.0, request.at + request.timeout - time.time())
         self.query_one(KeyRow).set_right(words.countdown(request, remaining, self._held))
 
     def _fit(self, rows: int) -> None:
@@ -235,12 +235,6 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         self._report_cover(0)
 
     # --- deciding --------------------------------------------------------------------------
-
-    def _rearm(self) -> None:
-        self.armed = False
-        self._arming = self.set_timer(self.grace, self._arm) if self.grace else None
-        if self._arming is None:
-            self._arm()
 
     def _arm(self) -> None:
         self.armed = True

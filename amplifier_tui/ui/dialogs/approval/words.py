@@ -67,9 +67,9 @@ def body(request: ApprovalRequested) -> tuple[list[TextLine], int, tuple[int, ..
     return lines, LEAD, view.hunks
 
 
-def facts(request: ApprovalRequested, home: str = "") -> Content:
+def facts(request: ApprovalRequested) -> Content:
     """Return where it would happen, who asked and why, and what is risky about it."""
-    home = home or str(Path.home())
+    home = str(Path.home())
     rows: list[Content] = []
     parts: list[Content] = []
     if request.cwd:

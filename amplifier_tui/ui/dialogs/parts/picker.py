@@ -179,8 +179,8 @@ class AskingPicker(Picker, Generic[Card]):
     WHAT: ClassVar[str] = ""
     """What is listed, in the plural."""
 
-    def __init__(self, ask: Callable[[], Future[tuple[Card, ...]]], query: str = "") -> None:
-        super().__init__(query)
+    def __init__(self, ask: Callable[[], Future[tuple[Card, ...]]]) -> None:
+        super().__init__()
         self._ask = ask
         self._problem = ""
         self.asked = False
