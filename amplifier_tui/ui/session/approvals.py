@@ -212,22 +212,9 @@ class DialogQueue:
 
 
 _thing = attrgetter(
-    *[
-        "asker",
-        "tool",
-        "action",
-        "prompt",
-        "payload",
-        "payload_kind",
-        "segments",
-        "diff",
-        "cwd",
-        "paths",
-        "outside",
-        "risk",
-    ],
-    "options",
-)
+    "asker", "tool", "action", "prompt", "payload", "payload_kind", "segments", "diff", "cwd",
+    "paths", "outside", "risk", "options",
+)  # fmt: skip
 
 
 def same_request(one: ApprovalRequested, other: ApprovalRequested) -> bool:
