@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from amplifier_tui.base.secret_streams import unfinished
 from amplifier_tui.base.secrets import (
     by_length,
     find_secrets,
@@ -18,6 +17,7 @@ from amplifier_tui.base.secrets import (
     may_name_secret,
     replace_secrets,
     secret_values,
+    unfinished,
 )
 
 REDACTED: Final = "[REDACTED]"

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.base.secret_streams import unfinished
 from amplifier_tui.base.secrets import (
     RULES,
     by_length,
@@ -17,6 +16,7 @@ from amplifier_tui.base.secrets import (
     may_name_secret,
     replace_secrets,
     secret_values,
+    unfinished,
 )
 
 HEX = "0123456789abcdef"

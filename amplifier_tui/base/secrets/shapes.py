@@ -1,4 +1,4 @@
-"""What secrets look like: the one table of published key formats, names and assignments.
+"""The one table of published key formats and of assignments of secrets.
 
 Any text takes linear time. A shape is looked for by a literal part of it (`str.find`) and its
 pattern is tried there alone; patterns are possessive or bounded, so a try costs no more than what
@@ -11,7 +11,7 @@ import base64
 import binascii
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,10 +19,6 @@ SECRETS: Final = "secrets"
 ASSIGNMENTS: Final = "assignments"
 PII: Final = "pii"
 RULES: Final = (SECRETS, ASSIGNMENTS, PII)
-
-SHORTEST_VALUE: Final = 8
-"""Shorter values of variables are not looked for: they would hit ordinary words."""
-
 
 Finding = tuple[int, int, str]
 """Where a secret begins and ends in a text, and its kind: `api-key`, `token`, `password`,
@@ -195,18 +191,6 @@ _PHONE: Final = re.compile(r"(?<![\w.+-])\+\d{1,3}(?:[ ./-]?\(?\d{2,5}\)?){2,5}(
 _LONGEST_ADDRESS: Final = 512
 _WINDOW: Final = 8_192
 
-_NAMES: Final = (
-    *("api_key", "apikey", "secret", "clientsecret", "password", "passwd", "token"),
-    *("credential", "credentials", "private_key", "privatekey", "auth", "authorization"),
-    *("access_key", "accesskey", "cookie"),
-)
-_FIELD_NAME: Final = re.compile(rf"(?:^|_)(?:{'|'.join(_NAMES)})$")
-_VARIABLE: Final = re.compile(
-    r"(?i)(?:_|^)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH|COOKIE)"
-    r"(?:_?[0-9]+)?$|API_?KEY"
-)
-_HARMLESS: Final = frozenset({"none", "null", "true", "false", "unused", "not-needed"})
-
 
 def find_secrets(text: str, rules: Iterable[str] = (SECRETS,)) -> list[Finding]:
     """Return what looks like a secret, in the text's order and without overlaps.
@@ -269,7 +253,8 @@ def _merged(found: list[Finding]) -> list[Finding]:
     return merged
 
 
-def _places(text: str, anchors: Iterable[str]) -> Iterator[int]:
+def places(text: str, anchors: Iterable[str]) -> Iterator[int]:
+    """Yield where any of some literal texts stands."""
     for anchor in anchors:
         at = text.find(anchor)
         while at >= 0:
@@ -293,11 +278,11 @@ def _of_shape(anchor: str, shape: _Shape, text: str) -> Iterator[Finding]:
 
 def _private_keys(text: str) -> Iterator[Finding]:
     begins = [
-        match for at in _places(text, ("-----BEGIN ",)) if (match := KEY_BEGINS.match(text, at))
+        match for at in places(text, ("-----BEGIN ",)) if (match := KEY_BEGINS.match(text, at))
     ]
     if not begins:
         return
-    ends = [match for at in _places(text, ("-----END ",)) if (match := KEY_ENDS.match(text, at))]
+    ends = [match for at in places(text, ("-----END ",)) if (match := KEY_ENDS.match(text, at))]
     starts = [match.start() for match in ends]
     done = 0
     for begin in begins:
@@ -316,7 +301,7 @@ def _private_keys(text: str) -> Iterator[Finding]:
 def _assignments(text: str) -> Iterator[Finding]:
     """Values in the lines of an environment file."""
     done = run = end = 0
-    for at in sorted(_places(text, _WORDS)):
+    for at in sorted(places(text, _WORDS)):
         equals = _EQUALS.match(text, at)
         if equals is None or not _is_name(text, at):
             continue
@@ -346,7 +331,7 @@ def _is_name(text: str, at: int) -> bool:
 
 
 def _fields(text: str, names: tuple[str, ...], kind: str) -> Iterator[Finding]:
-    for at in _places(text, names):
+    for at in places(text, names):
         match = _FIELD.match(text, at)
         if match is not None and match.lastindex is not None:
             yield *match.span(match.lastindex), kind
@@ -366,36 +351,3 @@ def _addresses(text: str) -> Iterator[Finding]:
                 yield match.start(), match.end(), kind
                 done = max(done, match.end())
             at = done
-
-
-def is_secret_name(name: object) -> bool:
-    """Whether a field of this name holds a secret, such as `api_key` or `x-auth-token`."""
-    return isinstance(name, str) and _FIELD_NAME.search(name.replace("-", "_").lower()) is not None
-
-
-def may_name_secret(text: str) -> bool:
-    """Whether a JSON text (as `json.dumps` spaces it) may have a field with a secret's name."""
-    return any(
-        text[max(0, at - 16) : at].replace("-", "_").lower().endswith(_NAMES)
-        for at in _places(text, ('": ',))
-    )
-
-
-def is_secret_variable(name: str) -> bool:
-    """Whether an environment variable of this name holds a secret, such as `GITHUB_TOKEN`."""
-    return _VARIABLE.search(name) is not None
-
-
-def secret_values(variables: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of secret variables, the longest first: one may contain another."""
-    return by_length(value for name, value in variables.items() if is_secret_variable(name))
-
-
-def by_length(values: Iterable[str]) -> tuple[str, ...]:
-    """Return those of some values that can be looked for in a text, the longest first."""
-    usable = {
-        value
-        for value in values
-        if len(value) >= SHORTEST_VALUE and value.casefold() not in _HARMLESS
-    }
-    return tuple(sorted(usable, key=len, reverse=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from amplifier_tui.base.secrets import EDGE, KEY_ENDS, LONGEST_PRIVATE_KEY
+from amplifier_tui.base.secrets.shapes import EDGE, KEY_ENDS, LONGEST_PRIVATE_KEY
 
 
 def _begun(literal: str) -> str:
