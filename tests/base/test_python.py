@@ -1,9 +1,10 @@
-"""Names of a package are imported when they are first used."""
-
+import asyncio
 import sys
 from pathlib import Path
 
 import pytest
+
+from amplifier_tui.base.python import awaited
 
 
 @pytest.fixture
@@ -39,3 +40,13 @@ def test_all_names_are_listed_and_others_are_missing(package: str) -> None:
     assert {"One", "Two", "Beside", "__doc__"} <= set(dir(module))
     with pytest.raises(AttributeError, match="no attribute 'nope'"):
         _ = module.nope
+
+
+async def test_what_can_be_awaited_is_and_all_else_comes_back() -> None:
+    async def answer() -> int:
+        return 42
+
+    assert await awaited(answer()) == 42
+    assert await awaited(42) == 42
+    assert await awaited(asyncio.ensure_future(answer())) == 42
+    assert await awaited(None) is None

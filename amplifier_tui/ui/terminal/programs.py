@@ -3,14 +3,13 @@
 import base64
 import logging
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-
-from amplifier_tui.base.commands import command_words
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +28,7 @@ def editor_command() -> list[str]:
     """
     value = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
-        command = command_words(value)
+        command = shlex.split(value)
     except ValueError as error:
         raise EditorError(f"$EDITOR is not a command line: {error}") from error
     return command or ["vi"]
