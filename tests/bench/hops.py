@@ -106,7 +106,10 @@ class Watch:
         if file.startswith("ui/state/"):
             self._keep("state", frame)
         elif file.startswith("ui/"):
-            root = _stack(frame)[0][0]
+            stack = _stack(frame)
+            if any(file.startswith("ui/panes/") for file, _ in stack):
+                return  # The event log draws the payload of an event, not the answer.
+            root = stack[0][0]
             self._keep("widgets" if root.endswith("session/link.py") else "draw", frame)
         elif frame.f_code.co_qualname in _STREAMED:
             self._keep("engine", frame)

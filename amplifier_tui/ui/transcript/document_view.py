@@ -126,10 +126,6 @@ class DocumentView(LineView[StyledLine]):
         """Return the item that is shown as selected."""
         return None
 
-    def count_rows(self) -> int:
-        """Return how many rows there are."""
-        return self._document.heights.total
-
     def draw_row(self, row: int, width: int) -> Strip:
         """Return a row as it is painted, each once, and on the cursor's surface if it is there."""
         found = self._document.line_at(row)
@@ -164,7 +160,7 @@ class DocumentView(LineView[StyledLine]):
     def render_line(self, y: int) -> Strip:
         """Return a visible row with the selection and the pill on it."""
         row = self.scroll_offset.y + y
-        strip = super().render_line(y)
+        strip = self.draw_row(row, self._width)
         selection = self.text_selection
         span = selection.get_span(row) if selection is not None else None
         found = self._document.line_at(row) if span is not None else None
