@@ -187,9 +187,8 @@ async def refresh(
         pairs = zip(uris, rows, strict=True)
         rows = list(await asyncio.gather(*(_updated(sources, *pair) for pair in pairs)))
         updated = {row.uri for row in rows if row.state == "updated"}
-        fresh = [
-            each for each in modules_with_source(bundle) if _repository(each["source"]) in updated
-        ]
+        entries = modules_with_source(bundle)
+        fresh = [each for each in entries if redact_uri(_canonical(each["source"])) in updated]
         if fresh:
             activator = ModuleActivator(sources.cache_dir, fetch=sources.context)
             await activator.activate_all(fresh)
@@ -227,8 +226,3 @@ async def _updated(sources: SimpleSourceResolver, uri: str, row: SourceUpdate) -
 def _failed(uri: str, error: BundleError, before: str = "", after: str = "") -> SourceUpdate:
     state: UpdateState = "refused" if isinstance(error, TrustRefusedError) else "failed"
     return SourceUpdate(uri, state, before, after, error.message)
-
-
-def _repository(uri: str) -> str:
-    parsed = parse_uri(uri)
-    return redact_uri(source_uri(parsed)) if parsed.is_git else redact_uri(uri)

@@ -146,6 +146,7 @@ async def preview_bundle(
     modules = await preview_modules(bundle, sources, environ)
     factory = SystemPromptFactory(bundle, mention_resolver(bundle, working_dir))
     parts = await factory.parts()
+    rest = [bundle.session, bundle.tools, bundle.hooks]
     prompt = [PromptPart(source_id, text_tokens(text)) for source_id, text in parts]
     preview = BundleDescription(
         name=entry.name,
@@ -160,7 +161,7 @@ async def preview_bundle(
         prompt=tuple(prompt),
         base_tokens=sum(part.tokens for part in prompt),
         missing_keys=_missing_keys(modules),
-        missing_variables=_missing_variables(bundle, environ),
+        missing_variables=tuple(missing_variables(rest, environ)),
         skipped=tuple(bundle.skipped),
         unresolved_context=tuple(bundle._pending_context.values()),
         to_fetch=_to_fetch(bundle, modules),
@@ -206,11 +207,6 @@ def _missing_keys(modules: list[PreviewModule]) -> tuple[str, ...]:
     if any(not module.missing_keys for module in providers):
         return ()
     return tuple(dict.fromkeys(name for module in providers for name in module.missing_keys))
-
-
-def _missing_variables(bundle: Bundle, environ: Mapping[str, str]) -> tuple[str, ...]:
-    rest = [bundle.session, bundle.tools, bundle.hooks]
-    return tuple(dict.fromkeys(name for part in rest for name in missing_variables(part, environ)))
 
 
 def _to_fetch(bundle: Bundle, modules: list[PreviewModule]) -> tuple[PlannedFetch, ...]:

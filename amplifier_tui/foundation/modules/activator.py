@@ -155,10 +155,10 @@ class ModuleActivator:
             if self._install_deps and not project.is_installed:
                 _report(progress_callback, "installing_package", project.name or uri)
                 await self._install(project, uri, "", progress_callback)
-        for folder in _importable(bundle_path, "src", "lib"):
-            _put_on_path(folder)
-            if folder not in self.bundle_package_paths:
-                self.bundle_package_paths.append(folder)
+        for path in filter(Path.is_dir, (bundle_path / "src", bundle_path / "lib")):
+            _put_on_path(str(path))
+            if str(path) not in self.bundle_package_paths:
+                self.bundle_package_paths.append(str(path))
 
     def finalize(self) -> None:
         """Write down what was installed."""
@@ -217,10 +217,6 @@ class ModuleActivator:
                 self.notes.append(note)
                 return
             self._state.mark_installed(project.path)
-
-
-def _importable(base: Path, *names: str) -> list[str]:
-    return [str(base / name) for name in names if (base / name).is_dir()]
 
 
 def _put_on_path(folder: str) -> None:

@@ -91,7 +91,7 @@ def resolve_namespace(
     if found is None:
         return None
     if parse_uri(uri).is_git:
-        root = _clone_root(own)
+        root = next((each for each in (own, *own.parents) if (each / ".git").exists()), None)
         if root is not None and found.is_relative_to(root):
             return f"{without_fragment(uri)}#subdirectory={found.relative_to(root).as_posix()}"
     return f"file://{found}"
@@ -126,13 +126,6 @@ def _git_subdirectory(uri: str, path: str) -> str:
     if base.suffix in (".md", ".yaml", ".yml"):
         base = base.parent
     return f"{without_fragment(uri)}#subdirectory={base / path.strip('/')}"
-
-
-def _clone_root(folder: Path) -> Path | None:
-    for candidate in (folder, *folder.parents):
-        if (candidate / ".git").exists():
-            return candidate
-    return None
 
 
 IncludeSourceResolver = Callable[[str], str | None]

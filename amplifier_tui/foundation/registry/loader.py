@@ -203,10 +203,14 @@ class BundleLoader:
                     continue
                 if target is not None:
                     ready.append((include, target))
-                elif namespace_of(include.source) is not None and not last_round:
-                    unknown.append(include)
+                elif (namespace := namespace_of(include.source)) is None:
+                    missing = f"File not found: {include.source}"
+                    await self._skip(bundle, include, BundleDependencyError(missing))
+                elif last_round:
+                    missing = f"No bundle named {namespace!r} is known"
+                    await self._skip(bundle, include, BundleDependencyError(missing))
                 else:
-                    await self._skip(bundle, include, _unknown(include.source))
+                    unknown.append(include)
             results = await asyncio.gather(
                 *(self.load(target, chain=chain) for _, target in ready), return_exceptions=True
             )
@@ -296,13 +300,6 @@ def _kind(error: BaseException | None) -> SkipKind:
     if isinstance(error, SourceNotFetchedError):
         return "not_fetched"
     return "failed" if error is None else _kind(error.__cause__)
-
-
-def _unknown(source: str) -> BundleError:
-    namespace = namespace_of(source)
-    if namespace is not None:
-        return BundleDependencyError(f"No bundle named {namespace!r} is known")
-    return BundleDependencyError(f"File not found: {source}")
 
 
 async def _line_of(bundle: Bundle, include: Include) -> int | None:

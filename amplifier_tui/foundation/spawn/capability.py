@@ -175,9 +175,11 @@ class SessionSpawner:
         plan = with_orchestrator_config(plan, orchestrator_config)
         wishes = provider_preferences or (agent or {}).get("provider_preferences") or ()
         plan = await with_preferences(plan, _preferences(wishes), parent_session)
+        own = parent_session.session_id
         record = ChildRecord(
-            session_id=sub_session_id or _new_id(agent_name, parent_session),
-            parent_id=parent_session.session_id,
+            session_id=sub_session_id
+            or generate_sub_session_id(agent_name, own, own.replace("-", "")),
+            parent_id=own,
             agent_name=agent_name,
             plan=plan,
             instruction=_instruction(agent),
@@ -315,8 +317,3 @@ def _preferences(
         wish if isinstance(wish, ProviderPreference) else ProviderPreference.from_dict(wish)
         for wish in wishes
     ]
-
-
-def _new_id(agent_name: str, parent: "AmplifierSession") -> str:
-    trace = parent.session_id.replace("-", "")
-    return generate_sub_session_id(agent_name, parent.session_id, trace)

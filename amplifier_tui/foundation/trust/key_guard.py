@@ -173,9 +173,8 @@ class KeyGuard:
     def _own_addresses(self, module: str, key: str) -> set[str]:
         configs = (each for scope in _OWN_SCOPES for each in self._configs(scope, module, key))
         found = (raw for config in configs for raw in addresses_in(config))
-        return {origin_of(str(expand_variables(raw, self._environ)).strip()) for raw in found} - {
-            ""
-        }
+        addresses = {origin_of(_expanded(raw, self._environ)) for raw in found}
+        return addresses - {""}
 
     def _configs(self, scope: Scope, module: str, key: str) -> Iterator[Mapping[str, Any]]:
         settings = self._settings
