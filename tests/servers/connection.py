@@ -91,12 +91,12 @@ class Connection(asyncio.StreamReaderProtocol):
 
     async def start_events(self) -> None:
         """Begin a stream of server-sent events."""
-        head = {
-            "content-type": "text/event-stream; charset=utf-8",
-            "cache-control": "no-cache",
-            "transfer-encoding": "chunked",
-        }
-        await self._write(_head(200, head))
+        kind = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
+        await self.start_chunks(200, kind)
+
+    async def start_chunks(self, status: int, headers: dict[str, str]) -> None:
+        """Begin an answer of unknown length."""
+        await self._write(_head(status, {**headers, "transfer-encoding": "chunked"}))
 
     async def send_chunk(self, data: bytes) -> None:
         await self._write(f"{len(data):x}\r\n".encode() + data + b"\r\n")

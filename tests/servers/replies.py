@@ -170,7 +170,19 @@ class Failure:
     param: str | None = None
 
 
-Answer: TypeAlias = Reply | Failure
+@dataclass(frozen=True)
+class Raw:
+    """An HTTP answer of just these bytes, chunk by chunk, whatever was asked.
+
+    `chunks` may be endless: the server stops when the client goes away.
+    """
+
+    chunks: "Iterable[bytes | Step]" = ()
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+Answer: TypeAlias = Reply | Failure | Raw
 Scripted: TypeAlias = Answer | Callable[[dict[str, Any]], "Answer | str"] | str
 
 

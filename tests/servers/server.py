@@ -26,6 +26,7 @@ from tests.servers.replies import (
     Failure,
     Malformed,
     Pause,
+    Raw,
     Reply,
     Script,
     Scripted,
@@ -259,6 +260,10 @@ class LoopbackServer:
         answer = (
             Failure("bad_request", message=problem) if problem else self.script.next(record.json)
         )
+        if isinstance(answer, Raw):
+            await self._send_raw(answer, connection)
+            record.answered.set()
+            return
         if isinstance(answer.before, Gate):
             await answer.before.pass_through()
         elif answer.before is not None:
@@ -279,6 +284,15 @@ class LoopbackServer:
         else:
             await connection.send_json(200, self._body(answer, record))
         record.answered.set()
+
+    async def _send_raw(self, answer: Raw, connection: Connection) -> None:
+        await connection.start_chunks(answer.status, answer.headers)
+        for step in answer.chunks:
+            if isinstance(step, Cut):
+                connection.cut()
+                return
+            await _perform(step, connection)
+        await connection.end_chunks()
 
     async def _fail(self, answer: Failure, record: Recorded, connection: Connection) -> None:
         headers: dict[str, str] = {}

@@ -46,7 +46,11 @@ class ErrorTranslator:
         import httpx2
 
         sdk, where, who = self.sdk, self.where, self.who
+        if isinstance(error, sdk.APIConnectionError):
+            # What the guarded client says is for people already.
+            error = error.__cause__ if isinstance(error.__cause__, llm_errors.LLMError) else error
         if isinstance(error, llm_errors.LLMError):
+            error.model = error.model or self.model or None
             return error
         if isinstance(error, sdk.APITimeoutError | httpx2.TimeoutException):
             place = "" if where == self.settings.url else f" ({self.settings.url})"
@@ -64,7 +68,7 @@ class ErrorTranslator:
             return self.status_error(error)
         if isinstance(error, sdk.APIResponseValidationError):
             return llm_errors.StreamError(f"The answer of {where} is unreadable: {error}", **who)
-        if isinstance(error, httpx2.TransportError):
+        if isinstance(error, httpx2.RequestError):
             return self._broken(error)
         if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
             return llm_errors.StreamError(

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
-from amplifier_tui.kernel.llm_errors import LLMError
+from amplifier_tui.kernel.llm_errors import LLMError, LLMTimeoutError
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, ToolCall
 from amplifier_tui.kernel.models import ModelInfo, Pricing, ProviderInfo
 from amplifier_tui.kernel.utils.conversation import MessageMemory
@@ -33,8 +33,6 @@ logger = logging.getLogger(__name__)
 
 LISTING_S: Final = 20.0
 """How long a model list may take, in seconds: someone is looking at an empty picker."""
-CONNECT_S: Final = 10.0
-"""How long connecting may take, in seconds."""
 _PAUSE: Final = 0.25
 """Seconds from the session being ready to the import of the SDK."""
 _EVENTS: Final = (STREAM_BLOCK_START, STREAM_BLOCK_DELTA, STREAM_BLOCK_END, STREAM_ABORTED)
@@ -96,7 +94,15 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
         """
         try:
             await self.warm()
-            listed = await self._listed()
+            try:
+                async with asyncio.timeout(LISTING_S):
+                    listed = await self._listed()
+            except TimeoutError as error:
+                raise LLMTimeoutError(
+                    f"{self.settings.where} did not list its models within {LISTING_S:g} s. "
+                    "Retry, or set `default_model`.",
+                    provider=self.name,
+                ) from error
         except Exception as error:
             known = self._translated(error, self.settings.default_model or "")
             if known is None:
@@ -249,7 +255,7 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
         self, prepared: PreparedRequest, model: str, emitter: StreamEmitter
     ) -> ChatResponse:
         try:
-            response = await self._ask(prepared, model, emitter)
+            response = await self._in_time(self._ask(prepared, model, emitter))
         except Exception as error:
             known = self._translated(error, model)
             if known is None or known is error:
@@ -260,6 +266,24 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
             cost = usage_cost(usage, self._prices(model))
             usage = usage.model_copy(update={"cost_usd": cost})
         return response.model_copy(update={"usage": usage, "degradation": prepared.degradation})
+
+    async def _in_time(self, answer: Awaitable[ChatResponse]) -> ChatResponse:
+        """Wait for an answer as long as one may take: a server can send bytes for ever."""
+        most = self.settings.request_timeout
+        deadline = asyncio.timeout(most)
+        try:
+            async with deadline:
+                return await answer
+        except TimeoutError as error:
+            if not deadline.expired():
+                raise
+            raise LLMTimeoutError(
+                f"{self.settings.where} had not finished after {most:g} s. Ask for less at once, "
+                "or raise `request_timeout`.",
+                provider=self.name,
+                # The next attempt would take as long.
+                retryable=False,
+            ) from error
 
 
 async def mount_provider(coordinator: Any, provider: Any) -> None:

@@ -30,6 +30,8 @@ class ProviderSettings(ModuleSettings):
         temperature: Sent only when set.
         effort: `none` to `max`; a request's `reasoning_effort` wins.
         timeout: Seconds without a single byte after which a request has failed.
+        connect_timeout: Seconds that connecting may take.
+        request_timeout: Seconds that one answer may take, however steadily bytes arrive.
         max_retries: Extra attempts after errors that may pass.
         min_retry_delay: Seconds before the first retry.
         max_retry_delay: Longest wait in seconds. A `retry-after` beyond it fails at once.
@@ -56,6 +58,8 @@ class ProviderSettings(ModuleSettings):
         default=None, validation_alias=AliasChoices("effort", "reasoning_effort")
     )
     timeout: Seconds = Field(default=300.0, gt=0)
+    connect_timeout: Seconds = Field(default=10.0, gt=0)
+    request_timeout: Seconds = Field(default=3600.0, gt=0)
     max_retries: int = Field(default=3, ge=0)
     min_retry_delay: Seconds = Field(default=1.0, ge=0)
     max_retry_delay: Seconds = Field(default=60.0, ge=0)

@@ -11,7 +11,7 @@ from amplifier_tui.kernel.llm_errors import LLMError
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse
 from amplifier_tui.kernel.models import ModelInfo, Pricing, ProviderInfo
 from amplifier_tui.kernel.utils.stream import StreamEmitter
-from amplifier_tui.modules._provider.provider import CONNECT_S, LISTING_S, ApiProvider
+from amplifier_tui.modules._provider.provider import LISTING_S, ApiProvider
 from amplifier_tui.modules._provider.request import PreparedRequest
 from amplifier_tui.modules.provider_anthropic.errors import errors_of
 from amplifier_tui.modules.provider_anthropic.models import (
@@ -64,13 +64,19 @@ class AnthropicProvider(ApiProvider[AnthropicSettings, "AsyncAnthropic"]):
         warnings.filterwarnings("ignore", message="Using Claude with .*", category=UserWarning)
 
     def _make_client(self) -> AsyncAnthropic:
-        from anthropic import AsyncAnthropic, Timeout
+        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Timeout
+
+        from amplifier_tui.modules._provider.http import GuardedClient
+
+        class Client(GuardedClient, DefaultAsyncHttpxClient):
+            """The SDK's client, guarded."""
 
         return AsyncAnthropic(
             api_key=self.settings.api_key,
             base_url=self.settings.url,
             max_retries=0,
-            timeout=Timeout(self.settings.timeout, connect=CONNECT_S),
+            timeout=Timeout(self.settings.timeout, connect=self.settings.connect_timeout),
+            http_client=Client(self.settings),
         )
 
     async def _listed(self) -> list[ModelInfo]:

@@ -12,7 +12,7 @@ from amplifier_tui.kernel.llm_errors import ConfigurationError, LLMError
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse
 from amplifier_tui.kernel.models import ModelInfo, Pricing, ProviderInfo
 from amplifier_tui.kernel.utils.stream import StreamEmitter
-from amplifier_tui.modules._provider.provider import CONNECT_S, LISTING_S, ApiProvider
+from amplifier_tui.modules._provider.provider import LISTING_S, ApiProvider
 from amplifier_tui.modules._provider.request import PreparedRequest
 from amplifier_tui.modules.provider_openai.chat_answer import ChatAnswer
 from amplifier_tui.modules.provider_openai.chat_request import prepare_chat
@@ -71,13 +71,19 @@ class OpenAIProvider(ApiProvider[OpenAISettings, "AsyncOpenAI"]):
         importlib.import_module("openai.resources.responses")
 
     def _make_client(self) -> AsyncOpenAI:
-        from openai import AsyncOpenAI, Timeout
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
+
+        from amplifier_tui.modules._provider.http import GuardedClient
+
+        class Client(GuardedClient, DefaultAsyncHttpxClient):
+            """The SDK's client, guarded."""
 
         return AsyncOpenAI(
             api_key=self.settings.api_key,
             base_url=self.settings.url,
             max_retries=0,
-            timeout=Timeout(self.settings.timeout, connect=CONNECT_S),
+            timeout=Timeout(self.settings.timeout, connect=self.settings.connect_timeout),
+            http_client=Client(self.settings),
         )
 
     async def _listed(self) -> list[ModelInfo]:
