@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
-
-from pydantic import ValidationError
 
 from amplifier_tui.context.adr.agent_tools import run_call, tool_specs
 from amplifier_tui.context.adr.content import CALL, Content
@@ -24,6 +21,7 @@ from amplifier_tui.context.adr.response import (
 from amplifier_tui.context.adr.strategies.strategies import CompactionStrategy, apply_compaction
 from amplifier_tui.kernel.message_models import ChatRequest, ToolCall
 from amplifier_tui.kernel.message_models import Message as KernelMessage
+from amplifier_tui.kernel.utils.conversation import sendable_message
 from amplifier_tui.kernel.utils.stream import STREAM_BLOCK_DELTA
 
 logger = logging.getLogger(__name__)
@@ -79,7 +77,11 @@ class Loop:
             answered += new
             # With a service that keeps the history, only what is new goes out.
             kept = self.conversation_id is not None
-            seen = [m for m in new if m.role == "tool"] if kept else [*seen, *_copies(new)]
+            seen = (
+                [m for m in new if m.role == "tool"]
+                if kept
+                else [*seen, *(message.copy() for message in new)]
+            )
             if not calls:
                 break
         else:
@@ -113,7 +115,7 @@ class Loop:
         return answer, calls
 
     def _request(self, messages: Sequence[Message], *, stream: bool) -> ChatRequest:
-        rows = [_sendable(message) for message in messages]
+        rows = [sendable_message(message.to_kernel()) for message in messages]
         if self.instructions:
             rows.insert(0, KernelMessage(role="system", content=self.instructions))
         options = {
@@ -158,28 +160,6 @@ class Loop:
             tokens = getattr(usage, name, None)
             if isinstance(tokens, int):
                 self._usage[name] = self._usage.get(name, 0) + tokens
-
-
-def _copies(messages: Sequence[Message]) -> list[Message]:
-    return [message.copy() for message in messages]
-
-
-def _sendable(message: Message) -> KernelMessage:
-    """The message as the kernel's envelope takes it; a content of an unknown kind as text."""
-    row = message.to_kernel()
-    if row.get("content") is None:
-        row["content"] = ""
-    elif not isinstance(row["content"], str | list):
-        row["content"] = json.dumps(row["content"], ensure_ascii=False, default=str)
-    try:
-        return KernelMessage.model_validate(row)
-    except ValidationError as error:
-        logger.warning(
-            "A message of the context has an unknown shape, sent as text: %s",
-            error.errors(include_url=False, include_input=False)[0]["msg"],
-        )
-        text = json.dumps(row["content"], ensure_ascii=False, default=str)
-        return KernelMessage(role="user", content=text)
 
 
 def _read(response: Any, calls: Sequence[ToolCall]) -> ChatResponse:

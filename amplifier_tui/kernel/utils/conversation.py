@@ -7,11 +7,14 @@ repair tool call and result pairs).
 """
 
 import json
+import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from amplifier_tui.base.plain import plain
+from pydantic import ValidationError
+
+from amplifier_tui.base.plain import copy_plain, plain
 from amplifier_tui.base.text import encodable
 from amplifier_tui.base.tool_calls import NO_RESULT, match_calls, read_call
 from amplifier_tui.kernel.message_models import (
@@ -37,6 +40,8 @@ from amplifier_tui.kernel.utils.turns import (
     UserBlock,
     UserTurn,
 )
+
+logger = logging.getLogger(__name__)
 
 Item = UserTurn | AssistantTurn | ToolOutput
 
@@ -83,6 +88,31 @@ class MessageMemory:
             self._known[id(message)] = known
             items.extend(known[1])
         return items
+
+
+def sendable_message(row: Mapping[str, Any]) -> Message:
+    """Return a context's row as a message; what has an unknown shape goes as the user's text.
+
+    Args:
+        row: A dict with ``role`` and ``content``, by whatever program.
+    """
+    data = copy_plain(dict(row))
+    content = data.get("content")
+    if content is None:
+        data["content"] = ""
+    elif not isinstance(content, str | list):
+        data["content"] = json.dumps(content, ensure_ascii=False, default=str)
+    try:
+        return Message.model_validate(data)
+    except ValidationError as error:
+        logger.warning(
+            "A row of the conversation has an unknown shape, sent as text: %s",
+            error.errors(include_url=False, include_input=False)[0]["msg"],
+        )
+    text = data["content"]
+    if not isinstance(text, str):
+        text = json.dumps(text, ensure_ascii=False, default=str)
+    return Message(role="user", content=text)
 
 
 def read_conversation(

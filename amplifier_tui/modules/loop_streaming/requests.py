@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeGuard
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.base.tool_calls import tool_spec
 from amplifier_tui.kernel.message_models import ChatRequest, Message, ToolCall, ToolSpec
 from amplifier_tui.kernel.models import ContextInjection, ToolResult
+from amplifier_tui.kernel.utils.conversation import sendable_message
 
 logger = logging.getLogger(__name__)
 
@@ -130,7 +129,7 @@ class RequestMaker:
             if rows[:known] != self._rows:
                 pairs = enumerate(zip(rows, self._rows, strict=False))
                 known = next((i for i, (new, old) in pairs if new is not old), len(rows))
-            self._messages = [*self._messages[:known], *map(_message, rows[known:])]
+            self._messages = [*self._messages[:known], *map(sendable_message, rows[known:])]
             self._rows = rows
         injections = list(injections)
         if shared and not injections:
@@ -141,7 +140,7 @@ class RequestMaker:
                 _inject(seen, injection)
             kept = self._messages if shared else []
             messages = [
-                kept[i] if i < len(kept) and row is rows[i] else _message(row)
+                kept[i] if i < len(kept) and row is rows[i] else sendable_message(row)
                 for i, row in enumerate(seen)
             ]
         return ChatRequest(messages=messages, tools=tools or None, stream=True)
@@ -171,25 +170,6 @@ def _inject(rows: list[Row], injection: ContextInjection) -> None:
             },
         }
     )
-
-
-def _message(row: Row) -> Message:
-    # Whatever becomes of the message, the context's own row stays as it is.
-    data: Row = copy_plain(row)
-    if data.get("content") is None:
-        data["content"] = ""
-    try:
-        return Message.model_validate(data)
-    except ValidationError as error:
-        # A row of another program: what it says matters more than its shape.
-        logger.warning(
-            "A row of the conversation has an unknown shape, sent as text: %s",
-            error.errors(include_url=False, include_input=False)[0]["msg"],
-        )
-        content = data["content"]
-        if not isinstance(content, str):
-            content = json.dumps(content, ensure_ascii=False, default=str)
-        return Message(role="user", content=content)
 
 
 def block_rows(content: Any) -> list[Row]:
