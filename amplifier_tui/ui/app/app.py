@@ -71,9 +71,10 @@ _SCREEN_MODULES = (
 """What the first frame does without."""
 
 
-_SEGMENT_PANES = {"context": "context", "cost": "context", "model": "modules"}
-"""Pane that a click on a segment of the status bar opens."""
 _SEGMENT_ACTIONS = {
+    "context": "pane.context",
+    "cost": "pane.context",
+    "model": "pane.modules",
     "approvals": "approval.show",
     "queue": "turn.unqueue",
     "bundle": "session.bundles",
@@ -81,7 +82,7 @@ _SEGMENT_ACTIONS = {
     "help": "app.help",
     "activity": "view.plan",
 }
-"""What a click on another segment does."""
+"""What a click on a segment of the status bar does."""
 
 
 class AmplifierApp(SessionApp, inherit_bindings=False):
@@ -293,9 +294,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     async def on_status_bar_segment_clicked(self, event: StatusBar.SegmentClicked) -> None:
         """Open what belongs to a segment of the status bar."""
-        if event.name in _SEGMENT_PANES:
-            self.main.action_pane(_SEGMENT_PANES[event.name])
-        elif event.name in _SEGMENT_ACTIONS:
+        if event.name in _SEGMENT_ACTIONS:
             await self.run_by_id(_SEGMENT_ACTIONS[event.name])
 
     # --- transcript and panes --------------------------------------------------------------

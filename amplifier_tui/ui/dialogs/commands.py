@@ -115,8 +115,6 @@ def action_row(action: Action, keymap: Keymap, query: str = "", *, full: bool = 
     """Return one action with the ways to reach it.
 
     Args:
-        action: The action.
-        keymap: The keys in force.
         query: What was typed, to mark it.
         full: Show every key, the chord, the command and the long help, not only the first key.
     """
@@ -145,9 +143,7 @@ def chord_columns(chords: dict[str, Action], leader: str, width: int, rows: int)
     """Lay out chords by group.
 
     Args:
-        chords: Actions by the key that follows the leader.
-        leader: The leader key as the screen shows it.
-        width: Cells there are.
+        chords: By the key that follows the leader.
         rows: Rows there are; what does not fit is left out from the end.
     """
     cells: list[Content] = []

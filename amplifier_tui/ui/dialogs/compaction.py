@@ -24,11 +24,7 @@ _INSTRUCTIONS_SIZE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class CompactChoice:
-    """How to compact.
-
-    Attributes:
-        instructions: As in `SessionClient.compact`: None for by rule, else those of a summary.
-    """
+    """How to compact: by rule, or with instructions for a summary; see `SessionClient.compact`."""
 
     instructions: str | None = None
 

@@ -39,13 +39,7 @@ _MENTION = re.compile(r"[A-Za-z0-9_:./~-]+")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The word under the cursor that can be completed.
-
-    Attributes:
-        kind: What it names.
-        word: What was typed after the `@` or `/`.
-        start: Column where the `@` or `/` stands, in the cursor's line.
-    """
+    """The word under the cursor that can be completed; `start` is the column of its `@` or `/`."""
 
     kind: Literal["file", "command"]
     word: str
@@ -57,9 +51,7 @@ class Candidate:
     """One line of the popup.
 
     Attributes:
-        text: What is listed.
         insert: What replaces the word.
-        note: Muted, at the right.
         positions: Characters of `text` that matched.
         command: It is a command: enter runs it, tab leaves room for an argument.
     """

@@ -37,7 +37,7 @@ class PromptInput(TextArea, inherit_bindings=False):
         """The draft was sent; the prompt is empty already.
 
         Attributes:
-            text: The draft, chips expanded.
+            text: With its chips expanded.
             queue: Send it after the running turn instead of steering it.
             store: Write it to the history: it is not what was sent just before.
         """

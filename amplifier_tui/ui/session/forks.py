@@ -21,7 +21,6 @@ class _Fork:
 
     Attributes:
         before_turn: As in `SessionClient.fork`.
-        prompt: Goes into the draft once it is open.
         left: Id of the session it leaves.
         sent: The client was asked; before that the running turn has to end.
     """

@@ -45,9 +45,6 @@ class SessionLink:
     """Owns the client while the program runs.
 
     Args:
-        screen: The main screen.
-        client: The sessions.
-        state: What the screen shows.
         send: Sends a text of the user, a slash command too, as if it was sent now.
         early: What was sent before a session is open, each with whether it is to be queued.
     """
@@ -257,7 +254,6 @@ class Feed:
     """Drains the client when it has something new.
 
     Args:
-        client: Where the events come from.
         sink: Called on the UI loop with each batch, never with an empty one.
     """
 

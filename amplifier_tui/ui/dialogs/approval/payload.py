@@ -110,8 +110,6 @@ class DiffView:
 
     Attributes:
         lines: One per line of the diff, file headers joined to one.
-        added: Lines that are added.
-        removed: Lines that are removed.
         hunks: Index in `lines` of each hunk's first line.
     """
 

@@ -108,8 +108,6 @@ def remember(request: ApprovalRequested, scope: Scope, withheld: bool, width: in
     """Return the row that says how long the answer holds and what rule that would be.
 
     Args:
-        request: The request.
-        scope: The chosen one.
         withheld: The payload was not seen to its end, so nothing may be remembered yet.
         width: Cells there are; the rule gets a row of its own where it does not fit.
     """
@@ -155,7 +153,6 @@ def countdown(request: ApprovalRequested, remaining: float | None, held: bool) -
     """Return the clock at the right end of the choices.
 
     Args:
-        request: The request.
         remaining: Seconds left, None when it waits for ever.
         held: A key has stopped the clock.
     """
