@@ -134,12 +134,6 @@ _SHAPES: Final = (
     ),
     _Shape(
         "token",
-        (".",),
-        re.compile(rf"\.({_URLSAFE}{{6}}\.{_URLSAFE}{{27,38}}+)"),  # Discord
-        check=_follows_an_id,
-    ),
-    _Shape(
-        "token",
         ("earer ", "EARER "),
         re.compile(r"(?i)\bBearer {1,9}+([A-Za-z0-9._~+/-]{20,}+=*+)"),
         1,
@@ -153,7 +147,13 @@ _SHAPES: Final = (
     ),
     _Shape("password", ("://",), re.compile(r"://[^\s/:@'\"]{0,100}+:([^\s/:@'\"]{3,200}+)@")),
 )
+_WITH_BLANKS: Final = ("earer ", "EARER ", "asic ", "ASIC ", "://")
+"""Anchors that may stand outside of a long word."""
 _ANCHORS: Final = tuple((anchor, shape) for shape in _SHAPES for anchor in shape.anchors)
+_ANYWHERE: Final = tuple(pair for pair in _ANCHORS if pair[0] in _WITH_BLANKS)
+_IN_WORDS: Final = tuple(pair for pair in _ANCHORS if pair[0] not in _WITH_BLANKS)
+_SHORTEST_KEY: Final = 14
+_DISCORD: Final = re.compile(rf"\.({_URLSAFE}{{6}}\.{_URLSAFE}{{27,38}}+)")
 KEY_BEGINS: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
 KEY_ENDS: Final = re.compile(r"-----END (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
 LONGEST_PRIVATE_KEY: Final = 20_000
@@ -188,7 +188,7 @@ _FIELD: Final = re.compile(
 
 _EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}(?![\w-])")
 _PHONE: Final = re.compile(r"(?<![\w.+-])\+\d{1,3}(?:[ ./-]?\(?\d{2,5}\)?){2,5}(?![\w-])")
-_LONGEST_ADDRESS: Final = 512
+_LONGEST_FOUND: Final = 512
 _WINDOW: Final = 8_192
 
 
@@ -203,11 +203,22 @@ def find_secrets(text: str, rules: Iterable[str] = (SECRETS,)) -> list[Finding]:
     """
     found: list[Finding] = []
     if SECRETS in rules:
-        found += _private_keys(text)
-        for anchor, shape in _ANCHORS:
+        if "-----BEGIN " in text:
+            found += _private_keys(text)
+        # Most texts have hardly a word that is long enough for a key.
+        words = text
+        if len(text) <= _WINDOW:
+            words = " ".join([word for word in text.split() if len(word) >= _SHORTEST_KEY])
+        for anchor, shape in _IN_WORDS if words else ():
+            if anchor in words:
+                found += _of_shape(anchor, shape, text)
+        for anchor, shape in _ANYWHERE:
             if anchor in text:
                 found += _of_shape(anchor, shape, text)
-        found += _fields(text, _PASSWORD_FIELDS, "password")
+        if "." in words:
+            found += _discord_tokens(text)
+        if "ass" in text or "ASS" in text:
+            found += _fields(text, _PASSWORD_FIELDS, "password")
     if ASSIGNMENTS in rules:
         found += _assignments(text)
         found += _fields(text, _OTHER_FIELDS, "value")
@@ -337,17 +348,27 @@ def _fields(text: str, names: tuple[str, ...], kind: str) -> Iterator[Finding]:
             yield *match.span(match.lastindex), kind
 
 
+def _discord_tokens(text: str) -> Iterator[Finding]:
+    for match in _in_windows(_DISCORD, text):
+        if _follows_an_id(match):
+            yield match.start(1), match.end(1), "token"
+
+
 def _addresses(text: str) -> Iterator[Finding]:
     for kind, pattern, anchor in (("e-mail", _EMAIL, "@"), ("phone", _PHONE, "+")):
-        if anchor not in text:
-            continue
-        at = 0
-        while at < len(text):
-            # A window at a time, so that other threads need not wait for the whole text.
-            done = stop = at + _WINDOW
-            for match in pattern.finditer(text, at, stop + _LONGEST_ADDRESS):
-                if match.start() >= stop:
-                    break
+        if anchor in text:
+            for match in _in_windows(pattern, text):
                 yield match.start(), match.end(), kind
-                done = max(done, match.end())
-            at = done
+
+
+def _in_windows(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Search a window at a time, so that other threads need not wait for the whole text."""
+    at = 0
+    while at < len(text):
+        done = stop = at + _WINDOW
+        for match in pattern.finditer(text, at, stop + _LONGEST_FOUND):
+            if match.start() >= stop:
+                break
+            yield match
+            done = max(done, match.end())
+        at = done
