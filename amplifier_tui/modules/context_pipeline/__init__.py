@@ -20,6 +20,8 @@ Capabilities:
     context.pipeline: The `ContextPipeline`: ``turn()``, ``report()``, ``preview()``,
         ``compact()``, ``summarize()``, ``add()``, ``skip()``, ``to_dict()``, ``restore()``.
     context.report: Async function that returns the `ContextReport` of the next request.
+    context.messages: Async function that returns the messages of the next request, to be read
+        only.
     context.memory: The `MemoryStore`, where the provider ``memory`` is configured.
 
 Events: ``context:pre_compact``, ``context:post_compact`` and ``context:compaction`` when something
