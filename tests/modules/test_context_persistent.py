@@ -15,6 +15,12 @@ from amplifier_tui.modules.context_persistent.manager import PersistentContextMa
 from tests.context.support import Recorder, ScriptedProvider, assistant, calling, system, user
 
 
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test's folder is the project, in which files of state have their place."""
+    monkeypatch.chdir(tmp_path)
+
+
 async def manager_at(path: Path, *memory_files: Path, most: int = 10_000):
     made = PersistentContextManager(path, hooks=Recorder())
     await made.load(memory_files, most=most)
@@ -48,7 +54,7 @@ async def test_a_session_goes_on_from_its_own_file_and_ignores_the_transcript(
 
 
 CHILD = """
-import asyncio, sys
+import asyncio, os, sys
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.kernel.session import AmplifierSession
 from tests.context.support import ScriptedProvider
@@ -61,6 +67,7 @@ class Endless(Echo):
         await asyncio.Event().wait()
 
 async def main():
+    os.chdir(os.path.dirname(sys.argv[1]))
     async with AmplifierSession(plan(path=sys.argv[1])) as session:
         provider = ScriptedProvider("fine", calling_echo())
         await session.coordinator.mount("providers", provider, name="scripted")

@@ -4,7 +4,8 @@ Every message is appended to the file when it is added. A session that finds its
 it, and then ignores the transcript it is handed: that may be a filtered one.
 
 Config:
-    path: The file; ``{session_id}`` in it stands for the session's id. Default
+    path: The file, below the session's folder, the user's log folder or the project;
+        ``{session_id}`` in it stands for the session's id. Default
         ``context-messages.jsonl`` in the session's folder, where the coordinator knows it (its
         attribute ``session_dir``), else in ``contexts/<session id>`` of the Amplifier home.
     memory_files: Files whose texts become system messages of a fresh session.
@@ -26,6 +27,7 @@ from amplifier_tui.base.config import PathText
 from amplifier_tui.context.adr.file_history import safe_name
 from amplifier_tui.context.manager import mount_context
 from amplifier_tui.context.request.budget import BudgetSettings
+from amplifier_tui.modules._shared.state_places import state_place
 from amplifier_tui.modules.context_persistent.manager import PersistentContextManager
 
 if TYPE_CHECKING:
@@ -55,10 +57,15 @@ class PersistentContextSettings(BudgetSettings):
         return [Path(path).expanduser() for path in self.memory_files]
 
     def file(self, coordinator: ModuleCoordinator) -> Path:
-        """Return the file of a session."""
+        """Return the file of a session.
+
+        Raises:
+            SettingsError: `path` leads to where no state belongs.
+        """
         name = safe_name(coordinator.session_id)
         if self.path is not None:
-            return Path(self.path.replace("{session_id}", name)).expanduser()
+            text = self.path.replace("{session_id}", name)
+            return state_place(text, coordinator, module=NAME, setting="path")
         folder = getattr(coordinator, "session_dir", None)
         if folder:
             return Path(folder) / FILE_NAME

@@ -22,7 +22,8 @@ Config:
     max_file_bytes: Larger files are not copied. Default 5000000.
     max_binary_bytes: The same for files that are no text. Default 1000000.
     max_total_bytes: Most that is kept for a session. Default 200000000.
-    folder: Where the copies are kept; default the session's folder.
+    folder: Where the copies are kept, below the session's folder, the user's log folder or the
+        project; default the session's folder.
     priority: Of the handler. Default 95, after the hooks that ask for approval.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import os
 import re
 from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
@@ -15,7 +16,8 @@ from pydantic import Field
 
 from amplifier_tui.base.config import Bytes, ModuleSettings, PathText
 from amplifier_tui.kernel.models import HookResult
-from amplifier_tui.modules._shared.session_paths import session_folder, session_name, working_dir
+from amplifier_tui.modules._shared.session_paths import session_folder, working_dir
+from amplifier_tui.modules._shared.state_places import state_place
 from amplifier_tui.modules.hooks_checkpoint.store import (
     ChangedTurn,
     CopyStore,
@@ -70,12 +72,25 @@ class CheckpointSettings(ModuleSettings):
         return []
 
 
+def _chosen_folder(coordinator: Any, settings: CheckpointSettings) -> Path | None:
+    if settings.folder is None:
+        return None
+    text = os.path.join(settings.folder, "{session_id}")
+    return state_place(text, coordinator, module=settings.module, setting="folder")
+
+
 class Checkpoints:
-    """The checkpoints of a session."""
+    """The checkpoints of a session.
+
+    Raises:
+        SettingsError: `folder` leads to where no copies belong.
+    """
 
     def __init__(self, coordinator: Any, settings: CheckpointSettings) -> None:
         self._coordinator = coordinator
         self._settings = settings
+        # Now, so that a folder that is refused refuses the module.
+        self._chosen = _chosen_folder(coordinator, settings)
         self._lock = asyncio.Lock()
         self._store: CopyStore | None = None
         self._turn: ChangedTurn | None = None
@@ -172,10 +187,7 @@ class Checkpoints:
         return working_dir(self._coordinator).resolve()
 
     def _folder(self) -> Path:
-        chosen = self._settings.folder
-        if chosen is None:
-            return session_folder(self._coordinator) / "checkpoints"
-        return Path(chosen).expanduser() / session_name(self._coordinator)
+        return self._chosen or session_folder(self._coordinator) / "checkpoints"
 
     async def _opened(self) -> CopyStore:
         if self._store is None:

@@ -8,7 +8,9 @@ Where the host writes the session's events itself (capability ``session.events_p
 module's target is the same file, nothing is written twice.
 
 Config:
-    session_log_template: Path of the file; ``{project}``, ``{session_id}`` and ``~`` are replaced.
+    session_log_template: Path of the file; ``{project}``, ``{session_id}``, ``~`` and environment
+        variables are replaced. It has to lie below the session's folder, the user's log folder or
+        the project, and may not be a file that configures or starts programs.
         Default: ``events.jsonl`` in the session's folder of the Amplifier home.
     level: ``INFO`` (default) leaves out the pieces of streams and the messages of a request;
         ``DEBUG`` writes everything; ``WARNING`` only failures; ``ERROR`` only errors.

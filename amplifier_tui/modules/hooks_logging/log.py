@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
@@ -21,13 +22,8 @@ from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.kernel.utils.stream import STREAM_ABORTED, STREAM_BLOCK_DELTA
 from amplifier_tui.kernel.utils.truncate import REDACTED, redact_secrets
-from amplifier_tui.modules._shared.session_paths import (
-    EVENTS_PATH_CAPABILITY,
-    project_slug,
-    session_folder,
-    session_name,
-    working_dir,
-)
+from amplifier_tui.modules._shared.session_paths import EVENTS_PATH_CAPABILITY, session_folder
+from amplifier_tui.modules._shared.state_places import state_place
 
 logger = logging.getLogger(__name__)
 
@@ -96,15 +92,17 @@ def log_path(template: str | None, coordinator: Any) -> Path:
         template: As configured, with ``{project}`` and ``{session_id}``; None for the session's
             folder.
         coordinator: Says which session, and where it works.
+
+    Raises:
+        SettingsError: The template leads to where no log belongs.
     """
     if template is None:
         hosts = coordinator.get_capability(EVENTS_PATH_CAPABILITY)
         return (
             Path(str(hosts)).expanduser() if hosts else session_folder(coordinator) / "events.jsonl"
         )
-    # Not str.format: a template may hold other braces.
-    text = template.replace("{project}", project_slug(working_dir(coordinator)))
-    return Path(text.replace("{session_id}", session_name(coordinator))).expanduser()
+    module = LoggingSettings.module
+    return state_place(template, coordinator, module=module, setting="session_log_template")
 
 
 class SessionLog:
@@ -118,6 +116,7 @@ class SessionLog:
 
     def __init__(self, hooks: HookRegistry, path: Path, settings: LoggingSettings) -> None:
         self.path = path
+        self._target = path.resolve()
         self._hooks = hooks
         self._settings = settings
         self._registered: dict[str, Callable[[], None]] = {}
@@ -163,7 +162,7 @@ class SessionLog:
             if not lines or self._broken:
                 return
             try:
-                await asyncio.to_thread(_write, self.path, lines)
+                await asyncio.to_thread(self._write, lines)
             except OSError as error:
                 self._broken = True
                 logger.error(
@@ -171,6 +170,13 @@ class SessionLog:
                 )
             if dropped:
                 logger.warning("%d events are missing from %s", dropped, self.path)
+
+    def _write(self, lines: list[Callable[[], str]]) -> None:
+        if self.path.resolve() != self._target:
+            # The place was checked; what a link makes of it later was not.
+            raise OSError(errno.ELOOP, "it leads elsewhere since the session began")
+        text = "".join(f"{_made(line)}\n" for line in lines)
+        append(self.path, text.encode("utf-8", "backslashreplace"))
 
     async def _take(self, event: str, data: dict[str, Any]) -> HookResult:
         if len(self._waiting) >= MOST_WAITING:
@@ -188,11 +194,6 @@ class SessionLog:
     def _start_flush(self) -> None:
         self._timer = None
         self._flushing = asyncio.create_task(self.flush())
-
-
-def _write(path: Path, lines: list[Callable[[], str]]) -> None:
-    text = "".join(f"{_made(line)}\n" for line in lines)
-    append(path, text.encode("utf-8", "backslashreplace"))
 
 
 def _made(line: Callable[[], str]) -> str:

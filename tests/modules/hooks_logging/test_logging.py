@@ -15,6 +15,12 @@ from amplifier_tui.modules.hooks_logging import log as session_log
 from amplifier_tui.modules.hooks_logging.log import log_path
 
 
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test's folder is the project, in which files of state have their place."""
+    monkeypatch.chdir(tmp_path)
+
+
 class Log:
     """A session whose events are logged."""
 
@@ -222,8 +228,8 @@ async def test_the_file_is_for_its_owner_alone(log: Log):
 
 
 async def test_a_disk_that_refuses_ends_the_log_and_nothing_else(tmp_path: Path, caplog: Any):
-    (tmp_path / "file").write_text("in the way")
     log = await Log(tmp_path / "file" / "events.jsonl").mount()
+    (tmp_path / "file").write_text("in the way")
     for _ in range(3):
         result = await log.hooks.emit("execution:end", {})
         assert result.action == "continue"

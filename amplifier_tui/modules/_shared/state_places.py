@@ -1,0 +1,157 @@
+"""Where a module may keep the log, checkpoints or state of a session."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.base.config import SettingProblem, SettingsError
+from amplifier_tui.modules._shared.session_paths import (
+    project_slug,
+    session_folder,
+    session_name,
+    working_dir,
+)
+
+_CONFIGURING: Final = re.compile(
+    r"""
+    # Folders: of version control, this program and other agents, editors, builds, secrets.
+    \.(git|hg|svn|amplifier|vscode|idea|fleet|zed|claude|codex|cursor|gemini|continue)
+    | \.(devcontainer|github|gitlab|circleci|husky|direnv|cargo|mvn|gradle|ssh|gnupg|aws|azure)
+    | \.(kube|docker|venv) | venv | site-packages | node_modules | autostart | systemd | git~\d
+    # Environments and keys.
+    | (.*\.)?env | \.env\..* | \.envrc | \.netrc | \.npmrc | \.yarnrc(\.yml)? | \.pypirc | \.pgpass
+    # What shells, desktops and interactive programs start with.
+    | \.(bash|zsh|xsession|mksh|ksh|csh|tcsh)rc | \.bash_(profile|login|logout|aliases) | \.profile
+    | \.z(shenv|profile|login|logout) | \.login | \.logout | config\.fish | \.pam_environment
+    | \.x(profile|initrc|session) | \.inputrc | \.n?g?vimrc | \.exrc | \.emacs | \.screenrc
+    | \.tmux\.conf | \.irbrc | \.rprofile | \.python(rc|startup) | \.pdbrc | \.(gdb|lldb)init
+    # What git, interpreters, tests and builds run or obey.
+    | \.git(config|modules|attributes|ignore) | \.hgrc | \.editorconfig | .*\.pth | pyvenv\.cfg
+    | (site|user)customize\.py | conftest\.py | setup\.(py|cfg) | tox\.ini | pyproject\.toml
+    | package\.json | (gnu)?makefile | justfile | \.pre-commit-config\.yaml | \.tool-versions
+    | mise\.toml
+    # What this program and other agents obey.
+    | settings.*\.ya?ml | \.mcp\.json | (agents|claude|gemini)\.md | \.(cursor|windsurf)rules
+    """,
+    re.VERBOSE,
+)
+"""Names, plain, of files and folders that configure programs or are started by them."""
+
+_HOSTS: Final = re.compile(r"(metadata|state)\.json|(transcript|display|partial|approvals)\.jsonl")
+"""What the host keeps in a session's folder."""
+
+
+def state_place(text: str, coordinator: Any, *, module: str, setting: str) -> Path:
+    """Return where a module's setting leads, with every link followed, if state may be kept there.
+
+    That is below the session's folder, the user's log folder or the project, and nothing that
+    configures a program.
+
+    Args:
+        text: The path as configured; ``~``, environment variables, ``{project}`` and
+            ``{session_id}`` are replaced, and relative ones start in the project.
+        coordinator: Of the session.
+        module: Whose setting it is, for the message.
+        setting: The setting's key.
+
+    Raises:
+        SettingsError: State may not be kept there. The message says where it leads and where it
+            may lead.
+    """
+    project = working_dir(coordinator).resolve()
+    # Not str.format: a path may hold other braces.
+    filled = os.path.expandvars(text)
+    filled = filled.replace("{project}", project_slug(project))
+    filled = filled.replace("{session_id}", session_name(coordinator))
+    try:
+        path = (project / Path(filled).expanduser()).resolve()
+        problem = _problem(path, coordinator, project)
+    except (ValueError, RuntimeError, OSError) as error:
+        # NUL, characters the file system can't encode, an unknown user's home, circular links.
+        path, problem = Path(filled.replace("\0", "\\0")), f"which can't be used ({error})"
+    if problem is None:
+        return path
+    places = " or ".join(str(place) for place in _roots(coordinator, project))
+    raise SettingsError(
+        [
+            SettingProblem(
+                setting,
+                f"`{setting}` of {module} leads to {path}, {problem}. Choose a path below "
+                f"{places}, or leave `{setting}` out",
+            )
+        ]
+    )
+
+
+def _roots(coordinator: Any, project: Path) -> list[Path]:
+    """The folders below which state may be kept, the project last."""
+    import platformdirs
+
+    roots = [
+        *_session_folders(coordinator, project),
+        platformdirs.user_log_path("amplifier-tui", appauthor=False).resolve(),
+    ]
+    # Who works in the home folder does not give all of it away.
+    if not Path.home().resolve().is_relative_to(project):
+        roots.append(project)
+    return list(dict.fromkeys(roots))
+
+
+def _session_folders(coordinator: Any, project: Path) -> Iterable[Path]:
+    """The session's folder, as the host has it and where the Amplifier CLI keeps it."""
+    yield session_folder(coordinator).resolve()
+    sessions = Path("projects") / project_slug(project) / "sessions"
+    yield (Path("~/.amplifier").expanduser() / sessions / session_name(coordinator)).resolve()
+    given = getattr(coordinator, "session_dir", None)
+    if given:
+        yield Path(given).resolve()
+
+
+def _problem(path: Path, coordinator: Any, project: Path) -> str | None:
+    """Why state may not be kept at a resolved path; None where it may."""
+    holding = [root for root in _roots(coordinator, project) if path.is_relative_to(root)]
+    if not holding:
+        return "outside of the session's folder, the user's log folder and the project"
+    inner = max(holding, key=lambda root: len(root.parts))
+    parts = path.relative_to(inner).parts
+    for part in parts:
+        if configures(part):
+            return f"and {part} configures or starts programs"
+    if inner != project and any(_HOSTS.fullmatch(_plain_name(part)) for part in parts):
+        return "where the session itself is kept"
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        return "which lies below a file"
+    if stat.S_ISDIR(found.st_mode):
+        return None
+    if not stat.S_ISREG(found.st_mode):
+        return "which is a pipe or device"
+    if found.st_nlink > 1:
+        return "which is a file with further names elsewhere (hard links)"
+    return "which is a program" if found.st_mode & 0o111 else None
+
+
+def configures(name: str) -> bool:
+    """Return whether a file or folder of this name configures or starts programs.
+
+    Spellings that some file system takes for the same name count as the same.
+    """
+    return _CONFIGURING.fullmatch(_plain_name(name)) is not None
+
+
+def _plain_name(name: str) -> str:
+    """The name without what some file systems ignore: case, compatible letters, signs of no width,
+    stops and blanks at the end, the name of a stream.
+    """
+    plain = unicodedata.normalize("NFKC", name.partition(":")[0])
+    plain = "".join(char for char in plain if unicodedata.category(char) != "Cf")
+    return unicodedata.normalize("NFKC", plain.casefold()).rstrip(" .")
