@@ -13,8 +13,6 @@ and its ``description``, which names the thing where the type alone does not. A 
 raises `ValueError` with a text that goes on after "`key` of module ".
 """
 
-from __future__ import annotations
-
 import difflib
 import logging
 import os

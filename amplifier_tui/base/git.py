@@ -8,8 +8,6 @@ What no option switches off is left to the caller: ``git status`` runs the filte
 configures, see `brings_filters`; ``git diff`` needs ``--no-ext-diff --no-textconv``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -3,8 +3,6 @@
 Who put it there is a function of the message, not bookkeeping beside it: so every consumer agrees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal

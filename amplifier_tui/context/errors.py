@@ -9,8 +9,6 @@ ContextError
 A request that can't fit is the kernel's ``ContextLengthError``.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 Phase = Literal["before_run", "after_run"]

@@ -1,7 +1,5 @@
 """The ledger: every message of a session, in order, never changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self

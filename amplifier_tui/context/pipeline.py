@@ -6,8 +6,6 @@ asked. Their `after_run` comes when the turn ended well: at the end of `turn`, o
 calls that, with the event ``execution:end``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence

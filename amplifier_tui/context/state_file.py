@@ -1,7 +1,5 @@
 """A session's state in a file beside its transcript."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Mapping

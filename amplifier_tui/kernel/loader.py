@@ -1,7 +1,5 @@
 """Finding and loading modules (spec 000, module source protocol)."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import logging

@@ -1,7 +1,5 @@
 """Names of fields and variables that hold secrets, and values to look for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Final

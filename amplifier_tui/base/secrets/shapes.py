@@ -5,8 +5,6 @@ pattern is tried there alone; patterns are possessive or bounded, so a try costs
 it reads, and other threads run between two tries.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

@@ -1,7 +1,5 @@
 """Secrets in a text that comes in pieces."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

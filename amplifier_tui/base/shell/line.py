@@ -1,7 +1,5 @@
 """What is known of a shell command line without running it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Final

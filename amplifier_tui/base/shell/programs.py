@@ -1,7 +1,5 @@
 """Programs that only look, and their options that do more."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from amplifier_tui.base.shell.line import ShellCommand, ShellLine

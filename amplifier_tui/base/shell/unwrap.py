@@ -1,7 +1,5 @@
 """What a command really runs: `sudo env X=1 timeout 5 rm -rf x` runs `rm -rf x`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath

@@ -1,7 +1,5 @@
 """An agent over any kernel provider (ADR 0016)."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload

@@ -1,7 +1,5 @@
 """An agent's run: ask the model, run its tools, until it has nothing left to do."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What an agent's tools are: kernel tools, or plain functions."""
 
-from __future__ import annotations
-
 import inspect
 import logging
 import types

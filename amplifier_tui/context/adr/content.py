@@ -1,7 +1,5 @@
 """What a message holds: text, reasoning, calls, results (ADR 0016)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A history in files: one per session, one JSON object per line, appended."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import logging

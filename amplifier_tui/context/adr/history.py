@@ -1,7 +1,5 @@
 """Whoever stores a conversation and brings it back (ADR 0016)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, ClassVar, TypedDict, Unpack

@@ -1,7 +1,5 @@
 """The message of ADR 0016, and the way to and from the kernel's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Running the hooks of an agent's providers: before in order, after in reverse."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import logging

@@ -1,7 +1,5 @@
 """What an agent answers (ADR 0016)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field

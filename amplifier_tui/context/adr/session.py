@@ -1,7 +1,5 @@
 """A session of an agent: ids and state, nothing else (ADR 0016)."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

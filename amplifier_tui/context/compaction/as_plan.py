@@ -1,7 +1,5 @@
 """ADR strategies as plans: previewable, and the ledger stays as it is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from uuid import uuid4

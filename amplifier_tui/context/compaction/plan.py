@@ -16,8 +16,6 @@ quarter of it are cut first of all, and if the steps above are not enough, old m
 user and earlier answers of the current turn are left out and the latest results are cut.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Messages with less in them: the beginning and the end stay."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, Final

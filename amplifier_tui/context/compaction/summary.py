@@ -1,7 +1,5 @@
 """Having the model summarize the earlier turns: only on request, labelled, and linked."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The SQLite file of memories: opened, checked, and moved aside where it can't be used."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -1,7 +1,5 @@
 """Memories as a context source: what fits the user's words, under a cap."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Final
 

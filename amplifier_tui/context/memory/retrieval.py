@@ -1,7 +1,5 @@
 """What a search for memories returns, and who can do it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

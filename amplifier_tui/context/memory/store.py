@@ -1,7 +1,5 @@
 """Memories in one SQLite file with a full-text index: offline, and anybody can look into it."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import threading

@@ -1,7 +1,5 @@
 """Counting tokens: the provider's own count of the last request, and an estimate of the rest."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

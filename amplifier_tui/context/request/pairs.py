@@ -4,8 +4,6 @@ Every API refuses a call without its result and a result without its call. A ses
 killed in mid-turn, or resumed from another program's transcript, has both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What others are told about requests: the report on the next one, and the context's events."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final

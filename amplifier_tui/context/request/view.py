@@ -1,7 +1,5 @@
 """What the model sees of a ledger: assembled, measured, planned, and only then projected."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Where modules come from (spec 000, module sources), and asking for it."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from os import PathLike

@@ -1,7 +1,5 @@
 """Telling the hooks what a provider streams, as it comes."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable
 from typing import Any, Protocol
 

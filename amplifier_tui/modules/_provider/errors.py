@@ -1,7 +1,5 @@
 """An SDK's errors in the kernel's words, each with what to do next."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Imported with an SDK, never before: HTTP takes its time to import.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A provider with an API: one client, requests in, responses out."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from abc import ABC, abstractmethod

@@ -1,7 +1,5 @@
 """What a request in any API's format has."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The settings every provider with an API has."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Which files and folders the tools of a session may touch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where a session works and where its files are, as the host tells by capabilities."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

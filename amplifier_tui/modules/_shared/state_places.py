@@ -1,7 +1,5 @@
 """Where a module may keep the log, checkpoints or state of a session."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

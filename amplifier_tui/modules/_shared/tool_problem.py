@@ -1,7 +1,5 @@
 """How a tool says that a call can't be carried out."""
 
-from __future__ import annotations
-
 from amplifier_tui.kernel.models import ToolResult
 
 

@@ -1,7 +1,5 @@
 """A context manager whose file is the truth."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """What kind of call it is, and the decision about it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final, Literal, NamedTuple

@@ -5,8 +5,6 @@ its first change in that turn (``file``) and for what a tool made of it (``after
 are in ``objects/``, each once, named by their SHA-256. Everything is readable by its owner only.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

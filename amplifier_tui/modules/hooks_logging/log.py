@@ -1,7 +1,5 @@
 """The log of one session: which events it takes, and when they reach the disk."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import json

@@ -1,7 +1,5 @@
 """Replacing secrets in event data."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

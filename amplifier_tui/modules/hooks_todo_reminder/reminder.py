@@ -1,7 +1,5 @@
 """What the model reads of its todo list."""
 
-from __future__ import annotations
-
 import inspect
 import logging
 from collections.abc import Mapping

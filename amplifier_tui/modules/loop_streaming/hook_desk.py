@@ -1,7 +1,5 @@
 """What the loop does with the answers of hooks (spec 001, hook processing)."""
 
-from __future__ import annotations
-
 import inspect
 import logging
 from collections.abc import Mapping

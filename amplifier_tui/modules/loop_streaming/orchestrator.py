@@ -1,7 +1,5 @@
 """The orchestrator: what a turn owes the outside, whatever happens inside."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, ClassVar, Final

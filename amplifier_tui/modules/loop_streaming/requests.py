@@ -1,7 +1,5 @@
 """A request: who answers it, the tools it offers, and the rows around it."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeGuard

@@ -1,7 +1,5 @@
 """The tool calls of one answer: run side by side, answered in the order of the calls."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence

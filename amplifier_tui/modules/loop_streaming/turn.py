@@ -1,7 +1,5 @@
 """One turn: ask the model, run its tools, until it has nothing left to do."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass

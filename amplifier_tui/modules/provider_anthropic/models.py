@@ -1,7 +1,5 @@
 """Anthropic's models: sizes, prices, and which way of thinking each accepts."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from decimal import Decimal

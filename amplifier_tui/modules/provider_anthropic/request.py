@@ -3,8 +3,6 @@
 Source: Anthropic API, Messages: the rules on blocks, tool results and cache breakpoints.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Literal
 

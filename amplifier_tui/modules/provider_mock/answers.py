@@ -1,7 +1,5 @@
 """What the agent answers to a request: a script, followed from the conversation alone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Words at the pace of a model, and what they would have cost in tokens."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

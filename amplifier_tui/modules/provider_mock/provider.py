@@ -1,7 +1,5 @@
 """The provider of spec 000, with a script in the place of a model."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The script as data; the package's docstring describes the file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ Source: OpenAI API, Chat Completions. Compatible servers differ: many apply temp
 system message at the start and strictly alternating turns, so that is what they get.
 """
 
-from __future__ import annotations
-
 import json
 
 from amplifier_tui.kernel.message_models import (

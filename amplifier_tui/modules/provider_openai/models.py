@@ -1,7 +1,5 @@
 """Models of OpenAI and of compatible servers: sizes, prices, and which of them reason."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

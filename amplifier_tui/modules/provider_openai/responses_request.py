@@ -4,8 +4,6 @@ Source: OpenAI API, Responses, used without state: the whole conversation is sen
 reasoning goes back as encrypted items.
 """
 
-from __future__ import annotations
-
 import json
 
 from amplifier_tui.kernel.message_models import (

@@ -1,7 +1,5 @@
 """What a bundle or the user may say about this provider, and what a setup asks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """What both of OpenAI's formats write the same way."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

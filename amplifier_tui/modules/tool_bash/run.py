@@ -1,7 +1,5 @@
 """Following a command from its start to its end, and keeping what it prints."""
 
-from __future__ import annotations
-
 import asyncio
 import codecs
 import logging

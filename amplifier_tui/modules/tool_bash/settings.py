@@ -3,8 +3,6 @@
 The refusals are a net for accidents, not a wall: there are many ways to write a command.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterable, Mapping

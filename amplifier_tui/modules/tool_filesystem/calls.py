@@ -1,7 +1,5 @@
 """What a call gives, read as leniently as is safe, and what can go wrong with it."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Mapping

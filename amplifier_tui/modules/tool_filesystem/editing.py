@@ -1,7 +1,5 @@
 """Finding a passage of a text exactly and replacing it, and what a change changes in lines."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from dataclasses import dataclass

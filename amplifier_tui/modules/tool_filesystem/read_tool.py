@@ -1,7 +1,5 @@
 """``read_file``."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path

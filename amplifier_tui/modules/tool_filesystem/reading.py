@@ -1,7 +1,5 @@
 """Pages of text files, images, and what is in a folder."""
 
-from __future__ import annotations
-
 import base64
 import difflib
 import io

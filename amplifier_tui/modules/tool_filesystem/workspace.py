@@ -4,8 +4,6 @@ This is a rule for a well-meaning model, not a sandbox: what it may do beside th
 as running commands, is decided elsewhere.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The arguments of a call, read as leniently as is safe."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 

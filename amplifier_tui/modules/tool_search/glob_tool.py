@@ -1,7 +1,5 @@
 """The tool ``glob``."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any, Final

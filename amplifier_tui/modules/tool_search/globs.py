@@ -3,8 +3,6 @@
 Standard library only: the searching process imports this.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The tool ``grep``."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Where may be searched."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Running the searching process."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import functools

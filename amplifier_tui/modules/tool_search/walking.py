@@ -3,8 +3,6 @@
 The searching process imports this: nothing but the standard library, and pathspec for the rules.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator

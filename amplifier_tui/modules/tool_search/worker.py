@@ -4,8 +4,6 @@ It imports nothing but the standard library, and pathspec. It is ended from outs
 too long, so it says at once what it finds.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The tool ``todo``."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import logging

@@ -1,7 +1,5 @@
 """Compaction as a context provider (ADR 0016)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from amplifier_tui.context.adr.message import Message

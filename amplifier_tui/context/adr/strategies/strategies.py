@@ -5,8 +5,6 @@ the list, and returns whether it changed anything. The messages stay in the list
 gets are the included ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Protocol

@@ -1,7 +1,5 @@
 """The approval dialog: everything a decision needs, and keys that cannot be pressed by accident."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import ClassVar
