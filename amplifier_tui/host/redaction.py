@@ -72,7 +72,19 @@ class Redactor:
                         longest = max(longest, begun)
                     break
                 at = tail.find(value[0], at + 1)
-        return longest
+        return len(text) - self._before_secret(text, len(text) - longest) if longest else 0
+
+    def _before_secret(self, text: str, cut: int) -> int:
+        """Return where to cut a text instead of within a secret, whose halves nobody would know."""
+        found = [(start, end) for start, end, _ in find_secrets(text)]
+        for value in self._values:
+            start = text.find(value, max(0, cut - len(value) + 1))
+            if 0 <= start < cut:
+                found.append((start, start + len(value)))
+        for start, end in sorted(found, reverse=True):
+            if start < cut < end:
+                cut = start
+        return cut
 
     def json(self, data: Any) -> str:
         """Return data as JSON text, secret fields and values replaced.

@@ -1,7 +1,8 @@
 import json
+from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from amplifier_tui.base.secrets import is_secret_name
@@ -86,6 +87,29 @@ def test_the_beginning_of_a_secret_is_held_back(redactor: Redactor) -> None:
     assert redactor.unfinished("text t") == 1, "a piece may bring no more"
     assert redactor.unfinished("text tr") == 2
     assert redactor.unfinished("text") == 0, "the last letter of a word"
+
+
+@given(
+    value=st.sampled_from(
+        ["very-secret-value-123", "x://y:secret", "letters-SK", "12345678:A", "hush sk-h"]
+    ),
+    before=st.sampled_from(["", "it is ", "password: ", "Bearer ", "a\n"]),
+    cuts=st.lists(st.integers(0, 60), max_size=6),
+)
+@example(value="very-secret-value-123", before="it is ", cuts=[3])
+def test_a_known_value_is_never_shown_however_a_stream_is_cut(
+    value: str, before: str, cuts: list[int]
+) -> None:
+    redactor = Redactor({"MY_API_KEY": value})
+    text = f"{before}{value} and on"
+    shown = waiting = ""
+    for start, end in pairwise([0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]):
+        waiting += text[start:end]
+        ready = len(waiting) - redactor.unfinished(waiting)
+        shown, waiting = shown + redactor.text(waiting[:ready]), waiting[ready:]
+    shown += redactor.text(waiting)
+    assert value not in shown
+    assert shown.endswith(" and on")
 
 
 def test_what_json_has_no_form_for_is_told_as_text(redactor: Redactor) -> None:
