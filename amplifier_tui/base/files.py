@@ -36,9 +36,16 @@ _NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
 _BUSY: Final = (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN)
 _RETRY_SECONDS: Final = 0.01
 
+MOST_BYTES: Final = 64_000_000
+"""Most that is read of a file that is read whole: far more than people or programs write there."""
+
 
 class NotRegularFileError(OSError):
     """The path is a pipe, a device or, where links are refused, a link."""
+
+
+class FileTooLargeError(OSError):
+    """The file holds more than is read of such a file."""
 
 
 class FileLockedError(OSError):
@@ -140,6 +147,26 @@ def open_regular(path: Path, *, follow_links: bool = True) -> BinaryIO:
         file.close()
         raise
     return file
+
+
+def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Read a file whole, but nothing that could block or has no end, such as a pipe or device.
+
+    Args:
+        path: The file; links are followed.
+        most: Bytes beyond which it is not read.
+
+    Raises:
+        FileTooLargeError: It is larger.
+        IsADirectoryError: It is a folder.
+        NotRegularFileError: It is a pipe or device.
+        OSError: It can't be read.
+    """
+    with open_regular(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise FileTooLargeError(errno.EFBIG, f"is larger than {most:,} bytes", str(path))
+    return data
 
 
 class AppendFile:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.files import append, free_name, write_atomic
+from amplifier_tui.base.files import append, free_name, read_regular, write_atomic
 
 logger = logging.getLogger(__name__)
 
@@ -207,7 +207,7 @@ def read_object(path: Path) -> Row:
         ValueError: It holds no JSON object.
     """
     try:
-        data = json.loads(path.read_bytes())
+        data = json.loads(read_regular(path))
     except FileNotFoundError:
         return {}
     except RecursionError as error:

@@ -149,6 +149,15 @@ def load_yaml(text: str) -> Any:
     return _load(text)[0]
 
 
+def unreadable(error: OSError | UnicodeDecodeError) -> str:
+    """Return what to say of a file that can't be read, without its path, and what to do."""
+    reason = "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else error.strerror or error
+    return (
+        f"Cannot be read: {reason}; nothing in it counts. "
+        "Put a text file that you can read in its place, or remove it"
+    )
+
+
 def yaml_problem(error: yaml.YAMLError, text: str, first_line: int = 1) -> tuple[str, int | None]:
     """Return a YAML error's sentence and the line of the file it points at, if it points at one.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from amplifier_tui.base.files import read_regular
 from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData
 from amplifier_tui.foundation.bundle.parsing import with_absolute_sources
 from amplifier_tui.foundation.io import parse_frontmatter
@@ -22,7 +23,7 @@ def read_agent_file(path: Path, name: str) -> dict[str, Any]:
     there is no `meta`), the sections an agent may have, and `instruction` with the body. Raises
     `ValueError` for a definition of the wrong shape, `OSError` and `yaml.YAMLError`.
     """
-    data, body = parse_frontmatter(path.read_text(encoding="utf-8-sig"))
+    data, body = parse_frontmatter(read_regular(path).decode("utf-8-sig"))
     if not isinstance(data, dict):
         raise ValueError(f"{path}: the frontmatter is no mapping, but {type(data).__name__}")
     meta = data.get("meta")
@@ -81,7 +82,7 @@ def read_mode_file(path: Path) -> dict[str, Any]:
     the other keys of `mode`, and `instruction` with the body. Raises `ValueError` for a definition
     of the wrong shape, `OSError` and `yaml.YAMLError`.
     """
-    data, body = parse_frontmatter(path.read_text(encoding="utf-8-sig"))
+    data, body = parse_frontmatter(read_regular(path).decode("utf-8-sig"))
     mode = data.get("mode") if isinstance(data, dict) else data
     mode = {} if mode is None else mode
     if not isinstance(mode, dict):

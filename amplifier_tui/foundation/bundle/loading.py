@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from amplifier_tui.base.files import read_regular
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.parsing import MalformedSection
 from amplifier_tui.foundation.exceptions import (
@@ -71,7 +72,7 @@ def read_bundle_file(path: Path) -> BundleFile:
     try:
         if file.stat().st_size > MAX_BYTES:
             raise BundleLoadError(f"The file is larger than {MAX_BYTES:,} bytes", path=file)
-        content = file.read_bytes().decode("utf-8-sig")
+        content = read_regular(file).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BundleLoadError(
             f"Not UTF-8 text: {error.reason} at byte {error.start}",

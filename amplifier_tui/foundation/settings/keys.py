@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.base.files import locked, write_atomic
+from amplifier_tui.base.files import locked, read_regular, write_atomic
 from amplifier_tui.base.secrets import is_secret_name, is_secret_variable
+from amplifier_tui.foundation.io import unreadable
 from amplifier_tui.foundation.settings.settings import SettingsProblem
 
 _MODE = 0o600
@@ -55,18 +56,18 @@ def load_keys(home: Path, environ: MutableMapping[str, str]) -> KeysReport:
     report = KeysReport()
     path = home / "keys.env"
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_regular(path).decode("utf-8-sig")
         _make_private(path, report)
     except FileNotFoundError:
         return report
     except (OSError, UnicodeDecodeError) as error:
-        report.problems.append(SettingsProblem(path, f"Cannot be read: {error}"))
+        report.problems.append(SettingsProblem(path, unreadable(error)))
         return report
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         pair = _parse(line)
-        if pair is None:
+        if pair is None or "\0" in pair[1]:
             # The line is not shown: it may well contain a key.
             problem = SettingsProblem(path, 'Expected NAME="value"; the line is ignored', number)
             report.problems.append(problem)
@@ -102,7 +103,7 @@ def _rewrite(home: Path, name: str, line: str | None) -> bool:
     home.mkdir(parents=True, exist_ok=True)
     with locked(path):
         try:
-            text = path.read_text(encoding="utf-8-sig").rstrip("\n")
+            text = read_regular(path).decode("utf-8-sig").rstrip("\n")
         except FileNotFoundError:
             text = ""
         lines = text.split("\n") if text else []

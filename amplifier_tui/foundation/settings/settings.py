@@ -1,5 +1,6 @@
 """The settings of all scopes; what is broken is reported, never fatal."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -8,10 +9,11 @@ from typing import Any
 
 import yaml
 
+from amplifier_tui.base.files import read_regular
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.dicts import get_nested, module_key
 from amplifier_tui.foundation.exceptions import BundleError, located
-from amplifier_tui.foundation.io import YamlDocument, yaml_problem
+from amplifier_tui.foundation.io import YamlDocument, unreadable, yaml_problem
 from amplifier_tui.foundation.paths import get_amplifier_home, without_fragment
 from amplifier_tui.foundation.registry.includes import namespace_of
 from amplifier_tui.foundation.settings.schema import without_wrong
@@ -208,12 +210,12 @@ class Settings:
 def load_settings(files: SettingsFiles) -> Settings:
     """Read every scope's file and merge them; problems are in the result, never raised."""
     settings = Settings(files)
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for scope in Scope:
         path = files.path(scope)
-        if path is None or path.resolve() in seen:
+        if path is None or (place := os.path.realpath(path)) in seen:
             continue
-        seen.add(path.resolve())
+        seen.add(place)
         data = read_settings_file(path, scope, settings.problems)
         if data is not None:
             settings.by_scope[scope] = data
@@ -237,7 +239,7 @@ def read_settings_file(
     except FileNotFoundError:
         return None
     except OSError as error:
-        problem(f"Cannot be read: {error.strerror or error}")
+        problem(unreadable(error))
         return None
     except SettingsFileError as error:
         problem(f"{error.message}; the file is ignored", error.line)
@@ -251,7 +253,7 @@ def read_settings_file(
 def load_settings_file(path: Path) -> YamlDocument:
     """Read and parse a settings file; raises `SettingsFileError` or `OSError`."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_regular(path).decode("utf-8-sig")
         document = YamlDocument(text)
     except UnicodeDecodeError as error:
         raise SettingsFileError("Not UTF-8 text", path=path, remedy=_REMEDY) from error

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.base.files import write_atomic
+from amplifier_tui.base.files import read_regular, write_atomic
 from amplifier_tui.foundation.exceptions import BundleLoadError
+from amplifier_tui.foundation.io import unreadable
 from amplifier_tui.foundation.paths import is_full_commit, redact_uri, without_fragment
 
 VERSION = 1
@@ -37,11 +38,11 @@ class LockFile:
         """Read a project's lock; empty without one. Raises `BundleLoadError` for a broken file."""
         lock = cls(project / ".amplifier" / "bundle.lock")
         try:
-            lock.sources = _entries(json.loads(lock.path.read_text(encoding="utf-8")))
+            lock.sources = _entries(json.loads(read_regular(lock.path).decode()))
         except FileNotFoundError:
             return lock
         except (OSError, UnicodeDecodeError) as error:
-            raise BundleLoadError(f"Cannot be read: {error}", path=lock.path) from error
+            raise BundleLoadError(unreadable(error), path=lock.path) from error
         except json.JSONDecodeError as error:
             raise _broken(lock.path, f"Not JSON: {error.msg}", error.lineno) from error
         except (ValueError, RecursionError) as error:

@@ -63,7 +63,11 @@ class TrustBook:
         try:
             return {str(key) for key in read_object(self.path).get("trusted", ())}
         except (OSError, ValueError, TypeError) as error:
-            logger.warning("%s can't be read: %s", self.path, error)
+            logger.warning(
+                "%s can't be read, so no source counts as trusted: %s. Remove it to begin anew.",
+                self.path,
+                error,
+            )
             return set()
 
 
