@@ -1,6 +1,5 @@
 """The bundle picker: every bundle that can be found, and what the highlighted one would mount."""
 
-import asyncio
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -120,9 +119,7 @@ class BundlePicker(AskingPicker[BundleCard]):
     @work(group="preview", exclusive=True)
     async def _load_preview(self, name: str) -> None:
         try:
-            preview = await asyncio.wrap_future(self._ask_preview(name))
-        except asyncio.CancelledError:
-            raise
+            preview = await self.answer_of(self._ask_preview(name))
         except Exception as error:
             card = self.cards[name]
             problem = Content.styled(one_line(str(error), 1_000), "$text-error")

@@ -1,6 +1,5 @@
 """What compacting the conversation would do, before it is done."""
 
-import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -103,7 +102,7 @@ class CompactionSheet(Sheet[CompactChoice]):
 
     async def _load(self) -> None:
         try:
-            self._preview = await asyncio.wrap_future(self._ask())
+            self._preview = await self.answer_of(self._ask())
         except Exception as error:
             # Whatever the session could not do is shown in place of the figures.
             self._problem = one_line(str(error), 400) or type(error).__name__

@@ -1,4 +1,6 @@
+import asyncio
 import time
+from concurrent.futures import Future
 
 import pytest
 
@@ -62,6 +64,22 @@ async def open_bundles(drive: Driver) -> BundlePicker:
     picker = await drive.dialog(BundlePicker)
     await drive.until(lambda: picker.rows.row is not None)
     return picker
+
+
+@pytest.mark.parametrize("error", [None, OSError("too late")])
+async def test_what_the_host_says_when_the_dialog_has_closed_is_nothing(error) -> None:
+    async with running(bundles()) as drive:
+        picker = await open_bundles(drive)
+        late: Future[int] = Future()
+        waiting = asyncio.create_task(picker.answer_of(late))
+        picker.dismiss()
+        await drive.until(lambda: drive.app.screen is not picker)
+        if error is None:
+            late.set_result(1)
+        else:
+            late.set_exception(error)
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
 
 
 # --- bundles ---------------------------------------------------------------------------------

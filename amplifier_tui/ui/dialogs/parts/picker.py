@@ -1,6 +1,5 @@
 """A sheet with a filter and a list: the base of every picker."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import ClassVar, Generic, TypeVar
@@ -194,7 +193,7 @@ class AskingPicker(Picker, Generic[Card]):
     async def _load(self) -> None:
         cards: tuple[Card, ...] = ()
         try:
-            cards = await asyncio.wrap_future(self._ask())
+            cards = await self.answer_of(self._ask())
         except Exception as error:
             # Whatever the host could not do is shown in place of the list.
             self._problem = self._problem_words(error)

@@ -4,7 +4,9 @@ The conversation stays readable above it and goes on; the prompt and the status 
 below it. On a small screen the sheet takes all of it.
 """
 
+import asyncio
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
@@ -19,6 +21,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 SMALL = (80, 20)
 """Below this many columns or rows a sheet takes the whole screen."""
@@ -198,6 +201,18 @@ class Sheet(ModalScreen[T]):
 
     def _fit(self, rows: int) -> None:
         """Adapt to the height there is; called on every resize."""
+
+    async def answer_of(self, asked: Future[R]) -> R:
+        """Wait for what the host was asked.
+
+        Raises:
+            CancelledError: The dialog has closed meanwhile; it has nothing left to show it in.
+        """
+        try:
+            return await asyncio.wrap_future(asked)
+        finally:
+            if not self.app.is_running or self not in self.app.screen_stack:
+                raise asyncio.CancelledError
 
     # --- ending ----------------------------------------------------------------------------
 
