@@ -11,7 +11,7 @@ import pytest
 from amplifier_tui.base.jsonl import append_rows
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.kernel.session import AmplifierSession
-from amplifier_tui.modules.context_persistent.manager import PersistentContextManager
+from amplifier_tui.modules.context_persistent import PersistentContextManager
 from tests.context.support import Recorder, ScriptedProvider, assistant, calling, system, user
 
 
@@ -231,7 +231,7 @@ async def test_a_row_that_is_being_written_when_its_turn_is_cancelled_is_there_o
         go_on.wait(20)
         append_rows(path, rows)
 
-    monkeypatch.setattr("amplifier_tui.modules.context_persistent.manager.append_rows", slow)
+    monkeypatch.setattr("amplifier_tui.modules.context_persistent.append_rows", slow)
     adding = asyncio.create_task(context.add_message(user("one")))
     await asyncio.to_thread(began.wait, 20)
     for _ in range(times):

@@ -6,7 +6,7 @@ from amplifier_tui.context.memory.database import memory_path
 from amplifier_tui.context.memory.store import MemoryStore
 from amplifier_tui.kernel.interfaces import Tool
 from amplifier_tui.kernel.session import AmplifierSession
-from amplifier_tui.modules.tool_memory.tool import MemoryTool
+from amplifier_tui.modules.tool_memory import MemoryTool
 from tests.context.support import ScriptedProvider
 
 

@@ -14,10 +14,8 @@ Events: ``context:pre_compact``, ``context:post_compact`` and ``context:compacti
 something new is compacted; ``context:budget`` when the budget is another one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from amplifier_tui.context.manager import SessionContextManager, mount_context
 from amplifier_tui.context.request.budget import (
@@ -26,9 +24,7 @@ from amplifier_tui.context.request.budget import (
     BudgetPolicy,
     BudgetSettings,
 )
-
-if TYPE_CHECKING:
-    from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 __all__ = ["SimpleContextManager", "mount"]
 

@@ -20,18 +20,14 @@ writes to files by redirection or hides commands in substitutions. A mistake in 
 module ``careful``, not absent.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from amplifier_tui.kernel import events
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.modules.hooks_approval.approval import ApprovalHook
 from amplifier_tui.modules.hooks_approval.settings import ApprovalSettings
-
-if TYPE_CHECKING:
-    from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 __all__ = ["ApprovalHook", "mount"]
 

@@ -27,21 +27,17 @@ Config:
     priority: Of the handler. Default 95, after the hooks that ask for approval.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from amplifier_tui.kernel import events
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.modules.hooks_checkpoint.checkpoints import (
     STORE_CAPABILITY,
     Checkpoints,
     CheckpointSettings,
 )
-
-if TYPE_CHECKING:
-    from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 __all__ = ["Checkpoints", "mount"]
 

@@ -9,15 +9,11 @@ Config:
 Events of its own: ``loop-streaming:limit_reached`` and ``loop-streaming:interrupted``.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.modules.loop_streaming.orchestrator import NAME, StreamingOrchestrator
 from amplifier_tui.modules.loop_streaming.turn import INTERRUPTED, LIMIT_REACHED
-
-if TYPE_CHECKING:
-    from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 __all__ = ["StreamingOrchestrator", "mount"]
 

@@ -49,15 +49,11 @@ one, ``{{tail}}`` the last lines of the last one, ``{{reason}}`` why a call was 
 the first file in a listing that ``read_file`` gave of a folder.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.modules._provider.provider import mount_provider
 from amplifier_tui.modules.provider_mock.provider import MockSettings, ScriptedProvider
-
-if TYPE_CHECKING:
-    from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 __all__ = ["ScriptedProvider", "mount"]
 

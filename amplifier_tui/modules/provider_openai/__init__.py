@@ -3,17 +3,13 @@
 Config: see `OpenAISettings`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.modules._provider.provider import mount_provider, warm_soon
 from amplifier_tui.modules.provider_openai.provider import OpenAIProvider
 from amplifier_tui.modules.provider_openai.settings import read_settings
-
-if TYPE_CHECKING:
-    from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 __all__ = ["OpenAIProvider", "mount", "on_session_ready"]
 

@@ -17,18 +17,14 @@ Config:
     working_dir: Where commands run when no capability ``session.working_dir`` tells it.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.modules.tool_bash.settings import BashSettings
 from amplifier_tui.modules.tool_bash.tool import PROGRESS, BashTool
-
-if TYPE_CHECKING:
-    from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 __all__ = ["PROGRESS", "BashTool", "mount"]
 

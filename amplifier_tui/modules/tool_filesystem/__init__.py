@@ -17,16 +17,12 @@ Config:
 Relative paths in the config start in the workspace; ``~`` is the home folder.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.modules.tool_filesystem.change_tools import EditFileTool, WriteFileTool
 from amplifier_tui.modules.tool_filesystem.read_tool import ReadFileTool
 from amplifier_tui.modules.tool_filesystem.workspace import FilesystemSettings, ToolWorkspace
-
-if TYPE_CHECKING:
-    from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 __all__ = ["EditFileTool", "ReadFileTool", "WriteFileTool", "mount"]
 

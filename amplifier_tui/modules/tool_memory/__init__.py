@@ -8,22 +8,130 @@ Config:
         Amplifier home.
 """
 
-from __future__ import annotations
-
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, ClassVar, Final
 
 from amplifier_tui.base.config import ModuleSettings, PathText
+from amplifier_tui.context.errors import MemoryUnavailableError
 from amplifier_tui.context.memory.database import memory_path
+from amplifier_tui.context.memory.retrieval import Memory
 from amplifier_tui.context.memory.store import MemoryStore
-from amplifier_tui.modules.tool_memory.tool import MemoryTool
-
-if TYPE_CHECKING:
-    from amplifier_tui.kernel.coordinator import ModuleCoordinator
-
-__all__ = ["MemoryTool", "mount"]
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._shared.tool_problem import failed
 
 __amplifier_module_type__ = "tool"
+
+_FOUND: Final = 10
+_LISTED: Final = 50
+_ACTIONS: Final = ("remember", "forget", "search", "list")
+
+
+class MemoryTool:
+    """Keeps notes for later sessions.
+
+    Args:
+        store: Returns the memories.
+        session_id: The session notes are from.
+        project: Returns the project's folder; "" where there is none.
+    """
+
+    name = "memory"
+
+    def __init__(
+        self, store: Callable[[], MemoryStore], *, session_id: str, project: Callable[[], str]
+    ) -> None:
+        self._store = store
+        self._session_id = session_id
+        self._project = project
+
+    @property
+    def description(self) -> str:
+        """What it does, for the model."""
+        return (
+            "Notes that stay when the session ends. Remember what the user asks you to, and "
+            "lasting facts about the project or their preferences; not what files already say, "
+            "and no secrets. Notes that fit come back by themselves at the beginning of a turn, "
+            "each with its number."
+        )
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON schema of the input."""
+        return {
+            "type": "object",
+            "properties": {
+                "action": {"type": "string", "enum": list(_ACTIONS)},
+                "text": {
+                    "type": "string",
+                    "description": "What to remember, in one or two sentences.",
+                },
+                "everywhere": {
+                    "type": "boolean",
+                    "description": "Whether it holds in every project. Default: this one only.",
+                },
+                "id": {"type": "integer", "description": "Number of the note to forget."},
+                "query": {"type": "string", "description": "What to search for."},
+            },
+            "required": ["action"],
+        }
+
+    async def execute(self, input: dict[str, Any]) -> ToolResult:
+        """Carry out an action."""
+        store = self._store()
+        try:
+            result = await self._carry_out(store, input)
+        except MemoryUnavailableError as error:
+            result = failed(str(error), "unavailable")
+        except ValueError as error:
+            result = failed(str(error), "invalid_input")
+        notices = store.take_notices()
+        if notices and result.success:
+            result = ToolResult(output="\n".join([*notices, str(result.output)]))
+        return result
+
+    async def _carry_out(self, store: MemoryStore, input: dict[str, Any]) -> ToolResult:
+        match input.get("action"):
+            case "remember":
+                return await self._remember(store, _text(input, "text"), input)
+            case "forget":
+                number = input.get("id")
+                if isinstance(number, bool) or not isinstance(number, int):
+                    raise ValueError("`id` must be the number of a note")
+                if await store.forget(number):
+                    return ToolResult(output=f"Forgot note {number}.")
+                return failed(f"There is no note {number}.", "not_found")
+            case "search":
+                query = _text(input, "query")
+                found = await store.search(query, _FOUND, scopes=self._scopes())
+                return ToolResult(output=_shown(found) or "No note fits.")
+            case "list":
+                notes = await store.list(scopes=self._scopes(), limit=_LISTED)
+                return ToolResult(output=_shown(notes) or "There are no notes yet.")
+            case other:
+                raise ValueError(f"`action` must be one of {', '.join(_ACTIONS)}, not {other!r}")
+
+    async def _remember(self, store: MemoryStore, text: str, input: dict[str, Any]) -> ToolResult:
+        scope = "" if input.get("everywhere") is True else self._project()
+        note = await store.remember(text, scope=scope, session_id=self._session_id)
+        where = "this project" if note.scope else "every project"
+        return ToolResult(output=f"Remembered as note {note.memory_id}, for {where}.")
+
+    def _scopes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(("", self._project())))
+
+
+def _text(input: dict[str, Any], name: str) -> str:
+    value = input.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"`{name}` must be a text")
+    return value
+
+
+def _shown(notes: Sequence[Memory]) -> str:
+    return "\n".join(
+        f"[{note.memory_id}] {note.text}{'' if note.scope else ' (everywhere)'}" for note in notes
+    )
 
 
 class MemorySettings(ModuleSettings):

@@ -8,18 +8,188 @@ Config:
     max_items: Most items of a list. Default 100.
 """
 
-from __future__ import annotations
+import inspect
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final, TypedDict
 
-from typing import TYPE_CHECKING, Any
+from pydantic import Field
 
-from amplifier_tui.modules.tool_todo.tool import CAPABILITY, TodoSettings, TodoTool
-
-if TYPE_CHECKING:
-    from amplifier_tui.kernel.coordinator import ModuleCoordinator
-
-__all__ = ["CAPABILITY", "TodoTool", "mount"]
+from amplifier_tui.base.config import ModuleSettings
+from amplifier_tui.base.text import shortened
+from amplifier_tui.base.tool_calls import calls_of
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._shared.tool_problem import failed
 
 __amplifier_module_type__ = "tool"
+
+logger = logging.getLogger(__name__)
+
+CAPABILITY: Final = "todo.items"
+STATUSES: Final = ("pending", "in_progress", "completed")
+_LONGEST: Final = 500
+_SAME: Final = {"todo": "pending", "open": "pending", "done": "completed", "active": "in_progress"}
+_INVALID: Final = "invalid_input"
+_ACTIONS: Final = ("create", "update", "list")
+
+
+class TodoSettings(ModuleSettings):
+    """The module's configuration; see the package's docstring."""
+
+    module: ClassVar[str] = "tool-todo"
+
+    max_items: int = Field(100, ge=1)
+
+
+class TodoEntry(TypedDict):
+    """One thing to do; the names are the ecosystem's."""
+
+    content: str
+    status: str
+    activeForm: str
+
+
+class TodoTool:
+    """Keeps one list.
+
+    Args:
+        coordinator: Has the conversation, from which a resumed session's list is read.
+        settings: How long the list may be.
+    """
+
+    name = "todo"
+
+    def __init__(self, coordinator: Any, settings: TodoSettings) -> None:
+        self._coordinator = coordinator
+        self._settings = settings
+        self._items: list[TodoEntry] | None = None
+
+    @property
+    def description(self) -> str:
+        """What it does, for the model."""
+        return (
+            "Your plan for work of three steps or more: create it, and give the whole list again "
+            "with every change. One item is in_progress while you work on it; mark it completed "
+            "as soon as it is done, and only then. Not for one-step requests or conversation."
+        )
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """JSON schema of the input."""
+        item = {
+            "type": "object",
+            "properties": {
+                "content": {"type": "string", "description": "What to do: Run the tests."},
+                "status": {"type": "string", "enum": list(STATUSES)},
+                "activeForm": {
+                    "type": "string",
+                    "description": "The same while it goes on: Running the tests.",
+                },
+            },
+            "required": ["content", "status", "activeForm"],
+        }
+        return {
+            "type": "object",
+            "properties": {
+                "action": {"type": "string", "enum": list(_ACTIONS)},
+                "todos": {
+                    "type": "array",
+                    "items": item,
+                    "description": "The whole list; for create and update.",
+                },
+            },
+            "required": ["action"],
+        }
+
+    async def items(self) -> list[dict[str, Any]]:
+        """Return the list as it is now."""
+        if self._items is None:
+            self._items = await self._from_conversation()
+        return [dict(item) for item in self._items]
+
+    async def execute(self, input: dict[str, Any]) -> ToolResult:
+        """Change or show the list."""
+        action = input.get("action") or ("update" if input.get("todos") is not None else "list")
+        if action not in _ACTIONS:
+            return failed(
+                f"`action` must be one of {', '.join(_ACTIONS)}, not {action!r}.", _INVALID
+            )
+        if action == "list":
+            items = await self.items()
+            return ToolResult(output={"status": "listed", "count": len(items), "todos": items})
+        try:
+            self._items = read_items(input.get("todos"), self._settings.max_items)
+        except ValueError as error:
+            return failed(str(error), _INVALID)
+        todos = await self.items()
+        return ToolResult(output={"status": f"{action}d", "count": len(todos), "todos": todos})
+
+    async def _from_conversation(self) -> list[TodoEntry]:
+        """Return the list of the last call that changed it; empty without one."""
+        context = self._coordinator.get("context")
+        if context is None:
+            return []
+        messages = context.get_messages()
+        messages = await messages if inspect.isawaitable(messages) else messages
+        for message in reversed(messages):
+            for call in reversed(list(calls_of(message))):
+                given = call.arguments.get("todos") if call.name == self.name else None
+                if given is None:
+                    continue
+                try:
+                    return read_items(given, self._settings.max_items)
+                except ValueError as error:
+                    # The call was answered with that error, so an earlier one counts.
+                    logger.debug("An earlier list is no list: %s", error)
+        return []
+
+
+def read_items(value: Any, most: int) -> list[TodoEntry]:
+    """Return the items of a list as it came from the model.
+
+    Args:
+        value: A list of dicts or texts; also as JSON text.
+        most: How many there may be.
+
+    Raises:
+        ValueError: It is something else; says what is wrong with which item.
+    """
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError as error:
+            raise ValueError("`todos` must be a list, not a text.") from error
+    if not isinstance(value, list):
+        raise ValueError("`todos` must be a list of {content, status, activeForm}.")
+    if len(value) > most:
+        raise ValueError(f"{len(value)} items are too many to work with; at most {most}.")
+    return [_item(entry, number) for number, entry in enumerate(value, start=1)]
+
+
+def _item(entry: Any, number: int) -> TodoEntry:
+    if isinstance(entry, str):
+        entry = {"content": entry}
+    if not isinstance(entry, Mapping):
+        raise ValueError(f"Item {number} must be {{content, status, activeForm}}.")
+    content = _line(entry.get("content"))
+    if not content:
+        raise ValueError(f"Item {number} has no `content`: say what is to be done.")
+    status = str(entry.get("status") or "pending").lower().replace("-", "_")
+    status = _SAME.get(status, status)
+    if status not in STATUSES:
+        raise ValueError(
+            f"Item {number} has the status {entry.get('status')!r}; it must be one of "
+            f"{', '.join(STATUSES)}."
+        )
+    active = _line(entry.get("activeForm") or entry.get("active_form")) or content
+    return {"content": content, "status": status, "activeForm": active}
+
+
+def _line(value: Any) -> str:
+    text = " ".join(value.split()) if isinstance(value, str) else ""
+    return shortened(text, _LONGEST)
 
 
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:

@@ -11,8 +11,8 @@ import pytest
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.modules import hooks_logging
-from amplifier_tui.modules.hooks_logging import log as session_log
-from amplifier_tui.modules.hooks_logging.log import log_path
+from amplifier_tui.modules import hooks_logging as session_log
+from amplifier_tui.modules.hooks_logging import log_path
 
 
 @pytest.fixture(autouse=True)

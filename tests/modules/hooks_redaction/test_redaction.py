@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.modules import hooks_redaction
-from amplifier_tui.modules.hooks_redaction.redaction import RedactionHook, RedactionSettings
+from amplifier_tui.modules.hooks_redaction import RedactionHook, RedactionSettings
 
 # Put together here, so that no scanner takes this file for a leak.
 KEYS = {

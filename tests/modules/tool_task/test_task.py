@@ -8,7 +8,7 @@ from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules import tool_task
-from amplifier_tui.modules.tool_task.tool import new_session_id
+from amplifier_tui.modules.tool_task import new_session_id
 
 AGENTS = {
     "explorer": {"description": "Looks\naround", "instruction": "secret"},

@@ -10,7 +10,7 @@ from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.kernel.testing import MockContextManager
 from amplifier_tui.modules import tool_todo
-from amplifier_tui.modules.tool_todo.tool import STATUSES, read_items
+from amplifier_tui.modules.tool_todo import STATUSES, read_items
 
 ITEMS = [
     {"content": "Read the code", "status": "completed", "activeForm": "Reading the code"},
