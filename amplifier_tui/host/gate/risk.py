@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.protected import configures, holds_secrets
 from amplifier_tui.base.shell import (
     ROOT_WRAPPERS,
     SHELLS,
@@ -24,14 +25,6 @@ from amplifier_tui.base.shell import (
 from amplifier_tui.host.events import Risk
 from amplifier_tui.host.gate.programs import NETWORK, ONLY_READS, judge_program
 
-_SECRET_PARTS: Final = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".netrc"})
-_SECRET_NAMES: Final = frozenset(
-    {"keys.env", "id_rsa", "id_ed25519", "id_ecdsa", ".pgpass", ".npmrc", ".pypirc", "shadow"}
-)
-# What a shell, git or an editor runs by itself later.
-_RUN_LATER: Final = frozenset(
-    {".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".zshenv", "config.fish"}
-)
 _SYSTEM_ROOTS: Final = ("/etc", "/usr", "/bin", "/sbin", "/lib", "/boot", "/dev", "/sys", "/proc")
 _HARMLESS_DEVICES: Final = frozenset(
     {"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/stdin"}
@@ -43,15 +36,15 @@ class PathPlace:
     """One path a call names.
 
     `path` is absolute, links followed as far as they exist; `shown` is relative in the workspace.
-    `secret`: keys are kept there. `run_later`: other programs run what is written there. `system`:
-    the operating system's own.
+    `secret`: keys are kept there. `configures`: whom what is written there takes effect on; empty
+    for nobody in particular. `system`: the operating system's own.
     """
 
     path: Path
     shown: str
     outside: bool = False
     secret: bool = False
-    run_later: bool = False
+    configures: str = ""
     system: bool = False
     exists: bool = False
 
@@ -72,15 +65,12 @@ def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
     if str(plain) in _HARMLESS_DEVICES:
         return PathPlace(path=plain, shown=str(plain), exists=True)
     outside = not path.is_relative_to(root)
-    parts = set(path.parts)
-    secret = bool(parts & _SECRET_PARTS) or path.name in _SECRET_NAMES
-    secret = secret or path.name == ".env" or path.name.startswith(".env.")
     return PathPlace(
         path=path,
         shown=str(path) if outside else (str(path.relative_to(root)) or "."),
         outside=outside,
-        secret=secret,
-        run_later=path.name in _RUN_LATER or _is_git_hook(path),
+        secret=holds_secrets(path),
+        configures=configures(path, root),
         system=outside and any(path.is_relative_to(system) for system in _SYSTEM_ROOTS),
         exists=_exists(path),
     )
@@ -90,11 +80,6 @@ def is_root_like(place: PathPlace) -> bool:
     """Whether a place is so high up that deleting it means losing everything."""
     home = _resolved(Path.home())
     return place.path == Path(place.path.anchor) or place.path == home or place.path in home.parents
-
-
-def _is_git_hook(path: Path) -> bool:
-    parts = path.parts
-    return ".git" in parts and ("hooks" in parts or path.name == "config")
 
 
 def _resolved(path: Path) -> Path:
@@ -247,8 +232,8 @@ def judge_write(place: PathPlace) -> Judgement:
         return Judgement("critical", ("overwrites a device",), places)
     if place.secret:
         return Judgement("high", (SECRETS,), places)
-    if place.run_later:
-        return Judgement("high", ("other programs run what is written there",), places)
+    if place.configures:
+        return Judgement("high", (f"takes effect on {place.configures}",), places)
     if place.system:
         return Judgement("critical", ("changes the operating system",), places)
     if place.outside:

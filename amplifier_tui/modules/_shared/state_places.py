@@ -3,43 +3,18 @@
 import os
 import re
 import stat
-import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.config import SettingProblem, SettingsError
+from amplifier_tui.base.protected import is_obeyed
 from amplifier_tui.modules._shared.session_paths import (
     project_slug,
     session_folder,
     session_name,
     working_dir,
 )
-
-_CONFIGURING: Final = re.compile(
-    r"""
-    # Folders: of version control, this program and other agents, editors, builds, secrets.
-    \.(git|hg|svn|amplifier|vscode|idea|fleet|zed|claude|codex|cursor|gemini|continue)
-    | \.(devcontainer|github|gitlab|circleci|husky|direnv|cargo|mvn|gradle|ssh|gnupg|aws|azure)
-    | \.(kube|docker|venv) | venv | site-packages | node_modules | autostart | systemd | git~\d
-    # Environments and keys.
-    | (.*\.)?env | \.env\..* | \.envrc | \.netrc | \.npmrc | \.yarnrc(\.yml)? | \.pypirc | \.pgpass
-    # What shells, desktops and interactive programs start with.
-    | \.(bash|zsh|xsession|mksh|ksh|csh|tcsh)rc | \.bash_(profile|login|logout|aliases) | \.profile
-    | \.z(shenv|profile|login|logout) | \.login | \.logout | config\.fish | \.pam_environment
-    | \.x(profile|initrc|session) | \.inputrc | \.n?g?vimrc | \.exrc | \.emacs | \.screenrc
-    | \.tmux\.conf | \.irbrc | \.rprofile | \.python(rc|startup) | \.pdbrc | \.(gdb|lldb)init
-    # What git, interpreters, tests and builds run or obey.
-    | \.git(config|modules|attributes|ignore) | \.hgrc | \.editorconfig | .*\.pth | pyvenv\.cfg
-    | (site|user)customize\.py | conftest\.py | setup\.(py|cfg) | tox\.ini | pyproject\.toml
-    | package\.json | (gnu)?makefile | justfile | \.pre-commit-config\.yaml | \.tool-versions
-    | mise\.toml
-    # What this program and other agents obey.
-    | settings.*\.ya?ml | \.mcp\.json | (agents|claude|gemini)\.md | \.(cursor|windsurf)rules
-    """,
-    re.VERBOSE,
-)
-"""Names, plain, of files and folders that configure programs or are started by them."""
 
 _HOSTS: Final = re.compile(r"(metadata|state)\.json|(transcript|display|partial|approvals)\.jsonl")
 """What the host keeps in a session's folder."""
@@ -119,9 +94,9 @@ def _problem(path: Path, coordinator: Any, project: Path) -> str | None:
     inner = max(holding, key=lambda root: len(root.parts))
     parts = path.relative_to(inner).parts
     for part in parts:
-        if configures(part):
+        if is_obeyed(part):
             return f"and {part} configures or starts programs"
-    if inner != project and any(_HOSTS.fullmatch(_plain_name(part)) for part in parts):
+    if inner != project and any(_HOSTS.fullmatch(part.casefold()) for part in parts):
         return "where the session itself is kept"
     try:
         found = path.lstat()
@@ -136,20 +111,3 @@ def _problem(path: Path, coordinator: Any, project: Path) -> str | None:
     if found.st_nlink > 1:
         return "which is a file with further names elsewhere (hard links)"
     return "which is a program" if found.st_mode & 0o111 else None
-
-
-def configures(name: str) -> bool:
-    """Return whether a file or folder of this name configures or starts programs.
-
-    Spellings that some file system takes for the same name count as the same.
-    """
-    return _CONFIGURING.fullmatch(_plain_name(name)) is not None
-
-
-def _plain_name(name: str) -> str:
-    """The name without what some file systems ignore: case, compatible letters, signs of no width,
-    stops and blanks at the end, the name of a stream.
-    """
-    plain = unicodedata.normalize("NFKC", name.partition(":")[0])
-    plain = "".join(char for char in plain if unicodedata.category(char) != "Cf")
-    return unicodedata.normalize("NFKC", plain.casefold()).rstrip(" .")

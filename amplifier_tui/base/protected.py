@@ -1,0 +1,145 @@
+"""What configures or starts programs, and where secrets are kept: the one table of such names.
+
+Spellings that some file system takes for the same name count as the same.
+"""
+
+import unicodedata
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+_SECRETS: Final = "keys and passwords"
+
+_CONFIGURES: Final[dict[str, str]] = {
+    "this program": ".amplifier .mcp.json",
+    "other agents": (
+        ".claude .claude.json .codex .cursor .cursorrules .windsurf .windsurfrules .gemini"
+        " .continue .roo .clinerules .opencode opencode.json .aider* agents.md claude.md gemini.md"
+    ),
+    "git": (
+        ".git git~? .gitconfig .gitmodules .gitattributes .hg .hgrc .svn .husky lefthook*.yml"
+        " .pre-commit-config.yaml"
+    ),
+    "the editor": (
+        ".vscode .idea .fleet .zed .devcontainer .vimrc .nvimrc .gvimrc .ngvimrc .exrc .emacs"
+        " .emacs.d .dir-locals.el"
+    ),
+    "the environment of programs": (
+        ".env .env.* *.env .envrc .direnv .tool-versions mise.toml .mise.toml"
+    ),
+    "shells and what starts with them": (
+        ".bashrc .zshrc .xsessionrc .mkshrc .kshrc .cshrc .tcshrc .bash_profile .bash_login"
+        " .bash_logout .bash_aliases .profile .zshenv .zprofile .zlogin .zlogout .login .logout"
+        " config.fish .pam_environment .xprofile .xinitrc .xsession .inputrc .screenrc"
+        " .tmux.conf autostart systemd launchagents crontab cron.d"
+    ),
+    "interpreters and debuggers": (
+        "*.pth pyvenv.cfg sitecustomize.py usercustomize.py .pythonrc .pythonstartup .pdbrc .irbrc"
+        " .pryrc .rprofile .gdbinit .lldbinit"
+    ),
+    "package managers": (
+        ".npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pypirc .condarc .cargo .mvn .gradle"
+    ),
+    _SECRETS: (
+        ".ssh .gnupg .aws .azure .kube .docker .netrc .pgpass .git-credentials .vault-token"
+        " keys.env id_rsa id_dsa id_ecdsa id_ed25519"
+    ),
+}
+"""What takes effect in which program, by name, `*` and `?` for any characters."""
+
+_BUILDS: Final = (
+    ".github .gitlab .circleci .venv venv site-packages node_modules .gitignore .editorconfig"
+    " conftest.py setup.py setup.cfg tox.ini pyproject.toml package.json makefile gnumakefile"
+    " justfile settings*.yaml settings*.yml"
+)
+"""What builds and tests obey: people change it all day, and no state belongs there."""
+
+_SECRET_HOMES: Final = (
+    ".ssh .gnupg .aws .azure .kube .docker .netrc .pgpass .npmrc .pypirc .git-credentials"
+    " .vault-token .password-store .terraform.d .config/gcloud .config/gh .config/op .config/hub"
+    " .cargo/credentials.toml .mozilla .thunderbird .config/google-chrome .config/chromium"
+    " .config/BraveSoftware .config/microsoft-edge .config/vivaldi .config/opera"
+    " .local/share/keyrings .local/share/kwalletd snap/firefox snap/chromium"
+    " .var/app/org.mozilla.firefox .var/app/com.google.Chrome Library/Keychains Library/Cookies"
+    " Library/Safari Library/Application__Support/Firefox"
+    " Library/Application__Support/Google/Chrome"
+)
+_SECRET_NAMES: Final = (
+    ".netrc .npmrc .pypirc .pgpass .git-credentials .vault-token keys.env id_rsa id_dsa id_ecdsa"
+    " id_ed25519 shadow .env .env.*"
+)
+_SECRET_FOLDERS: Final = ".ssh .gnupg .aws .azure .kube .docker .netrc .password-store"
+
+_Rows = tuple[dict[str, str], tuple[tuple[str, str], ...]]
+
+
+def _rows(table: dict[str, str]) -> _Rows:
+    pairs = [(name, words) for words, names in table.items() for name in names.split()]
+    exact = {name: words for name, words in pairs if not set("*?") & set(name)}
+    return exact, tuple((name, words) for name, words in pairs if name not in exact)
+
+
+_NARROW: Final = _rows(_CONFIGURES)
+_WIDE: Final = _rows({**_CONFIGURES, "builds and tests": _BUILDS})
+_SECRET_FILES: Final = _rows({_SECRETS: _SECRET_NAMES})
+_SECRET_PLACES: Final = _rows({_SECRETS: _SECRET_FOLDERS})
+
+
+def configures(path: Path, workspace: Path) -> str:
+    """Return what a file configures or starts; empty for nothing in particular.
+
+    Args:
+        path: Absolute, links followed. In the workspace only the names below it count.
+        workspace: Absolute, links followed.
+
+    Returns:
+        Whom it would take effect on, such as `git` or `shells and what starts with them`.
+    """
+    inside = path.is_relative_to(workspace)
+    parts = path.relative_to(workspace).parts if inside else path.parts
+    return next((words for part in parts if (words := _found(part, _NARROW))), "")
+
+
+def is_obeyed(name: str) -> bool:
+    """Return whether a program obeys or starts a file or folder of this name, builds included."""
+    return bool(_found(name, _WIDE))
+
+
+def holds_secrets(path: Path) -> bool:
+    """Return whether keys or passwords are usually kept at a path."""
+    if _found(path.name, _SECRET_FILES):
+        return True
+    return any(_found(part, _SECRET_PLACES) for part in path.parts)
+
+
+def configuring_names() -> tuple[str, ...]:
+    """Return the names that configure programs, in small letters, `*` and `?` for any characters.
+
+    They are of files and of folders, in any folder.
+    """
+    return tuple(name for names in _CONFIGURES.values() for name in names.split())
+
+
+def secret_homes(home: Path) -> tuple[Path, ...]:
+    """Return where programs keep keys, passwords and browsers' profiles below a home folder."""
+    return tuple(home / name.replace("__", " ") for name in _SECRET_HOMES.split())
+
+
+def _found(name: str, rows: _Rows) -> str:
+    exact, patterns = rows
+    plain = _plain(name)
+    found = exact.get(plain)
+    if found is None:
+        found = next((words for row, words in patterns if fnmatchcase(plain, row)), "")
+    return found
+
+
+def _plain(name: str) -> str:
+    """The name without what some file systems ignore: case, compatible letters, signs of no width,
+    stops and blanks at the end, the name of a stream.
+    """
+    if name.isascii():
+        return name.partition(":")[0].lower().rstrip(" .")
+    plain = unicodedata.normalize("NFKC", name.partition(":")[0])
+    plain = "".join(char for char in plain if unicodedata.category(char) != "Cf")
+    return unicodedata.normalize("NFKC", plain.casefold()).rstrip(" .")

@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.base.protected import (
+    configures,
+    configuring_names,
+    holds_secrets,
+    is_obeyed,
+    secret_homes,
+)
+
+WORKSPACE = Path("/work/.claude/trees/project")
+
+
+@pytest.mark.parametrize(
+    ("written", "whom"),
+    [
+        (".git/hooks/pre-commit", "git"),
+        ("sub/.git/config", "git"),
+        (".GIT/config", "git"),
+        (".g\u200cit/config", "git"),
+        (".git./config", "git"),
+        (".git::$INDEX_ALLOCATION/config", "git"),
+        ("GIT~1/config", "git"),
+        (".amplifier/rules.yaml", "this program"),
+        (".mcp.json", "this program"),
+        (".claude/settings.json", "other agents"),
+        ("AGENTS.md", "other agents"),
+        (".vscode/tasks.json", "the editor"),
+        (".env.production", "the environment of programs"),
+        (".envrc", "the environment of programs"),
+        ("dotfiles/.bashrc", "shells and what starts with them"),
+        ("lib/x.pth", "interpreters and debuggers"),
+        ("sitecustomize.py", "interpreters and debuggers"),
+        (".npmrc", "package managers"),
+    ],
+)
+def test_a_file_that_configures_says_whom(written: str, whom: str) -> None:
+    assert configures(WORKSPACE / written, WORKSPACE) == whom
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["src/a.py", "pyproject.toml", "package.json", "Makefile", "tests/conftest.py", "shadow/x.css"],
+)
+def test_what_people_edit_all_day_configures_nothing_in_particular(written: str) -> None:
+    assert configures(WORKSPACE / written, WORKSPACE) == ""
+
+
+def test_names_above_the_workspace_do_not_count_and_those_elsewhere_do() -> None:
+    assert configures(WORKSPACE / "a.py", WORKSPACE) == ""
+    assert configures(Path("/home/u/.bashrc"), WORKSPACE)
+    assert configures(Path("/work/.claude/settings.json"), WORKSPACE) == "other agents"
+
+
+def test_state_files_keep_away_from_builds_as_well() -> None:
+    assert is_obeyed("Makefile") and is_obeyed("conftest.py") and is_obeyed(".git")
+    assert not is_obeyed("events.jsonl")
+
+
+def test_every_name_of_the_table_is_offered_to_a_sandbox() -> None:
+    assert {".git", ".amplifier", ".envrc", "*.pth", ".bashrc"} <= set(configuring_names())
+    assert all(name == name.lower() for name in configuring_names())
+
+
+def test_secrets_are_known_by_their_folders_and_names() -> None:
+    home = Path("/home/u")
+    assert {home / ".ssh", home / ".gnupg", home / ".aws"} <= set(secret_homes(home))
+    assert home / "Library/Application Support/Firefox" in secret_homes(home)
+    assert holds_secrets(home / ".ssh" / "config")
+    assert holds_secrets(home / "project" / ".env.local")
+    assert not holds_secrets(home / "project" / "shadow" / "x.css")
