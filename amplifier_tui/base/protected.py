@@ -100,6 +100,11 @@ def configures(path: Path, workspace: Path) -> str:
     return next((words for part in parts if (words := _found(part, _NARROW))), "")
 
 
+def configuring(name: str) -> bool:
+    """Return whether a file or folder of this name configures or starts programs."""
+    return bool(_found(name, _NARROW))
+
+
 def is_obeyed(name: str) -> bool:
     """Return whether a program obeys or starts a file or folder of this name, builds included."""
     return bool(_found(name, _WIDE))

@@ -4,6 +4,7 @@ import pytest
 
 from amplifier_tui.base.protected import (
     configures,
+    configuring,
     configuring_names,
     holds_secrets,
     is_obeyed,
@@ -57,6 +58,7 @@ def test_names_above_the_workspace_do_not_count_and_those_elsewhere_do() -> None
 def test_state_files_keep_away_from_builds_as_well() -> None:
     assert is_obeyed("Makefile") and is_obeyed("conftest.py") and is_obeyed(".git")
     assert not is_obeyed("events.jsonl")
+    assert configuring(".GIT.") and not configuring("Makefile")
 
 
 def test_every_name_of_the_table_is_offered_to_a_sandbox() -> None:
