@@ -108,7 +108,7 @@ class NoticeHistory(Picker):
         return [self._row(index, shown) for index, shown in found]
 
     def _row(self, index: int, shown: ShownNotice) -> PickRow:
-        glyph, colour = GLYPHS[shown.level]
+        glyph, colour = GLYPHS[shown.notice.level]
         clock = time.strftime("%H:%M:%S", time.localtime(shown.since))
         left = Content.assemble(
             (f"{clock} ", "$text-muted"), (f"{glyph} ", colour), one_line(shown.notice.text, 500)

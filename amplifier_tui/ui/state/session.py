@@ -56,16 +56,8 @@ class SessionState:
         self.activity = Activity()
         self.conversation.set_mode(self.facts.mode)
         self._per_session = (
-            self.conversation,
-            self.modules,
-            self.log,
-            self.budget,
-            self.usage,
-            self.approvals,
-            self.queue,
-            self.todo,
-            self.lanes,
-            self.activity,
+            *(self.conversation, self.modules, self.log, self.budget, self.usage),
+            *(self.approvals, self.queue, self.todo, self.lanes, self.activity),
         )
         self._sections = (self.facts, self.notices, *self._per_session)
         self._routes: dict[type[HostEvent], tuple[Callable[[HostEvent], None], ...]] = {}
@@ -109,7 +101,7 @@ class SessionState:
         )
         if begins:
             self._left.discard(session_id)
-        if session_id in ("", current) or session_id in self.lanes.by_id:
+        if session_id in ("", current) or session_id in self.lanes.names:
             if begins and self.facts.closed and session_id:
                 self._take(session_id)
             self._dispatch(event)

@@ -2,10 +2,9 @@
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from amplifier_tui.host import events
-from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.ui.state.section import FieldSection, Section, on
 
 
@@ -27,7 +26,6 @@ class Facts(FieldSection):
         self.closed = False
         self.title = ""
         self.bundle = ""
-        self.provider = ""
         self.model = ""
         self.cwd = ""
         self.branch = ""
@@ -55,13 +53,8 @@ class Facts(FieldSection):
     def _opened(self, event: events.SessionOpened) -> None:
         self.session_id = event.session_id
         self.opened, self.closed = True, False
-        self.title = event.title
-        self.bundle = event.bundle
-        self.provider = event.provider
-        self.model = event.model
-        self.cwd = event.cwd
-        self.branch = event.branch
-        self.earlier = event.earlier
+        for name in ("title", "bundle", "model", "cwd", "branch", "earlier"):
+            setattr(self, name, getattr(event, name))
 
     @on(events.SessionClosed)
     def _closed(self, event: events.SessionClosed) -> None:
@@ -71,83 +64,47 @@ class Facts(FieldSection):
 
     @on(events.UsageChanged, live=True, main=True)
     def _uses(self, event: events.UsageChanged) -> None:
-        self.provider = event.provider or self.provider
         self.model = event.model or self.model
 
 
 class UsageTotals(FieldSection):
-    """Totals as the host counts them; sub-agents are included there."""
+    """The session's total as the host counts it, sub-agents included."""
 
     def reset(self) -> None:
         """Start from zero."""
         self.session = events.Usage()
-        self.turn = events.Usage()
 
     @on(events.UsageChanged)
     def _changed(self, event: events.UsageChanged) -> None:
-        self.session, self.turn = event.session, event.turn
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """One sub-agent; `status` is None while it runs."""
-
-    lane: str
-    name: str
-    status: events.TurnStatus | None = None
+        self.session = event.session
 
 
 class AgentLanes(FieldSection):
-    """Sub-agents by lane id, in the order they started."""
+    """The names of sub-agents by lane id."""
 
     def reset(self) -> None:
         """Forget the sub-agents."""
-        self.by_id: dict[str, Lane] = {}
-
-    @property
-    def running(self) -> list[Lane]:
-        """The sub-agents that have not ended."""
-        return [lane for lane in self.by_id.values() if lane.status is None]
+        self.names: dict[str, str] = {}
 
     def name_of(self, lane: str) -> str:
         """Return the short name of a lane; the id itself when it is unknown."""
-        known = self.by_id.get(lane)
-        return known.name if known is not None and known.name else lane
+        return self.names.get(lane) or lane
 
     @on(events.LaneOpened)
     def _opened(self, event: events.LaneOpened) -> None:
-        self.by_id.setdefault(event.lane, Lane(event.lane, event.name))
-
-    @on(events.LaneClosed)
-    def _closed(self, event: events.LaneClosed) -> None:
-        if event.lane in self.by_id:
-            self.by_id[event.lane] = replace(self.by_id[event.lane], status=event.status)
-
-    @on(events.SessionClosed)
-    def _session_closed(self, event: events.SessionClosed) -> None:
-        for lane in self.running:
-            self.by_id[lane.lane] = replace(lane, status="cancelled")
+        self.names.setdefault(event.lane, event.name)
 
 
 class Todo(FieldSection):
-    """The plan of the main lane; a sub-agent's own plan stays with its lane."""
+    """The plan of the main lane; a sub-agent's own is not shown."""
 
     def reset(self) -> None:
-        """Forget the plans."""
+        """Forget the plan."""
         self.items: tuple[events.TodoItem, ...] = ()
-        self.by_lane: dict[str, tuple[events.TodoItem, ...]] = {}
 
-    @property
-    def done(self) -> int:
-        """How many steps are completed."""
-        return sum(item.status == "completed" for item in self.items)
-
-    @on(events.TodoChanged)
+    @on(events.TodoChanged, main=True)
     def _changed(self, event: events.TodoChanged) -> None:
-        if event.agent == MAIN_LANE:
-            self.items = event.items
-        else:
-            self.by_lane[event.agent] = event.items
+        self.items = event.items
 
 
 LIFETIME = 8.0
@@ -162,11 +119,6 @@ class ShownNotice:
 
     notice: events.Notice
     since: float
-
-    @property
-    def level(self) -> events.Level:
-        """How bad it is."""
-        return self.notice.level
 
 
 class Notices(Section):

@@ -72,10 +72,6 @@ class StatusSegment:
         """Cells."""
         return pieces_width(self.pieces)
 
-    def shortened(self) -> "StatusSegment":
-        """Return the segment said shorter, or itself."""
-        return StatusSegment(self.name, self.short) if self.short is not None else self
-
 
 @dataclass(frozen=True, slots=True)
 class Placed:
@@ -144,7 +140,7 @@ def notice_segment(state: SessionState, now: float) -> StatusSegment | None:
     shown = state.notices.current(now)
     if shown is None:
         return None
-    glyph, tone = _LEVELS.get(shown.level, ("·", "text"))
+    glyph, tone = _LEVELS.get(shown.notice.level, ("·", "text"))
     source = one_line(shown.notice.source).removeprefix("hook:")
     text = one_line(shown.notice.text)
     pieces: list[tuple[str, Tone]] = [(f"{glyph} ", tone)]
@@ -188,7 +184,10 @@ def _steps(kept: list[StatusSegment]) -> Iterator[list[StatusSegment]]:
         kept = [part for part in kept if part.name != name]
         yield kept
     for name in _SHORTEN_ORDER:
-        kept = [part.shortened() if part.name == name else part for part in kept]
+        kept = [
+            StatusSegment(name, part.short) if part.name == name and part.short else part
+            for part in kept
+        ]
         yield kept
     for name in _LAST_ORDER:
         kept = [part for part in kept if part.name != name]

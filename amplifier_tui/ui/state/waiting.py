@@ -18,20 +18,10 @@ class Approvals(FieldSection):
         self.pending: list[events.ApprovalRequested] = []
         self.recent: deque[events.ApprovalResolved] = deque(maxlen=_REMEMBERED)
 
-    @property
-    def current(self) -> events.ApprovalRequested | None:
-        """The request to show: the oldest one."""
-        return self.pending[0] if self.pending else None
-
-    def position(self, request_id: str) -> tuple[int, int]:
-        """Return n and m of "n of m"; n is 0 when the request is not pending (any more)."""
-        ids = [request.request_id for request in self.pending]
-        return (ids.index(request_id) + 1 if request_id in ids else 0), len(ids)
-
     @on(events.ApprovalRequested, live=True)
     def _requested(self, event: events.ApprovalRequested) -> None:
-        answered = {answer.request_id for answer in self.recent}
-        if event.request_id not in answered and not self.position(event.request_id)[0]:
+        known = {request.request_id for request in self.pending}
+        if event.request_id not in known.union(answer.request_id for answer in self.recent):
             self.pending.append(event)
 
     @on(events.ApprovalResolved, live=True)

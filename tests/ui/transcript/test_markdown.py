@@ -154,3 +154,9 @@ def test_soft_wraps_say_how_they_join() -> None:
     lines = markdown_lines("alpha beta gamma", 11)
     assert [line.join for line in lines] == [" ", None]
     assert lines[0] == StyledLine((Span("alpha beta"),), join=" ")
+
+
+def test_a_paragraph_that_turns_out_to_be_a_heading_goes_on_without_a_stand_in() -> None:
+    context = Context("x ", (OpenBlock("text"),))
+    lines = markdown_lines("rest\n===\n\nafter", 40, context=context, first=False)
+    assert [line.text for line in lines] == ["rest", "", "after"]

@@ -60,7 +60,6 @@ class ThinkingEntry(ConversationEntry):
     text: str
     streaming: bool = False
     interrupted: bool = False
-    expanded: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,14 +80,12 @@ class ToolEntry(ConversationEntry):
     preparing: bool = False
     argument_text: str = ""
     call_id: str = ""
-    module_id: str = ""
     started: float = 0.0
     duration_ms: float = 0.0
     output: str = ""
     output_size: int = 0
     error: str = ""
     diff: str = ""
-    path: str = ""
     summary: str = ""
     expanded: bool = False
 
@@ -112,7 +109,6 @@ class ErrorEntry(ConversationEntry):
     source: str = ""
     missing: tuple[str, ...] = ()
     detail: str = ""
-    expanded: bool = False
 
 
 @dataclass(slots=True, kw_only=True)

@@ -95,7 +95,6 @@ class ToolLines(Handlers):
         before = copy(entry)
         entry.tool = event.tool or entry.tool
         entry.arguments = event.arguments or entry.arguments
-        entry.module_id = event.module_id or entry.module_id
         entry.started = call.began = event.at
         self._update_if_changed(entry, before)
 
@@ -120,7 +119,7 @@ class ToolLines(Handlers):
         before = copy(entry)
         entry.tool = event.tool or entry.tool
         entry.state = _end_state(event)
-        for name in ("output", "error", "diff", "path", "summary", "duration_ms"):
+        for name in ("output", "error", "diff", "summary", "duration_ms"):
             setattr(entry, name, getattr(event, name))
         entry.output_size = event.output_size or len(event.output)
         entry.expanded = bool(event.diff) and event.diff.count("\n") <= SMALL_DIFF

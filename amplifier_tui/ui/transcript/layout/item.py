@@ -11,8 +11,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     ToolEntry,
 )
 from amplifier_tui.ui.transcript.lines import StyledLine
-from amplifier_tui.ui.transcript.markdown.blocks import ROOT, Context
-from amplifier_tui.ui.transcript.markdown.parse import References
+from amplifier_tui.ui.transcript.markdown.blocks import ROOT, Context, References
 
 
 @dataclass(slots=True, eq=False)
@@ -78,7 +77,9 @@ class DrawnEntry:
     @property
     def expanded(self) -> bool:
         """Whether its details are shown."""
-        return bool(getattr(self.entry, "expanded", False)) if self.opened is None else self.opened
+        if self.opened is None:
+            return isinstance(self.entry, ToolEntry) and self.entry.expanded
+        return self.opened
 
     @property
     def head(self) -> int:

@@ -1,14 +1,14 @@
 """Inline Markdown to styled spans."""
 
 import re
-from collections.abc import Iterator, MutableMapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import clean
 from amplifier_tui.ui.transcript.lines import Span
+from amplifier_tui.ui.transcript.markdown.blocks import References, parser
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 CHUNK = 6000
@@ -45,9 +45,7 @@ def chunk_end(content: str) -> int | None:
     return CHUNK
 
 
-def inline_spans(
-    parser: "MarkdownIt", content: str, references: MutableMapping[str, Any], base: str
-) -> list[Span]:
+def inline_spans(content: str, references: References, base: str) -> list[Span]:
     """Return the spans of a paragraph's content, newlines being hard breaks.
 
     A line of 60 cells or more that ends in a plain newline was wrapped by its writer and flows
@@ -58,7 +56,7 @@ def inline_spans(
     if content.count("[") > _MOST_BRACKETS:
         return [Span(content.replace("\t", " "), base)]  # finding links in it is quadratic
     tokens: list[Token] = []
-    parser.inline.parse(content.replace("\t", " "), parser, references, tokens)
+    parser().inline.parse(content.replace("\t", " "), parser(), references, tokens)
     spans: list[Span] = []
     flags = list(base_flags)
     links: list[str] = []

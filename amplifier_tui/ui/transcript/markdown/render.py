@@ -2,25 +2,38 @@
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from amplifier_tui.ui.transcript.lines import BLANK, Span, StyledLine, indented, spaces, wrap
+from amplifier_tui.ui.transcript.lines import (
+    BLANK,
+    Span,
+    StyledLine,
+    indented,
+    spaces,
+    width_of,
+    wrap,
+)
 from amplifier_tui.ui.transcript.markdown.blocks import (
     ROOT,
-    Block,
-    Code,
+    STAND_IN,
     Context,
-    Heading,
-    ItemList,
-    ListItem,
-    Paragraph,
-    Quote,
-    Table,
-    ThematicBreak,
+    OpenBlock,
+    References,
+    blocks_of,
+    language_of,
+    siblings,
 )
 from amplifier_tui.ui.transcript.markdown.code import code_lines
-from amplifier_tui.ui.transcript.markdown.parse import References, parse
-from amplifier_tui.ui.transcript.markdown.table import table_lines
+from amplifier_tui.ui.transcript.markdown.inline import chunks, inline_spans
+from amplifier_tui.ui.transcript.markdown.table import Cell, Table, table_lines
 
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+MEASURED_ROWS = 16
+"""How many rows of a table's body decide on its column widths."""
+
+_PLAIN_COLUMN = 40
 _FENCE = re.compile(r"^[ >]*(?:`{3,}|~{3,})", re.MULTILINE)
 _ONLY_MARKS = re.compile(r"(?:\A|\n)[ >]*(?:[-=*_`~#|+]{1,4}|\d{1,3}[.)]?)\Z")
 _PARAGRAPH = re.compile(r"\n(?=[ >]*(?:\n|[-+*] |\d{1,9}[.)] |#|\|))")
@@ -62,7 +75,9 @@ def presentable(source: str, context: Context) -> str:
 
 
 _BULLETS = "•–"
-_MARKS = {"done": Span("✓", "success"), "open": Span("○", "muted")}
+_QUOTE = Span("> ", "muted")
+_MARKS = {" ": Span("○", "muted"), "x": Span("✓", "success")}
+_TASK = re.compile(r"\[([ xX])\](?: |\Z)")
 
 
 def markdown_lines(
@@ -73,78 +88,158 @@ def markdown_lines(
     first: bool = True,
     references: References | None = None,
     base: str = "text",
+    plain: bool = False,
 ) -> list[StyledLine]:
     """Return a piece of clean Markdown as lines of at most `measure` cells.
 
-    Unless it is the first of its text, a blank row comes first. See `parse` for the rest.
+    Unless it is the first of its text, a blank row comes first. `context` are the blocks open where
+    it begins. Link references found are added to those of the text. `base` is the style of plain
+    text; `plain` leaves inline source and code as they are, for comparing structure cheaply.
     """
-    return block_lines(parse(source, context, references, base), measure, base, gap_first=not first)
+    references = {} if references is None else references
+    groups = blocks_of(context.prefix + source, references)
+    writer = BlockWriter(references, plain=plain)
+    return writer.lines(groups, measure, base, context.steps, gap_first=not first)
 
 
-def block_lines(
-    blocks: Sequence[Block], measure: int, base: str, *, gap_first: bool = False, depth: int = 0
-) -> list[StyledLine]:
-    """Return blocks as lines, one blank row between them, and with `gap_first` before them.
+class BlockWriter:
+    """Writes the block tokens of a piece as lines.
 
-    `depth` counts the lists around them: inside a list a nested list has no blank row.
+    The first block may go on from an earlier piece: `steps` are what is left of its context.
     """
-    lines: list[StyledLine] = []
-    for block in blocks:
-        body = _lines(block, measure, base, depth)
-        listed = depth > 0 and isinstance(block, ItemList)
-        if body and (lines or gap_first) and not block.continued and not listed:
-            lines.append(BLANK)
-        lines += body
-    return lines
 
+    def __init__(self, references: References, *, plain: bool = False) -> None:
+        self._references = references
+        self._plain = plain
 
-def _lines(block: Block, measure: int, base: str, depth: int) -> list[StyledLine]:
-    match block:
-        case Paragraph():
-            return [line for chunk in block.chunks for line in wrap(chunk, measure)]
-        case Heading():
-            return wrap(block.spans, measure)
-        case Code():
-            return code_lines(block.text, block.language, measure) if block.text else []
-        case ThematicBreak():
-            return [StyledLine((Span("─" * measure, "muted"),))]
-        case Quote():
-            return _quote(block, measure, base)
-        case ItemList():
-            return _list(block, measure, base, depth)
-        case Table():
-            return table_lines(block, measure, base)
+    def lines(
+        self,
+        groups: Sequence[Sequence["Token"]],
+        measure: int,
+        base: str,
+        steps: Sequence[OpenBlock] = (),
+        *,
+        gap_first: bool = False,
+        depth: int = 0,
+    ) -> list[StyledLine]:
+        """Return blocks as lines, one blank row between them, and with `gap_first` before them.
 
+        `depth` counts the lists around them: inside a list a nested list has no blank row.
+        """
+        lines: list[StyledLine] = []
+        for group in groups:
+            body = self._block(group, measure, base, steps, depth)
+            listed = depth > 0 and group[0].type.endswith("list_open")
+            if body and (lines or gap_first) and not steps and not listed:
+                lines.append(BLANK)
+            lines += body
+            steps = ()
+        return lines
 
-def _quote(quote: Quote, measure: int, base: str) -> list[StyledLine]:
-    mark = Span("> ", "muted")
-    inner = base if base == "thinking" else "quote"
-    children = block_lines(quote.children, max(1, measure - 2), inner, gap_first=quote.continued)
-    return _prefixed(children, mark, mark)
+    def _block(
+        self,
+        group: Sequence["Token"],
+        measure: int,
+        base: str,
+        steps: Sequence[OpenBlock],
+        depth: int,
+    ) -> list[StyledLine]:
+        token = group[0]
+        match token.type:
+            case "paragraph_open" | "heading_open":
+                content = group[1].content[len(STAND_IN) + 1 if steps else 0 :]
+                if token.type == "heading_open":
+                    style = base if base == "thinking" else "heading"
+                    return wrap(self._spans(content, style), measure)
+                parts = [self._spans(part, base) for part in chunks(content)]
+                return [line for part in parts for line in wrap(part, measure)]
+            case "fence" | "code_block":
+                code = token.content.removesuffix("\n")
+                language = "" if self._plain else language_of(token)
+                return code_lines(code, language, measure) if code else []
+            case "hr":
+                return [StyledLine((Span("─" * measure, "muted"),))]
+            case "blockquote_open":
+                inner = base if base == "thinking" else "quote"
+                children = siblings(group[1:-1])[bool(steps) :]  # without the stand-in
+                lines = self.lines(
+                    children, max(1, measure - 2), inner, steps[1:], gap_first=bool(steps)
+                )
+                return _prefixed(lines, _QUOTE, _QUOTE)
+            case "bullet_list_open" | "ordered_list_open":
+                return self._list(group, measure, base, steps, depth)
+            case "table_open":
+                naturals = steps[0].naturals if steps and not self._plain else ()
+                table = self.table(group, base, naturals)
+                return table_lines(table, measure, base, continued=bool(steps))
+            case _:
+                return []
 
+    def _list(
+        self,
+        group: Sequence["Token"],
+        measure: int,
+        base: str,
+        steps: Sequence[OpenBlock],
+        depth: int,
+    ) -> list[StyledLine]:
+        items = siblings(group[1:-1])
+        start = int(group[0].attrs.get("start", 1))
+        if steps and steps[0].kind == "sibling":
+            start, steps = steps[0].number + 1, ()
+            del items[0]
+        elif steps:
+            start = steps[0].number
+        lines: list[StyledLine] = []
+        for number, item in enumerate(items, start):
+            marker = Span(_BULLETS[depth % len(_BULLETS)], "muted")
+            if group[0].type == "ordered_list_open":
+                marker = Span(f"{number:>2}.", base if base == "thinking" else "secondary")
+            inline = item[2] if len(item) > 3 and item[2].type == "inline" else None
+            if inline is not None and (task := _TASK.match(inline.content)):
+                marker = _MARKS[task[1].lower()]
+                inline.content = inline.content[task.end() :]
+            width = len(marker.text) + 1
+            children = self.lines(
+                siblings(item[1:-1])[bool(steps) :],
+                max(1, measure - width),
+                base,
+                steps[1:],
+                gap_first=bool(steps),
+                depth=depth + 1,
+            )
+            if not children and not steps:
+                children = [BLANK]
+            hanging = spaces(width, base)
+            shown = hanging if steps else marker._replace(text=marker.text + " ")
+            lines += _prefixed(children, shown, hanging)
+            steps = ()
+        return lines
 
-def _list(block: ItemList, measure: int, base: str, depth: int) -> list[StyledLine]:
-    lines: list[StyledLine] = []
-    for number, item in enumerate(block.items, block.start):
-        marker = _marker(block, item, number, depth, base)
-        size = len(marker.text) + 1
-        children = block_lines(
-            item.children, max(1, measure - size), base, gap_first=item.continued, depth=depth + 1
-        )
-        if not children and not item.continued:
-            children = [BLANK]
-        hanging = spaces(size, base)
-        first = hanging if item.continued else marker._replace(text=marker.text + " ")
-        lines += _prefixed(children, first, hanging)
-    return lines
+    def table(self, tokens: Sequence["Token"], base: str, naturals: tuple[int, ...] = ()) -> Table:
+        """Return a table; `naturals` are its column widths where they are known."""
+        rows: list[list[Cell]] = []
+        aligns: list[str] = []
+        for number, token in enumerate(tokens):
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type in ("th_open", "td_open"):
+                style = base
+                if token.type == "th_open":
+                    aligns.append(str(token.attrs.get("style", "")).removeprefix("text-align:"))
+                    style += "+b"
+                rows[-1].append(self._spans(tokens[number + 1].content, style))
+        if self._plain:
+            naturals = (_PLAIN_COLUMN,) * len(aligns)
+        elif not naturals:
+            columns = zip(*rows[: MEASURED_ROWS + 1], strict=True)
+            naturals = tuple(max(1, *map(width_of, column)) for column in columns)
+        return Table(rows[0], rows[1:], aligns, naturals)
 
-
-def _marker(block: ItemList, item: ListItem, number: int, depth: int, base: str) -> Span:
-    if item.mark:
-        return _MARKS[item.mark]
-    if block.ordered:
-        return Span(f"{number:>2}.", base if base == "thinking" else "secondary")
-    return Span(_BULLETS[depth % len(_BULLETS)], "muted")
+    def _spans(self, content: str, base: str) -> list[Span]:
+        if self._plain:
+            return [Span(content, base)]
+        return inline_spans(content, self._references, base)
 
 
 def _prefixed(lines: Sequence[StyledLine], first: Span, others: Span) -> list[StyledLine]:

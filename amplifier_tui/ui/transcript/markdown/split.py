@@ -9,21 +9,22 @@ lines the whole did.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from amplifier_tui.ui.transcript.markdown.blocks import ROOT, STAND_IN, Context, OpenBlock
+from amplifier_tui.ui.transcript.markdown.blocks import (
+    ROOT,
+    STAND_IN,
+    Context,
+    OpenBlock,
+    References,
+    blocks_of,
+    language_of,
+    siblings,
+)
 from amplifier_tui.ui.transcript.markdown.code import last_boundary
 from amplifier_tui.ui.transcript.markdown.inline import chunk_end
-from amplifier_tui.ui.transcript.markdown.parse import (
-    MEASURED_ROWS,
-    References,
-    language_of,
-    parse,
-    siblings,
-    table_of,
-    tokens_of,
-)
-from amplifier_tui.ui.transcript.markdown.render import block_lines
+from amplifier_tui.ui.transcript.markdown.render import MEASURED_ROWS, BlockWriter, markdown_lines
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -33,6 +34,7 @@ PIECE = 1500
 
 _FENCE_LINES = 12
 _CHECK_MEASURE = 300
+_TEXT = Context(f"{STAND_IN} ", (OpenBlock("text"),))
 _MARKER = re.compile(r" {0,3}(?:[-+*]|\d{1,9}[.)])")
 
 
@@ -48,12 +50,10 @@ def find_cut(source: str, context: Context, references: References, *, first: bo
 
     `first` says that the piece is the first of its text.
     """
-    complete = source[: source.rfind("\n") + 1]
-    search = _Search(context, complete, source, references)
-    cuts = sorted(search.cuts(), reverse=True)
+    cuts = sorted(_Search(source, context, references).cuts(), reverse=True)
     if first:
         # The first piece must show something: the blank row before the text hangs on it.
-        cuts = [cut for cut in cuts if tokens_of(source[: cut.at], references)]
+        cuts = [cut for cut in cuts if blocks_of(source[: cut.at], references)]
     outermost = [cut for cut in cuts if cut.context == ROOT]
     if outermost and len(source) - outermost[0].at <= PIECE:
         return outermost[0]
@@ -79,8 +79,9 @@ def pieces_of(source: str, references: References) -> Iterator[tuple[Context, st
 
 def _is_exact(source: str, context: Context, cut: Cut, references: References, first: bool) -> bool:
     def text(part: str, context: Context, first: bool) -> list[str]:
-        blocks = parse(part, context, references, plain=True)
-        lines = block_lines(blocks, _CHECK_MEASURE, "text", gap_first=not first)
+        lines = markdown_lines(
+            part, _CHECK_MEASURE, context=context, first=first, references=references, plain=True
+        )
         return [line.text for line in lines]
 
     head = text(source[: cut.at], context, first)
@@ -90,29 +91,22 @@ def _is_exact(source: str, context: Context, cut: Cut, references: References, f
 class _Search:
     """Walks down the last block, container by container, and lists where it may be cut."""
 
-    def __init__(
-        self, context: Context, complete: str, source: str, references: References
-    ) -> None:
-        self._context = context
+    def __init__(self, source: str, context: Context, references: References) -> None:
         self._source = source
+        self._context = context
         self._references = references
-        self._whole = context.prefix + complete
-        self._lines = self._whole.split("\n")
-        self._offsets = [0]
-        for line in self._lines:
-            self._offsets.append(self._offsets[-1] + len(line) + 1)
+        whole = context.prefix + source[: source.rfind("\n") + 1]
+        self._lines = whole.split("\n")
+        self._offsets = [0, *accumulate(len(line) + 1 for line in self._lines)]
+        self._groups = blocks_of(whole, references)
 
     def cuts(self) -> Iterator[Cut]:
-        groups = _children(tokens_of(self._whole, self._references))
+        # Where there is nothing but one unfinished line, that is looked at.
+        groups = self._groups or blocks_of(self._context.prefix + self._source, {})
         if not groups:
-            # Nothing but one unfinished line.
-            groups = _children(tokens_of(self._context.prefix + self._source, {}))
-            if not groups:
-                return
+            return
         last = groups[-1]
-        cut = self._cut(last[0], ROOT)
-        if cut is not None:
-            yield cut
+        yield from self._at_line(_first_line(last), ROOT)
         yield from self._inside(last, "", ROOT, self._context.steps if len(groups) == 1 else ())
 
     def _inside(
@@ -131,7 +125,7 @@ class _Search:
                 inner = _extended(outer, f"{mark}{STAND_IN}\n{mark.rstrip()}\n", OpenBlock("quote"))
                 yield from self._inside_container(group, mark, inner, trail[1:])
             case "fence":
-                yield from self._inside_fence(group[0], base, outer)
+                yield from self._inside_fence(group, base, outer)
             case "code_block":
                 end = (group[0].map or (0, 0))[1]
                 yield from self._at_line(end - 1, _extended(outer, "", OpenBlock("code")))
@@ -143,87 +137,76 @@ class _Search:
     def _inside_container(
         self, group: Sequence["Token"], base: str, inner: Context, trail: tuple[OpenBlock, ...]
     ) -> Iterator[Cut]:
-        children = _children(group[1:-1])
+        children = siblings(group[1:-1])
         if not children:
             return
         last = children[-1]
-        own, outer = last[0].map, group[0].map
-        if own and outer and own[0] > outer[0]:
-            yield from self._at_line(own[0], inner)
+        if _first_line(last) > _first_line(group):
+            yield from self._at_line(_first_line(last), inner)
         # A stand-in paragraph precedes what goes on from an earlier piece.
-        goes_on = trail and len(children) <= 2
-        yield from self._inside(last, base, inner, trail if goes_on else ())
+        yield from self._inside(last, base, inner, trail if len(children) <= 2 else ())
 
     def _inside_list(
         self, group: Sequence["Token"], base: str, outer: Context, trail: tuple[OpenBlock, ...]
     ) -> Iterator[Cut]:
-        items = _children(group[1:-1])
-        start = int(group[0].attrs.get("start", 1))
-        if trail and trail[0].kind in ("item", "sibling"):
-            start = trail[0].number
+        items = siblings(group[1:-1])
+        start = trail[0].number if trail else int(group[0].attrs.get("start", 1))
         number = start + len(items) - 1
         item = items[-1]
-        first_line = (item[0].map or (0, 0))[0]
-        marker = _marker(self._lines[first_line], base)
+        marker = _marker(self._lines[_first_line(item)], base)
         if marker is None:
             return
         opening = f"{base}{marker}{STAND_IN}\n{base.rstrip()}\n"
         sibling = _extended(outer, opening, OpenBlock("sibling", number - 1))
-        yield from self._at_line(first_line, sibling)
+        yield from self._at_line(_first_line(item), sibling)
         inner = _extended(outer, opening, OpenBlock("item", number))
-        below = trail[1:] if trail and trail[0].kind == "item" and len(items) == 1 else ()
+        below = trail[1:] if len(items) == 1 else ()
         yield from self._inside_container(item, base + " " * len(marker), inner, below)
 
-    def _inside_fence(self, fence: "Token", base: str, outer: Context) -> Iterator[Cut]:
+    def _inside_fence(self, group: Sequence["Token"], base: str, outer: Context) -> Iterator[Cut]:
+        fence = group[0]
         code = fence.content.removesuffix("\n")
         if code.count("\n") < _FENCE_LINES:
             return
         line = last_boundary(code, language_of(fence)) or code.count("\n")
         opening = f"{base}{fence.markup}{fence.info}\n"
-        start = (fence.map or (0, 0))[0]
-        yield from self._at_line(start + 1 + line, _extended(outer, opening, OpenBlock("fence")))
+        inner = _extended(outer, opening, OpenBlock("fence"))
+        yield from self._at_line(_first_line(group) + 1 + line, inner)
 
     def _inside_table(
         self, group: Sequence["Token"], base: str, outer: Context, trail: tuple[OpenBlock, ...]
     ) -> Iterator[Cut]:
         rows = [token.map[0] for token in group if token.type == "tr_open" and token.map]
-        resumed = bool(trail) and trail[0].kind == "table"
-        if len(rows) < 3 or (not resumed and len(rows) <= MEASURED_ROWS + 2):
+        naturals = trail[0].naturals if trail else ()
+        if len(rows) < 3 or (not naturals and len(rows) <= MEASURED_ROWS + 2):
             return
-        naturals = trail[0].naturals if resumed else ()
-        naturals = naturals or table_of(group, self._references, "text").naturals
+        naturals = naturals or BlockWriter(self._references).table(group, "text").naturals
         head = [line[len(base) :] for line in self._lines[rows[0] : rows[0] + 2]]
         opening = "".join(f"{base}{line}\n" for line in head)
-        yield from self._at_line(
-            rows[-1], _extended(outer, opening, OpenBlock("table", naturals=naturals))
-        )
+        inner = _extended(outer, opening, OpenBlock("table", naturals=naturals))
+        yield from self._at_line(rows[-1], inner)
 
     def _inside_text(self) -> Iterator[Cut]:
         # The last block runs to the end of the source, incomplete line included.
-        resumed = bool(self._context.steps) and self._context.steps[0].kind == "text"
-        groups = _children(tokens_of(self._whole, {})) if self._whole else []
+        resumed = self._context.steps[:1] == _TEXT.steps
         start = 0
-        if groups and not (resumed and len(groups) == 1):
-            line = (groups[-1][0].map or (0, 0))[0]
-            start = max(0, self._offsets[line] - len(self._context.prefix))
+        if self._groups and not (resumed and len(self._groups) == 1):
+            first = self._offsets[_first_line(self._groups[-1])]
+            start = max(0, first - len(self._context.prefix))
         text = self._source[start:]
         indent = 0 if resumed and start == 0 else len(text) - len(text.lstrip())
         end = chunk_end(text[indent:])
         if end is not None:
-            yield Cut(start + indent + end, Context(f"{STAND_IN} ", (OpenBlock("text"),)))
+            yield Cut(start + indent + end, _TEXT)
 
     def _at_line(self, line: int, context: Context) -> Iterator[Cut]:
         at = self._offsets[line] - len(self._context.prefix)
         if 0 < at < len(self._source):
             yield Cut(at, context)
 
-    def _cut(self, token: "Token", context: Context) -> Cut | None:
-        line = (token.map or (0, 0))[0]
-        return next(self._at_line(line, context), None)
 
-
-def _children(tokens: Sequence["Token"]) -> list[Sequence["Token"]]:
-    return list(siblings(tokens))
+def _first_line(group: Sequence["Token"]) -> int:
+    return (group[0].map or (0, 0))[0]
 
 
 def _extended(outer: Context, opening: str, step: OpenBlock) -> Context:

@@ -1,21 +1,36 @@
 """Tables: columns that fit, wrapped cells, and a list of records where no columns fit."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from amplifier_tui.ui.transcript.lines import Span, StyledLine, spaces, width_of, wrap
-from amplifier_tui.ui.transcript.markdown.blocks import Align, Cell, Table
+
+Cell = list[Span]
 
 _GAP = 2
 _NARROWEST = 6
 
 
-def table_lines(table: Table, measure: int, base: str) -> list[StyledLine]:
-    """Return a table as lines of at most `measure` cells."""
+class Table(NamedTuple):
+    """A table; every row is as long as the header.
+
+    `aligns` are empty, `left`, `center` or `right`. `naturals`, the width in cells of each column,
+    comes from the head and the first rows: a later one never moves a row on screen.
+    """
+
+    header: list[Cell]
+    rows: list[list[Cell]]
+    aligns: list[str]
+    naturals: tuple[int, ...]
+
+
+def table_lines(table: Table, measure: int, base: str, *, continued: bool) -> list[StyledLine]:
+    """Return a table as lines of at most `measure` cells; a continued one without its header."""
     widths = column_widths(table.naturals, measure)
     if widths is None:
         return _records(table, measure, base)
     lines: list[StyledLine] = []
-    if not table.continued:
+    if not continued:
         lines += _row(table.header, widths, table.aligns, base)
         rule: list[Span] = []
         for width in widths:
@@ -55,7 +70,7 @@ def column_widths(naturals: Sequence[int], measure: int) -> list[int] | None:
 
 
 def _row(
-    cells: Sequence[Cell], widths: Sequence[int], aligns: Sequence[Align], base: str
+    cells: Sequence[Cell], widths: Sequence[int], aligns: Sequence[str], base: str
 ) -> list[StyledLine]:
     wrapped = [wrap(cell, width) for cell, width in zip(cells, widths, strict=True)]
     lines: list[StyledLine] = []
@@ -71,9 +86,9 @@ def _row(
     return lines
 
 
-def _aligned(spans: Sequence[Span], width: int, align: Align, base: str) -> list[Span]:
+def _aligned(spans: Sequence[Span], width: int, align: str, base: str) -> list[Span]:
     room = max(0, width - width_of(spans))
-    before = {"left": 0, "center": room // 2, "right": room}[align]
+    before = {"center": room // 2, "right": room}.get(align, 0)
     aligned = [spaces(before, base), *spans, spaces(room - before, base)]
     return [span for span in aligned if span.text]
 
