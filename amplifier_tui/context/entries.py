@@ -90,16 +90,9 @@ def read_entry(
     provided: bool = False,
     source: str | None = None,
 ) -> Entry:
-    """Read a message.
+    """Read a message; the names of its tool calls are added to ``tool_names``, by call id.
 
-    Args:
-        message: The message; it is kept as it is.
-        key: Its name for sticky decisions.
-        tool_names: Tool names by call id; the message's own calls are added.
-        turn: Number of its turn.
-        seq: Its row in the ledger; -1 for what is not from there.
-        provided: Whether a context provider added it for this turn.
-        source: Who put it there; None to ask the message.
+    The other arguments are fields of the `Entry`. Without a ``source`` the message is asked.
     """
     role = str(message.get("role") or "")
     content = message.get("content")
@@ -166,12 +159,11 @@ _ROLES: Final = {"developer": "system", "function": "tool"}
 
 
 def source_of(message: Mapping[str, Any], tool_names: Mapping[str, str] | None = None) -> str:
-    """Return the id of the source a message comes from.
+    """Return the id of the source a kernel message comes from.
 
     Args:
-        message: A kernel message.
-        tool_names: Tool names by call id, as `tool_names_of` gives them: results that do not name
-            their tool are resolved by it.
+        message: The message.
+        tool_names: Tool names by call id, for results that do not name their tool.
 
     Returns:
         The marked source; `hook:<name>` for what a hook added; else by its role `user`,

@@ -19,15 +19,12 @@ class ContextError(Exception):
 
 
 class ContextSourceError(ContextError):
-    """A context provider failed.
+    """A context provider failed; ``problem`` is what went wrong, without what to do about it.
 
     Args:
         source_id: Which one.
         phase: In which of its hooks.
         cause: What it raised; a ``TimeoutError`` where it took too long.
-
-    Attributes:
-        problem: What went wrong, without what to do about it.
     """
 
     def __init__(self, source_id: str, phase: Phase, cause: BaseException) -> None:
@@ -44,12 +41,7 @@ class ContextSourceError(ContextError):
 
 
 class HistoryUnavailableError(ContextError):
-    """A history store can't be reached.
-
-    Args:
-        source_id: Whose store.
-        problem: What is wrong with it.
-    """
+    """A history store can't be reached."""
 
     def __init__(self, source_id: str, problem: str) -> None:
         super().__init__(f"History '{source_id}' is not available: {problem}")

@@ -31,10 +31,9 @@ class Ledger:
 
     @classmethod
     def load(cls, path: Path) -> tuple[Self, LoadReport]:
-        """Read a file of rows, one JSON object per line.
+        """Read a file of rows, one JSON object per line; one that does not exist has no rows.
 
-        Args:
-            path: The file; one that does not exist has no rows. A torn last line is moved aside.
+        A torn last line is moved aside.
 
         Returns:
             The ledger, and what was found wrong.
@@ -65,13 +64,7 @@ class Ledger:
         return self._system_rows > 0
 
     def append(self, message: Mapping[str, Any]) -> Entry:
-        """Add a message.
-
-        Args:
-            message: A dict with at least ``role``; it is copied.
-
-        Returns:
-            The row.
+        """Add a copy of a message.
 
         Raises:
             ValueError: It has no role.
@@ -80,10 +73,7 @@ class Ledger:
         return self._add(copy_plain(message))
 
     def replace(self, messages: Iterable[Mapping[str, Any]]) -> None:
-        """Start over with other messages.
-
-        Args:
-            messages: The messages; they are copied.
+        """Start over with copies of other messages.
 
         Raises:
             ValueError: One has no role; the ledger is as it was.
@@ -121,11 +111,7 @@ class Ledger:
 
 
 def check_message(message: Any) -> None:
-    """Raise unless something is a message.
-
-    Raises:
-        ValueError: It is no dict, or has no role.
-    """
+    """Raise a ``ValueError`` unless something is a dict with a role."""
     if not isinstance(message, Mapping) or not message.get("role"):
         raise ValueError("Message must have 'role' field")
 

@@ -48,10 +48,7 @@ class SessionContextManager:
         self._watcher: Callable[[Mapping[str, Any]], bool] | None = None
 
     async def add_message(self, message: dict[str, Any]) -> None:
-        """Add a message.
-
-        Args:
-            message: A dict with at least ``role``; it is copied.
+        """Add a copy of a message.
 
         Raises:
             ValueError: It has no role.
@@ -66,10 +63,9 @@ class SessionContextManager:
             self.view.meter.settled()
 
     def watch_messages(self, watcher: Callable[[Mapping[str, Any]], bool]) -> None:
-        """Have `watcher` called with each message before `add_message` adds it.
+        """Call ``watcher`` with each message before it is added; it returns whether to add it.
 
-        Args:
-            watcher: Returns whether to add it. What it raises, `add_message` raises.
+        What it raises, `add_message` raises.
         """
         self._watcher = watcher
 
@@ -108,13 +104,9 @@ class SessionContextManager:
         self._reset()
 
     def set_system_prompt_factory(self, factory: SystemPromptFactory) -> None:
-        """Have the system prompt made anew for every request.
+        """Have the system prompt made for every request; of stored ones only those of hooks stay.
 
-        It takes the place of the stored system messages, but for those of hooks.
-
-        Args:
-            factory: Async or plain function without arguments; with a method ``parts()`` it says
-                who wrote what.
+        A factory with a method ``parts()`` says who wrote what.
         """
         self.view.prompt.use(factory)
 
@@ -134,11 +126,7 @@ class SessionContextManager:
 async def mount_context(
     coordinator: ModuleCoordinator, manager: SessionContextManager, name: str
 ) -> Callable[[], None]:
-    """Mount a context module's manager, with what others ask of it.
-
-    Returns:
-        A function that stops listening to the session.
-    """
+    """Mount a context module's manager; returns a function that stops listening to the session."""
     await coordinator.mount("context", manager)
     coordinator.register_capability("context.report", manager.view.report)
     coordinator.register_capability("context.messages", manager.view.messages)

@@ -162,11 +162,7 @@ class ContextPipeline:
             raise ExceptionGroup("Context sources failed after the turn", errors)
 
     def register(self, hooks: Any) -> Callable[[], None]:
-        """Follow the turns of a session by its events, where nobody calls `turn`.
-
-        Returns:
-            A function that ends it.
-        """
+        """Follow turns by a session's events, where nobody calls `turn`; returns what ends it."""
         ends = [
             hooks.register(events.EXECUTION_START, self._on_start, name=self.name),
             hooks.register(events.EXECUTION_END, self._on_end, priority=100, name=self.name),
@@ -381,9 +377,7 @@ class ContextPipeline:
     def restore(self, data: dict[str, Any]) -> None:
         """Take over the state that `to_dict` returned, after ``set_messages``.
 
-        Args:
-            data: The state. Of another session, such as the one this was forked from, the ids are
-                not taken over.
+        Ids in the state of another session, such as the one this was forked from, are left out.
 
         Raises:
             ValueError: A part of it can't be decoded; nothing was changed.

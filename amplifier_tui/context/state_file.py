@@ -14,13 +14,9 @@ logger = logging.getLogger(__name__)
 
 
 def write_state(path: Path, data: Mapping[str, Any]) -> list[str]:
-    """Write a state, in one step.
+    """Write what ``to_dict()`` of a pipeline or a session returned, in one step.
 
     A part that has no JSON form is left out, so that the rest can be saved.
-
-    Args:
-        path: The file.
-        data: What ``to_dict()`` of a pipeline or a session returned.
 
     Returns:
         What was left out, in words for the user.
@@ -44,10 +40,7 @@ def write_state(path: Path, data: Mapping[str, Any]) -> list[str]:
 
 
 def read_state(path: Path) -> tuple[dict[str, Any] | None, str]:
-    """Read a state.
-
-    Args:
-        path: The file. One that can't be read as a state is moved aside.
+    """Read a state; a file that can't be read as one is moved aside.
 
     Returns:
         The state, None where there is none; and what was wrong, in words for the user, or "".
@@ -79,15 +72,11 @@ def _encode(data: Any) -> bytes:
 
 
 def state_before(data: Mapping[str, Any], row: int) -> dict[str, Any]:
-    """Return a state as it may be for the first rows of a ledger.
+    """Return a state as it may be for the rows of a ledger before ``row``.
 
     What was decided about later rows goes: other rows will have their numbers. So does a summary
     that stands for any of them, and the provider's count of a longer request. What providers
     remember is theirs and stays.
-
-    Args:
-        data: What ``to_dict()`` of a pipeline returned; it is not changed.
-        row: The first row the fork does not have.
     """
     state = data.get("state")
     state = dict(state) if isinstance(state, Mapping) else {}

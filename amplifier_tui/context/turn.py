@@ -49,14 +49,10 @@ class ProviderTurn:
 
 
 def turn_start(entries: Sequence[Entry], marked: int) -> int:
-    """Return the row a turn begins with.
+    """Return the row a turn begins with; ``marked`` rows were there when it was announced.
 
     That is the first of the user's words nobody answered; or, where the user said nothing new and
     the agent is to go on, the beginning of the turn that it goes on with.
-
-    Args:
-        entries: The ledger's rows.
-        marked: How many there were when the turn was announced.
     """
     start = first_unanswered(entries, min(marked, len(entries)))
     if any(entry.own for entry in entries[start:]):
@@ -180,10 +176,6 @@ def _capped(entry: Entry, names: dict[str, str], context: SessionContext) -> Ent
 
 class LedgerHistory(HistoryProvider):
     """Brings back what the ledger holds of earlier turns; it stores nothing, the ledger did.
-
-    Args:
-        ledger: The session's rows.
-        source_id: Name under which the history is known.
 
     Attributes:
         until: The first row that is not history.

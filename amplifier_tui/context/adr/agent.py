@@ -90,12 +90,7 @@ class ChatAgent:
     def get_session(
         self, service_session_id: str, *, session_id: str | None = None
     ) -> AgentSession:
-        """Return a session that the model's service keeps.
-
-        Args:
-            service_session_id: Id the service knows it by.
-            session_id: Its id here; a random one by default.
-        """
+        """Return a session that the model's service keeps; the arguments are `create_session`'s."""
         return self.create_session(session_id=session_id, service_session_id=service_session_id)
 
     @overload
@@ -139,8 +134,7 @@ class ChatAgent:
             stream: Whether to return the answer while it comes.
             session: The conversation; without one nothing is remembered.
             tools: Tools for this run, beside the agent's.
-            options: Options of the requests, such as ``model``, ``temperature``, ``store``; None
-                leaves one at the agent's default.
+            options: Options of the requests, such as ``model``; None leaves one at the default.
 
         Returns:
             The answer to await, or a stream of it.

@@ -55,11 +55,7 @@ class Loop:
     _usage: dict[str, int] = field(default_factory=dict)
 
     async def run(self, messages: Sequence[Message], sink: Sink | None = None) -> AgentResponse:
-        """Run.
-
-        Args:
-            messages: What the model gets first.
-            sink: Gets what is said, as it is said.
+        """Run, beginning with these messages; the sink gets what is said, as it is said.
 
         Raises:
             Exception: What the provider raised.

@@ -26,13 +26,9 @@ _JSON_TYPES: Final[dict[Any, str]] = {
 
 
 class FunctionTool:
-    """A function the model can call.
+    """A function the model can call, sync or async, with annotated parameters.
 
-    Args:
-        function: Sync or async, with annotated parameters; its docstring describes it.
-
-    Attributes:
-        additional_properties: Whatever else is known of it, such as who added it.
+    Its docstring describes it. What else is known of it is in ``additional_properties``.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -66,10 +62,7 @@ class FunctionTool:
 
 
 def named_tools(*given: Iterable[Any] | None) -> dict[str, Any]:
-    """Return tools by name.
-
-    Args:
-        *given: Kernel tools and functions, from several places.
+    """Return kernel tools and functions from several places by name.
 
     Raises:
         ValueError: Two different ones have the same name.

@@ -53,11 +53,7 @@ class FileHistoryProvider(HistoryProvider):
     async def get_messages(
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: Any
     ) -> list[Message]:
-        """Return the messages in the session's file.
-
-        Raises:
-            OSError: It can't be read.
-        """
+        """Return the messages in the session's file; raises ``OSError``."""
         path = self.path(session_id)
         async with self._locks[path.name]:
             rows, _ = await asyncio.to_thread(read_rows, path)
@@ -100,11 +96,7 @@ _LONGEST: Final = 120
 def safe_name(identity: str | None) -> str:
     """Return a file name for an id: the id itself where it is harmless on every system.
 
-    Args:
-        identity: Any text; None and an empty one have the name "default".
-
-    Returns:
-        A name that is no path, is no device, and is another one for every id.
+    It is no path and no device, and another one for every id; without an id it is "default".
     """
     if not identity:
         return "default"

@@ -65,13 +65,7 @@ class HistoryProvider(ContextProvider, ABC):
     async def get_messages(
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: Any
     ) -> list[Message]:
-        """Return what is stored of a session.
-
-        Args:
-            session_id: The session.
-            state: This provider's part of the session's state.
-            **kwargs: For providers that ask for more.
-        """
+        """Return what is stored of a session; ``state`` is this provider's part of its state."""
 
     @abstractmethod
     async def save_messages(
@@ -82,14 +76,7 @@ class HistoryProvider(ContextProvider, ABC):
         state: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        """Add to what is stored of a session.
-
-        Args:
-            session_id: The session.
-            messages: What a run produced, all of it: two equal messages are two messages.
-            state: This provider's part of the session's state.
-            **kwargs: For providers that ask for more.
-        """
+        """Add what a run produced to what is stored: two equal messages are two messages."""
 
     async def before_run(
         self, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]

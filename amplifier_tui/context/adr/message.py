@@ -17,11 +17,10 @@ class Message:
         role: "system", "developer", "user", "assistant" or "tool".
         contents: What it holds; texts become text contents.
         text: A text, instead of or after the contents.
-        content: The same, under another of the ADR's names.
+        content: The same as the contents, under another of the ADR's names.
         author_name: Who speaks, where there are several.
         message_id: Its id.
-        additional_properties: Whatever else is known of it. In the kernel's dict it is the
-            ``metadata``.
+        additional_properties: Whatever else is known of it; the ``metadata`` of the kernel's dict.
     """
 
     __slots__ = (
@@ -139,11 +138,7 @@ class Message:
 
     @classmethod
     def from_kernel(cls, row: Mapping[str, Any]) -> Self:
-        """Return a kernel message as one of these; nothing of it gets lost.
-
-        Args:
-            row: The message; it must not change afterwards.
-        """
+        """Return a kernel message, which must not change afterwards, as one of these."""
         message = cls.__new__(cls)
         message.role = str(row.get("role") or "")
         message.author_name = None
@@ -160,10 +155,7 @@ class Message:
         return message
 
     def to_kernel(self) -> dict[str, Any]:
-        """Return the message as the kernel has it.
-
-        What came from there and was not changed goes back as it was.
-        """
+        """Return the kernel's message; what came from there unchanged goes back as it was."""
         if self._row is not None and self._is_unchanged(self._row):
             row: dict[str, Any] = copy_plain(self._row)
             row["role"] = self.role

@@ -92,12 +92,7 @@ class SessionContext:
         return messages
 
     def extend_when_read(self, source_id: str, load: Callable[[], list[Message]]) -> None:
-        """Add messages that are made when somebody looks: those of a long history take time.
-
-        Args:
-            source_id: Whose they are.
-            load: Makes them; they are taken as they are.
-        """
+        """Add what ``load`` makes when somebody looks: the messages of a long history take time."""
         self._messages.setdefault(source_id, [])
         self.unread[source_id] = load
 
@@ -132,12 +127,7 @@ class SessionContext:
             into.append(copy)
 
     def extend_instructions(self, source_id: str, instructions: str | Sequence[str]) -> None:
-        """Add to the instructions.
-
-        Args:
-            source_id: Who says it.
-            instructions: One or several.
-        """
+        """Add one or several texts to the instructions."""
         new = [instructions] if isinstance(instructions, str) else list(instructions)
         missing = len(self.instructions) - len(self.instruction_sources)
         # Whoever appends to `instructions` directly leaves no name.
@@ -154,12 +144,7 @@ class SessionContext:
         ]
 
     def extend_tools(self, source_id: str, tools: Iterable[Any]) -> None:
-        """Add tools; they are marked with their source where they have a place for it.
-
-        Args:
-            source_id: Who adds them.
-            tools: Kernel tools, or functions.
-        """
+        """Add kernel tools or functions; those with a place for it are marked with their source."""
         new = list(tools)
         for tool in new:
             for place in ("additional_properties", "metadata"):
@@ -247,11 +232,4 @@ class ContextProvider:
         context: SessionContext,
         state: dict[str, Any],
     ) -> None:
-        """Look at what came of it; ``context.response`` is the answer.
-
-        Args:
-            agent: Whose run it was.
-            session: The session.
-            context: The run.
-            state: This provider's part of ``session.state``.
-        """
+        """Look at what came of it; ``context.response`` is the answer. See `before_run`."""

@@ -32,12 +32,7 @@ class ProviderRuns:
     async def before(
         self, provider: ContextProvider, session: AgentSession, context: SessionContext
     ) -> None:
-        """Let one provider add to a run.
-
-        Raises:
-            Exception: What the provider raised.
-            TimeoutError: It took too long.
-        """
+        """Let one provider add to a run; raises what it raises, and ``TimeoutError``."""
         await self._call(provider.before_run, provider, session, context)
 
     async def after(
@@ -46,11 +41,7 @@ class ProviderRuns:
         session: AgentSession,
         context: SessionContext,
     ) -> list[ContextSourceError]:
-        """Let all providers look at an answer, the last one first.
-
-        Returns:
-            What went wrong; the others ran all the same.
-        """
+        """Let all providers look at an answer, the last one first; returns what went wrong."""
         errors: list[ContextSourceError] = []
         for provider in reversed(providers):
             try:
@@ -107,9 +98,7 @@ def loading_histories(providers: Iterable[ContextProvider]) -> list[HistoryProvi
 def runs_before(provider: ContextProvider, *, service: bool) -> bool:
     """Whether a provider's `before_run` is called.
 
-    Args:
-        provider: The provider.
-        service: Whether the model's service keeps the history: loading one would send it twice.
+    Where the model's service keeps the history, loading one would send it twice.
     """
     if not isinstance(provider, HistoryProvider):
         return True
@@ -175,12 +164,8 @@ def before_run(
 ) -> Callable[[Hook], Hook]:
     """Call the decorated function before every run of an agent.
 
-    Args:
-        agent: Whose runs.
-        source_id: Name of the source. Functions of one name share their part of the state.
-
-    Returns:
-        The decorator; the function takes ``(agent, session, context, state)`` and may be async.
+    It takes ``(agent, session, context, state)`` and may be async. Functions with one
+    ``source_id`` share their part of the state.
     """
 
     def decorate(function: Hook) -> Hook:

@@ -98,9 +98,7 @@ class RedisHistoryProvider(HistoryProvider):
     async def get_messages(
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: Any
     ) -> list[Message]:
-        """Return the messages in the session's list.
-
-        Results whose call was cut off by ``max_messages`` are left out.
+        """Return the messages in the session's list, but results whose call was cut off.
 
         Raises:
             HistoryUnavailableError: The server can't be reached.
@@ -135,11 +133,7 @@ class RedisHistoryProvider(HistoryProvider):
             del state[_UNSAVED]
 
     async def clear(self, session_id: str | None) -> None:
-        """Delete a session's list.
-
-        Raises:
-            HistoryUnavailableError: The server can't be reached.
-        """
+        """Delete a session's list; raises `HistoryUnavailableError`."""
         await self._ask(lambda redis: redis.delete(self.key(session_id)))
 
     async def aclose(self) -> None:

@@ -101,10 +101,6 @@ class ResponseStream:
     Nothing happens before the first update is asked for. The run ends properly, with the
     providers' `after_run`, once the updates were read to the end; closing the iterator before
     that cancels it.
-
-    Args:
-        start: Runs the agent; gets where updates go.
-        finish: Runs the providers after it.
     """
 
     def __init__(

@@ -179,12 +179,10 @@ def encode_state(value: Any) -> Any:
 def decode_state(value: Any, path: str = "state") -> Any:
     """Return the state that `encode_state` wrote.
 
-    Args:
-        value: Plain data. A mapping becomes an object only if its ``type`` is registered.
-        path: Where in the state it is, for the message.
+    A mapping becomes an object only if its ``type`` is registered.
 
     Raises:
-        ValueError: An object can't be decoded.
+        ValueError: An object can't be decoded; the message says which, by its ``path``.
     """
     if isinstance(value, Mapping):
         registered = _BY_ID.get(kind) if isinstance(kind := value.get("type"), str) else None

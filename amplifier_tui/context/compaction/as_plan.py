@@ -26,10 +26,6 @@ class StrategyPlanner:
     The strategy works on copies. What it excludes is left out, whole groups only and never a
     system message or the user's first or last one; what it puts in becomes a summary. If that is
     not enough for the window, the built-in plan goes on from there.
-
-    Args:
-        strategy: Decides.
-        tokenizer: Counts for the strategy; an estimate by default.
     """
 
     def __init__(

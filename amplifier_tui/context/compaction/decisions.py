@@ -26,10 +26,10 @@ class ModelDecisions:
 
     Attributes:
         rows: By key of the row.
-        resume_at: Tokens above which to compact again, where the target could not be reached; 0
-            for the budget's own trigger.
+        resume_at: Tokens above which to compact again after the target was missed; 0 for the
+            budget's trigger.
         warned: Whether the user was told that compaction is at its end.
-        summaries: What stands for rows, because a strategy put it there.
+        summaries: What a strategy put in the place of rows.
     """
 
     rows: Mapping[str, Decision] = field(default_factory=dict)
@@ -58,8 +58,7 @@ class Summary:
         keys: Keys of the rows it stands for.
         instructions: What the user wanted kept; may be empty.
         at: When it was written, ISO 8601 in UTC.
-        role: Who says it, where a rule made it; empty where the model wrote it on request, and
-            then it is labelled.
+        role: Who says it, where a rule made it; empty where the model did, and it is labelled.
     """
 
     summary_id: str

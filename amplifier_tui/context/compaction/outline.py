@@ -37,12 +37,7 @@ GroupKind = Literal["system", "user", "assistant_text", "tool_call"]
 
 @dataclass(slots=True)
 class Group:
-    """Rows that are kept or left out together.
-
-    Attributes:
-        kind: "tool_call" is an answer with tool calls and their results.
-        rows: Positions of its rows, ascending.
-    """
+    """Rows that are kept or left out together, by position; a "tool_call" with its results."""
 
     kind: GroupKind
     rows: list[int] = field(default_factory=list)
@@ -139,13 +134,9 @@ class Finished:
     def add(
         self, group: Group, entries: Sequence[Entry], sizes: Sequence[int], settled: Settled
     ) -> None:
-        """Add a group of rows.
+        """Add a group of rows of a conversation.
 
-        Args:
-            group: The group.
-            entries: The conversation.
-            sizes: The tokens of its rows under the decisions.
-            settled: What was decided, and what stays whole.
+        ``sizes`` are the tokens of its rows under the decisions of ``settled``.
         """
         decided, rows = settled.decisions.get, group.rows
         first = not self.has_own and any(entries[row].own for row in rows)
@@ -177,11 +168,9 @@ class Settled:
 
     It grows by whole turns, so that a request costs what is new in it and not what was said before.
 
-    Args:
+    Attributes:
         decisions: By key, what was decided about rows.
         protected: Keys of rows that stay whole.
-
-    Attributes:
         entries: The rows.
         sizes: Their tokens under the decisions.
         total: The sum of the sizes.
@@ -213,11 +202,7 @@ class Settled:
     ) -> Settled:
         """Return this, with the turns that ended since, or a new one where the past is another.
 
-        Args:
-            entries: The conversation.
-            until: How many of its rows are of finished turns.
-            decisions: By key, what was decided about rows.
-            protected: Keys of rows that stay whole.
+        The first ``until`` entries of the conversation are of finished turns.
         """
         same = self.decisions is decisions or not (self.decisions or decisions)
         known = self
@@ -272,11 +257,6 @@ class Settled:
 
 class Outline:
     """The rows of a conversation by what may be done to them.
-
-    Args:
-        entries: The conversation.
-        settled: What is known of its first rows already.
-        sizes: The tokens of the rows under the decisions.
 
     Attributes:
         finished: Rows of the turns before this one.

@@ -64,15 +64,13 @@ class Plan:
 
     Attributes:
         actions: What is new in it, in the order of the rows.
-        decisions: By key, everything that is decided now, what was decided before included.
+        decisions: By key, everything that is decided now, old and new.
         before: Tokens of the request without the new actions.
         after: Tokens with them.
-        floor: Tokens that stay however often it is compacted, as long as they fit the window; 0
-            where there was nothing to plan.
+        floor: Tokens that stay however often it is compacted; 0 where there was nothing to plan.
         reason: Why it is as it is.
         level: Strongest measure that was taken, 0 to 4; see the module's docstring.
-        biggest: Where it can't go further, the source that takes most of what stays, and its
-            tokens.
+        biggest: At the end of compaction, the source that takes most of what stays, and its tokens.
         summaries: What comes in the place of rows.
     """
 
@@ -177,11 +175,6 @@ def project(
     """Return the messages as the decisions leave them; none of them is changed.
 
     One line stands where the first row was left out.
-
-    Args:
-        entries: The request's rows.
-        decisions: By key, what was decided.
-        settled: The finished turns under these decisions, where they are known.
     """
     view: list[Row] = list(settled.view) if settled is not None else []
     marked = settled is not None and settled.marked

@@ -13,15 +13,9 @@ _IMAGES: Final = ("image", "image_url", "input_image")
 
 
 def shortened(message: Mapping[str, Any], keep: int) -> Mapping[str, Any]:
-    """Return a message whose texts have about ``keep`` characters at most.
+    """Return a message whose texts keep about ``keep`` characters of both ends; the same if short.
 
-    Args:
-        message: The message; it is not changed.
-        keep: Characters to keep of each text, from both ends.
-
-    Returns:
-        The same message if it is that short already. Images give way to a line of text; calls
-        and reasoning stay as they are.
+    Images give way to a line of text; calls and reasoning stay as they are.
     """
     content = message.get("content")
     if content is None:

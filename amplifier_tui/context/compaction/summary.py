@@ -32,18 +32,15 @@ _WORDS: Final = 20_000
 
 
 async def summarize(view: ContextView, provider: Any, instructions: str = "") -> Plan:
-    """Let a summary stand for the earlier turns.
+    """Let a summary stand for the earlier turns; the ledger stays as it is.
 
     What it stands for are all rows before the current turn but the system's and the user's first
-    message; earlier summaries go into it. The ledger stays as it is.
+    message; earlier summaries go into it.
 
     Args:
         view: Whose requests get shorter.
         provider: The session's provider; it is asked once.
         instructions: What the user wants kept; may be empty.
-
-    Returns:
-        What was done.
 
     Raises:
         SummaryError: There is nothing to summarize, or the model wrote nothing usable.

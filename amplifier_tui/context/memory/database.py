@@ -86,11 +86,7 @@ def open_database(path: Path) -> tuple[sqlite3.Connection, str]:
 
 
 def set_aside(path: Path, why: str) -> str:
-    """Move a database aside with what belongs to it; returns what to tell the user.
-
-    Raises:
-        OSError: It can't be moved.
-    """
+    """Move a database aside with what belongs to it; returns what to tell the user."""
     aside = free_name(path, why.split()[0])
     path.rename(aside)
     for suffix in ("-wal", "-shm"):
@@ -178,12 +174,7 @@ def _make(connection: sqlite3.Connection) -> None:
 
 
 def memory_path(configured: str | None = None) -> Path:
-    """Return the file of memories.
-
-    Args:
-        configured: The file somebody wants, ``~`` for the user's home; None for
-            ``memory.sqlite3`` in the Amplifier home (``AMPLIFIER_HOME``, ``~/.amplifier``).
-    """
+    """Return the file of memories: ``configured``, or the one in the Amplifier home."""
     if configured:
         return Path(configured).expanduser()
     home = os.environ.get("AMPLIFIER_HOME") or "~/.amplifier"

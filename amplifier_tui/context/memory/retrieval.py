@@ -79,11 +79,7 @@ def bigrams(text: str) -> str:
 
 
 def match_expression(query: str) -> str:
-    """Return the FTS5 expression that finds what shares terms with a query.
-
-    Returns:
-        The expression; empty where the query has no terms.
-    """
+    """Return the FTS5 expression that finds what shares terms with a query; "" without terms."""
     if len(query) > 2 * _READ:
         query = f"{query[:_READ]} {query[-_READ:]}"
     words = [w for w in _WORD.findall(query.lower()) if len(w) > 1 and w not in _COMMON]

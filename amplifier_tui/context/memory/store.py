@@ -33,9 +33,6 @@ class MemoryStore:
 
     Everything runs in threads and raises `MemoryUnavailableError` where the database can't be
     used now.
-
-    Args:
-        path: The file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -53,19 +50,15 @@ class MemoryStore:
         return taken
 
     async def remember(self, text: str, *, scope: str = "", session_id: str = "") -> Memory:
-        """Keep something.
+        """Keep a text; returns the memory, the one there is if the scope has the same already.
 
         Args:
             text: What to keep; up to `LONGEST` characters.
             scope: Where it holds; "" for everywhere.
             session_id: The session it is from.
 
-        Returns:
-            The memory; the one there is, if the same is known for the scope already.
-
         Raises:
             ValueError: The text is empty or too long.
-            MemoryUnavailableError: See the class.
         """
         text = text.strip()
         if not text:
@@ -92,14 +85,7 @@ class MemoryStore:
         return await self._run(insert, create=True)
 
     async def forget(self, memory_id: int) -> bool:
-        """Delete a memory.
-
-        Returns:
-            Whether there was one.
-
-        Raises:
-            MemoryUnavailableError: See the class.
-        """
+        """Delete a memory; returns whether there was one."""
         if not 0 < memory_id <= _LARGEST:
             return False
 
@@ -112,15 +98,7 @@ class MemoryStore:
     async def list(
         self, *, scopes: Collection[str] | None = None, limit: int = 1_000
     ) -> list[Memory]:
-        """Return memories, the newest first.
-
-        Args:
-            scopes: Only those that hold there; None for all.
-            limit: How many at most.
-
-        Raises:
-            MemoryUnavailableError: See the class.
-        """
+        """Return memories that hold in the scopes, None for all of them; the newest first."""
         condition, values = _in_scopes(scopes)
 
         def select(connection: sqlite3.Connection) -> list[Memory]:
@@ -135,16 +113,7 @@ class MemoryStore:
     async def search(
         self, query: str, k: int, *, scopes: Collection[str] | None = None
     ) -> Sequence[Memory]:
-        """Return the memories that share most with a query, the best first.
-
-        Args:
-            query: What the user said.
-            k: How many at most.
-            scopes: Only those that hold there; None for all.
-
-        Raises:
-            MemoryUnavailableError: See the class.
-        """
+        """Return up to ``k`` memories that share most with a query, the best first; see `list`."""
         expression = match_expression(query)
         if not expression:
             return []

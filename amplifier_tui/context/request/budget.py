@@ -79,12 +79,7 @@ class BudgetPolicy:
     target: float = DEFAULT_TARGET
 
     def budget(self, token_budget: int | None = None, provider: Any | None = None) -> Budget:
-        """Return the budget of a request.
-
-        Args:
-            token_budget: An explicit limit; it wins.
-            provider: Whose window to fit otherwise, from ``get_info().defaults``.
-        """
+        """Return the budget of a request: ``token_budget``, else what the provider tells."""
         told, most = _told(provider), self.max_tokens
         if token_budget is not None:
             return self._made(told, max(0, token_budget), "explicit", told.window)

@@ -20,8 +20,7 @@ class LentTurn:
 
     Attributes:
         start: Ledger row the turn begins with.
-        context: What comes before the turn's own rows: what providers added, in their order, the
-            history among it.
+        context: What comes before the turn's own rows: the history and what providers added.
         past_rows: How many of them, from the first, are the first rows of the ledger.
         instructions: What providers add to the system prompt.
         history: Source id of the history.
@@ -66,8 +65,7 @@ class Frame:
     def shares(self, settled: Settled) -> tuple[SourceLine, ...]:
         """Return the estimated shares of the sources, in order.
 
-        Args:
-            settled: The finished turns, under the decisions that hold.
+        ``settled`` are the finished turns, under the decisions that hold.
         """
         shares, known = Shares(), settled.shares.copy()
         past, present = (known, Shares()) if self.start else (Shares(), known)
@@ -101,11 +99,7 @@ class Frame:
 
 
 class FrameMaker:
-    """Assembles requests of a ledger; finished turns are put right once and then kept.
-
-    Args:
-        ledger: The session's rows.
-    """
+    """Assembles requests of a ledger; finished turns are put right once and then kept."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -195,11 +189,9 @@ class _Shown:
     no_system: bool = False
 
     def of(self, rows: Sequence[Entry], told: set[str]) -> Sequence[Entry]:
-        """Return the rows, each summary where the first of its rows was.
+        """Return rows of the ledger, each summary where the first of its rows was.
 
-        Args:
-            rows: Rows of the ledger, or a part of them.
-            told: Ids of the summaries that stand in the rows before; those of these are added.
+        ``told`` are the ids of the summaries in the rows before; those of these are added.
         """
         if self.no_system:
             rows = [e for e in rows if e.role != "system" or e.provided or is_from_hook(e.message)]
@@ -219,12 +211,7 @@ class _Shown:
 
 
 def with_summaries(frame: Frame, summaries: Sequence[Summary]) -> Frame:
-    """Return a frame in which summaries stand for some of the rows.
-
-    Args:
-        frame: The frame; it is not changed.
-        summaries: What stands for which rows.
-    """
+    """Return a frame in which summaries stand for some of the rows."""
     if not summaries:
         return frame
     return replace(

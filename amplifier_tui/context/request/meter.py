@@ -18,13 +18,7 @@ _PLAUSIBLE: Final = (0.25, 4.0)
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A request that a provider counted.
-
-    Attributes:
-        usage: The provider's count.
-        estimate: Our estimate of the same request.
-        model: Key of the budget it was made under.
-    """
+    """A request that a provider counted, and our estimate of it; ``model`` is the budget's key."""
 
     usage: int
     estimate: int
@@ -55,13 +49,9 @@ class Meter:
         self._sent = (estimate, model)
 
     def counted(self, usage: Any) -> bool:
-        """Take a response's usage.
+        """Take a response's usage; returns whether it is the count of the request that went out.
 
-        Args:
-            usage: A mapping with ``input_tokens``; those read from a cache are among them.
-
-        Returns:
-            Whether it is the count of the request that went out.
+        ``input_tokens`` are all of the request, those read from a cache among them.
         """
         tokens = usage.get("input_tokens") if isinstance(usage, Mapping) else None
         if self._sent is None or not isinstance(tokens, int) or tokens <= 0:
@@ -130,9 +120,6 @@ class UsageWatch:
 
     It also sees what hooks add to a single request, which is in no ledger, so that the report can
     name it.
-
-    Args:
-        meter: Whose estimates.
     """
 
     def __init__(self, meter: Meter) -> None:
@@ -140,15 +127,7 @@ class UsageWatch:
         self._waiting: dict[str, int] = {}
 
     def register(self, hooks: Any, name: str) -> Callable[[], None]:
-        """Listen to a session.
-
-        Args:
-            hooks: Its hook registry.
-            name: Name of the module, for the log.
-
-        Returns:
-            A function that ends it.
-        """
+        """Listen to a session for the module ``name``; returns a function that ends it."""
         ends = [
             hooks.register(events.LLM_RESPONSE, self._on_response, name=name),
             hooks.register(events.PROVIDER_RESPONSE, self._on_response, name=name),

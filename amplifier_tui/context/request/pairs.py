@@ -15,14 +15,7 @@ def repaired(entries: Sequence[Entry], tool_names: Mapping[str, str]) -> Sequenc
     """Return the entries with every call followed by its results, and no other results.
 
     A missing result is made up, a result that is somewhere else is moved behind its call, and a
-    result without a call is told as text.
-
-    Args:
-        entries: The conversation.
-        tool_names: Tool names by call id.
-
-    Returns:
-        The very same sequence where nothing is wrong.
+    result without a call is told as text. Where nothing is wrong it is the very same sequence.
     """
     if _is_paired(entries):
         return entries

@@ -79,12 +79,7 @@ CONTEXT_EVENTS: Final = (
 
 
 class ContextEvents:
-    """Emits a context's events.
-
-    Args:
-        hooks: The hook registry; None for nobody.
-        source: Name of the context module, for messages to the user.
-    """
+    """Emits a context's events to ``hooks``, None for nobody; ``source`` is the module's name."""
 
     def __init__(self, hooks: Any | None, source: str) -> None:
         self._hooks = hooks
@@ -93,14 +88,7 @@ class ContextEvents:
     async def compaction(
         self, plan: Plan, budget: Budget, messages_before: int, messages_after: int
     ) -> None:
-        """Tell of a compaction: before, after, and what it did.
-
-        Args:
-            plan: What was done.
-            budget: For what.
-            messages_before: How many messages the request would have had.
-            messages_after: How many it has.
-        """
+        """Tell of a compaction, with the number of messages before and after it."""
         await self._emit(
             events.CONTEXT_PRE_COMPACT,
             {"message_count": messages_before, "token_count": plan.before},

@@ -89,12 +89,7 @@ class Shares:
 
 
 def fitted(lines: Sequence[SourceLine], total: int) -> tuple[SourceLine, ...]:
-    """Make lines sum to a total: what is missing is unattributed, what is too much is scaled.
-
-    Args:
-        lines: Estimated shares.
-        total: What they are to sum to.
-    """
+    """Make lines sum to a total: what is missing is unattributed, what is too much is scaled."""
     estimated = sum(line.tokens for line in lines)
     if total > estimated:
         return (*lines, SourceLine(UNATTRIBUTED, 0, total - estimated))

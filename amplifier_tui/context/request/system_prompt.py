@@ -31,12 +31,7 @@ _FILE_BLOCK: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class AttributedPrompt:
-    """A system prompt.
-
-    Attributes:
-        text: What the model gets.
-        parts: Who wrote what of it, in order.
-    """
+    """What the model gets as system prompt, and who wrote what of it, in order."""
 
     text: str = ""
     parts: tuple[Part, ...] = ()
@@ -82,18 +77,13 @@ class SystemPrompt:
         self._last = None
 
     async def known(self) -> AttributedPrompt:
-        """Return the prompt as it was made last; it is made where it never was.
-
-        Raises:
-            Exception: What the factory raised.
-        """
+        """Return the prompt as it was made last; it is made where it never was."""
         return self._last if self._last is not None else await self.make()
 
     async def make(self) -> AttributedPrompt:
         """Make the prompt anew; an empty one without a factory.
 
-        Raises:
-            Exception: What the factory raised, if it never worked before.
+        What the factory raises gets out only if it never worked before.
         """
         if self._factory is None:
             return AttributedPrompt()
@@ -119,11 +109,9 @@ async def _ask(factory: SystemPromptFactory) -> AttributedPrompt:
 
 
 def split_prompt(prompt: str) -> list[Part]:
-    """Split a prompt on its ``<context_file paths="…">`` blocks.
+    """Split a prompt on its ``<context_file paths="…">`` blocks; the texts together are the prompt.
 
-    Returns:
-        ``system`` with what is no file, ``file:<path or mention>`` with each block. The texts
-        joined by nothing are the prompt.
+    The source of a block is ``file:<path or mention>``, that of the rest ``system``.
     """
     parts: list[Part] = []
     end = 0
@@ -157,11 +145,9 @@ def join_parts(parts: Iterable[Part]) -> str:
 
 
 def tool_schema_tokens(tools: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
-    """Measure what the model is told about the tools.
+    """Return how many tools each source offers, and the tokens of what the model is told of them.
 
-    Returns:
-        By source, ``tools:<module>`` or the provider that added it: how many tools, and their
-        tokens.
+    The sources are ``tools:<module>``, or the provider that added a tool.
     """
     sizes: dict[str, tuple[int, int]] = {}
     for name, tool in tools.items():

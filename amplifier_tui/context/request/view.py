@@ -112,24 +112,16 @@ class ContextView:
         return self._projected(frame, made.decisions)
 
     async def preview(self, provider: Any | None = None) -> Plan:
-        """Return what a compaction would do now; nothing changes.
+        """Return what a compaction for a provider's window would do now; nothing changes.
 
-        Args:
-            provider: For whose window; None for that of the last request.
+        Without a provider it is the window of the last request, here and in the methods below.
         """
         budget = self._policy.budget(None, provider or self._provider)
         decided = self.decisions.peek(budget.key)
         return await self._plan(await self.frame(decided), budget, decided, force=True)
 
     async def compact(self, provider: Any | None = None) -> Plan:
-        """Compact now, whether or not the trigger is reached; the ledger stays as it is.
-
-        Args:
-            provider: For whose window; None for that of the last request.
-
-        Returns:
-            What was done.
-        """
+        """Compact now, whether or not the trigger is reached; the ledger stays as it is."""
         budget = self._policy.budget(None, provider or self._provider)
         decided = self.decisions.of(budget.key)
         frame = await self.frame(decided)
@@ -141,9 +133,6 @@ class ContextView:
         """Return the budget of the next request by source.
 
         The system prompt is taken as it was in the last request: this is asked often.
-
-        Args:
-            provider: For whose window; None for that of the last request.
         """
         budget = self._policy.budget(None, provider or self._provider)
         decided = self.decisions.peek(budget.key)
@@ -188,21 +177,11 @@ class ContextView:
         return self._frames.make(prompt, self.lent, tools, summaries)
 
     def budget(self, provider: Any | None = None) -> Budget:
-        """Return the budget of the next request.
-
-        Args:
-            provider: For whose window; None for that of the last request.
-        """
+        """Return the budget of the next request."""
         return self._policy.budget(None, provider or self._provider)
 
     async def announce(self, made: Plan, before: int, after: int) -> None:
-        """Tell of a compaction that was made elsewhere.
-
-        Args:
-            made: What was done.
-            before: Messages of the request before it.
-            after: Messages of the request after it.
-        """
+        """Tell of a compaction made elsewhere, with the number of messages before and after it."""
         budget = self.budget()
         await self.events.compaction(self._as_counted(made, budget), budget, before, after)
 

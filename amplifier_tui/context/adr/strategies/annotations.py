@@ -68,14 +68,7 @@ _BASIS = "basis"
 
 @dataclass(frozen=True, slots=True)
 class MessageGroup:
-    """Messages that are kept or left out together.
-
-    Attributes:
-        group_id: Its id.
-        kind: What it is.
-        messages: Its messages in order.
-        tokens: Their tokens.
-    """
+    """Messages that are kept or left out together, and their tokens."""
 
     group_id: str
     kind: GroupKind
@@ -93,12 +86,8 @@ def annotate_message_groups(
 ) -> list[MessageGroup]:
     """Mark every message with its group, and return the groups in order.
 
-    A call, its results wherever they are, and the reasoning right before it are one group.
-
-    Args:
-        messages: A conversation, excluded messages included.
-        tokenizer: Counts tokens; an estimate by default. A count that was made with the same
-            one is not made again.
+    A call, its results wherever they are, and the reasoning right before it are one group. Tokens
+    that the same tokenizer counted are not counted again.
     """
     counter = tokenizer or CharacterEstimatorTokenizer()
     basis = f"{type(counter).__module__}.{type(counter).__qualname__}"

@@ -45,10 +45,7 @@ class CompactionProvider(ContextProvider):
     async def before_run(
         self, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
     ) -> None:
-        """Leave out of this run's context what the strategy excludes.
-
-        A summary it adds counts as said by the source before it.
-        """
+        """Leave out what the strategy excludes; a summary counts as said by whom it follows."""
         if self._before is None:
             return
         messages = context.get_messages()

@@ -36,14 +36,7 @@ class CompactionStrategy(Protocol):
     """Decides what the model no longer gets."""
 
     async def __call__(self, messages: list[Message]) -> bool:
-        """Mark messages as excluded.
-
-        Args:
-            messages: A conversation; changed in place.
-
-        Returns:
-            Whether anything changed.
-        """
+        """Mark messages of the list as excluded; returns whether anything changed."""
         ...
 
 
@@ -52,13 +45,7 @@ async def apply_compaction(
     strategy: CompactionStrategy,
     tokenizer: TokenizerProtocol | None = None,
 ) -> list[Message]:
-    """Run a strategy and return what the model gets.
-
-    Args:
-        messages: A conversation; changed in place.
-        strategy: Decides.
-        tokenizer: Counts tokens; an estimate by default.
-    """
+    """Run a strategy on a conversation, in place, and return what the model gets."""
     annotate_message_groups(messages, tokenizer)
     await strategy(messages)
     return included_messages(messages)
