@@ -12,25 +12,22 @@ __getattr__, __dir__, __all__ = lazy_names(
         ".base.tool_calls": "tool_names_of",
         "adr.agent": "ChatAgent",
         "adr.agent_tools": "FunctionTool",
-        "adr.content": "Content",
-        "adr.file_history": "FileHistoryProvider",
-        "adr.history": "HistoryProvider InMemoryHistoryProvider",
-        "adr.message": "ChatMessage Message",
-        "adr.provider": "ContextProvider SessionContext",
-        "adr.provider_runs": "after_run before_run",
-        "adr.redis_history": "RedisHistoryProvider",
-        "adr.response": "AgentResponse AgentResponseUpdate ChatResponse ResponseStream",
-        "adr.session": "AgentSession register_state_type",
-        "adr.strategies.annotations": """
+        "adr.groups": """
             CharacterEstimatorTokenizer EXCLUDED_KEY EXCLUDE_REASON_KEY
             GROUP_ANNOTATION_KEY GROUP_HAS_REASONING_KEY GROUP_ID_KEY GROUP_INDEX_KEY
             GROUP_KIND_KEY GROUP_TOKEN_COUNT_KEY SUMMARIZED_BY_SUMMARY_ID_KEY
             SUMMARY_OF_GROUP_IDS_KEY SUMMARY_OF_MESSAGE_IDS_KEY TokenizerProtocol
             annotate_message_groups included_messages included_token_count
         """,
-        "adr.strategies.provider": "CompactionProvider",
-        "adr.strategies.strategies": """
-            CompactionStrategy ContextWindowCompactionStrategy
+        "adr.history": "FileHistoryProvider HistoryProvider InMemoryHistoryProvider",
+        "adr.message": "ChatMessage Content Message",
+        "adr.provider": "ContextProvider SessionContext",
+        "adr.provider_runs": "after_run before_run",
+        "adr.redis_history": "RedisHistoryProvider",
+        "adr.response": "AgentResponse AgentResponseUpdate ChatResponse ResponseStream",
+        "adr.session": "AgentSession register_state_type",
+        "adr.strategies": """
+            CompactionProvider CompactionStrategy ContextWindowCompactionStrategy
             SelectiveToolCallCompactionStrategy SlidingWindowStrategy
             TokenBudgetComposedStrategy ToolResultCompactionStrategy TruncationStrategy
             apply_compaction

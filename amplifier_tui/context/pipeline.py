@@ -19,7 +19,6 @@ from amplifier_tui.context.adr.provider_runs import (
     ProviderRuns,
     loading_histories,
     runs_before,
-    source_error,
     warn_of_histories,
 )
 from amplifier_tui.context.adr.session import AgentSession
@@ -83,7 +82,6 @@ class ContextPipeline:
         self.id = self.session.session_id
         self._history = LedgerHistory(manager.ledger)
         self._runs = ProviderRuns(self, timeout)
-        self._timeout = timeout
         self._tools = tools
         self._events = ContextEvents(hooks, name)
         self._turn: ProviderTurn | None = None
@@ -266,7 +264,7 @@ class ContextPipeline:
                 await self._runs.before(self._history, self.session, turn.context)
         except Exception as error:
             await self._tell_notices(turn.context)
-            raise source_error(provider, "before_run", error, self._timeout) from error
+            raise self._runs.named(provider, "before_run", error) from error
 
     def _tell_gone(self, error: HistoryUnavailableError, context: SessionContext) -> None:
         """Tell the user that a store is gone, once until it is back."""

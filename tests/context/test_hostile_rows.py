@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_tui.context.adr.file_history import FileHistoryProvider
+from amplifier_tui.context.adr.history import FileHistoryProvider
 from amplifier_tui.context.adr.message import Message
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.manager import SessionContextManager

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.context.adr.strategies.strategies import SlidingWindowStrategy
+from amplifier_tui.context.adr.strategies import SlidingWindowStrategy
 from amplifier_tui.context.compaction.as_plan import StrategyPlanner
 from amplifier_tui.context.compaction.outline import MARKER
 from amplifier_tui.context.manager import SessionContextManager

@@ -2,13 +2,14 @@ import warnings
 
 import pytest
 
-from amplifier_tui.context.adr.file_history import FileHistoryProvider
-from amplifier_tui.context.adr.history import InMemoryHistoryProvider
+from amplifier_tui.context.adr.history import FileHistoryProvider, InMemoryHistoryProvider
 from amplifier_tui.context.adr.message import Message
 from amplifier_tui.context.adr.provider_runs import before_run
 from amplifier_tui.context.adr.session import AgentSession
-from amplifier_tui.context.adr.strategies.provider import CompactionProvider
-from amplifier_tui.context.adr.strategies.strategies import SelectiveToolCallCompactionStrategy
+from amplifier_tui.context.adr.strategies import (
+    CompactionProvider,
+    SelectiveToolCallCompactionStrategy,
+)
 from amplifier_tui.context.errors import HistoryUnavailableError, SummaryError
 from amplifier_tui.context.request.budget import BudgetPolicy
 from amplifier_tui.kernel.llm_errors import ContextLengthError

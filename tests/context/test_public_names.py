@@ -3,8 +3,11 @@ import inspect
 import pytest
 
 import amplifier_tui.context as context
-from amplifier_tui.context.adr.file_history import FileHistoryProvider
-from amplifier_tui.context.adr.history import HistoryProvider, InMemoryHistoryProvider
+from amplifier_tui.context.adr.history import (
+    FileHistoryProvider,
+    HistoryProvider,
+    InMemoryHistoryProvider,
+)
 from amplifier_tui.context.adr.provider import ContextProvider, SessionContext
 from amplifier_tui.context.adr.redis_history import RedisHistoryProvider
 from amplifier_tui.context.memory.provider import SqliteMemoryProvider

@@ -18,7 +18,7 @@ from amplifier_tui.context.adr.provider_runs import (
 )
 from amplifier_tui.context.adr.response import AgentResponse, ResponseStream, Sink
 from amplifier_tui.context.adr.session import AgentSession
-from amplifier_tui.context.adr.strategies.strategies import CompactionStrategy
+from amplifier_tui.context.adr.strategies import CompactionStrategy
 
 Input = str | Message | Sequence[str | Message]
 
@@ -71,7 +71,7 @@ class ChatAgent:
         self._default_options = dict(default_options or {})
         self._strategy = compaction_strategy
         self._max_iterations = max_iterations
-        self._hooks = hooks if hooks is not None else _hooks_of(chat_client)
+        self._hooks = hooks or getattr(getattr(chat_client, "coordinator", None), "hooks", None)
         self._runs = ProviderRuns(self, provider_timeout)
         self._default_history = InMemoryHistoryProvider()
         self._warned = False
@@ -251,8 +251,3 @@ class _Run:
         errors = await self.agent._runs.after(self._providers, self._session, self._context)
         if errors:
             answer.additional_properties["context_errors"] = errors
-
-
-def _hooks_of(client: Any) -> Any | None:
-    coordinator = getattr(client, "coordinator", None)
-    return getattr(coordinator, "hooks", None)

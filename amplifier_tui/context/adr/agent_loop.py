@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from amplifier_tui.context.adr.agent_tools import run_call, tool_specs
-from amplifier_tui.context.adr.content import CALL, Content
-from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.message import CALL, Content, Message
 from amplifier_tui.context.adr.response import (
     AgentResponse,
     AgentResponseUpdate,
     ChatResponse,
     Sink,
 )
-from amplifier_tui.context.adr.strategies.strategies import CompactionStrategy, apply_compaction
+from amplifier_tui.context.adr.strategies import CompactionStrategy, apply_compaction
 from amplifier_tui.kernel.message_models import ChatRequest, ToolCall
 from amplifier_tui.kernel.message_models import Message as KernelMessage
 from amplifier_tui.kernel.utils.conversation import sendable_message

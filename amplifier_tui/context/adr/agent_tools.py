@@ -7,9 +7,9 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from amplifier_tui.base.python import awaited
 from amplifier_tui.base.tool_calls import tool_spec
-from amplifier_tui.context.adr.content import Content
-from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.message import Content, Message
 from amplifier_tui.kernel.message_models import ToolCall, ToolSpec
 from amplifier_tui.kernel.models import ToolResult
 
@@ -57,8 +57,7 @@ class FunctionTool:
 
     async def execute(self, input: dict[str, Any]) -> ToolResult:
         """Call the function."""
-        outcome = self._function(**input)
-        return ToolResult(output=await outcome if inspect.isawaitable(outcome) else outcome)
+        return ToolResult(output=await awaited(self._function(**input)))
 
 
 def named_tools(*given: Iterable[Any] | None) -> dict[str, Any]:

@@ -1,11 +1,152 @@
 """The message of ADR 0016, and the way to and from the kernel's."""
 
+import copy
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
 
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.base.tool_calls import read_call
-from amplifier_tui.context.adr.content import CALL, RESULT, TEXT, Content
+
+TEXT: Final = "text"
+REASONING: Final = "text_reasoning"
+CALL: Final = "function_call"
+RESULT: Final = "function_result"
+
+_OPTIONAL: Final = ("text", "call_id", "name", "arguments", "result")
+
+# Kind of content, the kernel's block type, and the block's keys by field.
+_BLOCKS: Final[dict[str, tuple[str, dict[str, str]]]] = {
+    TEXT: ("text", {"text": "text"}),
+    REASONING: ("thinking", {"text": "thinking"}),
+    CALL: ("tool_call", {"call_id": "id", "name": "name", "arguments": "input"}),
+    RESULT: ("tool_result", {"call_id": "tool_call_id", "result": "output"}),
+}
+_KINDS: Final = {block: kind for kind, (block, _) in _BLOCKS.items()}
+
+
+@dataclass
+class Content:
+    """One piece of a message.
+
+    Args:
+        type: "text", "text_reasoning", "function_call", "function_result", or the type of a
+            kernel block that has no kind of its own here, such as "image".
+        text: What is said.
+        call_id: Id of the call this is, or is the result of.
+        name: The tool's name.
+        arguments: The call's arguments: an object, or its JSON.
+        result: What came of the call.
+        additional_properties: Everything else, such as a signature; it survives the round trip.
+    """
+
+    type: str
+    text: str | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: dict[str, Any] | str | None = None
+    result: Any = None
+    additional_properties: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Return words."""
+        return cls(TEXT, text=text)
+
+    @classmethod
+    def from_text_reasoning(cls, text: str) -> Self:
+        """Return reasoning."""
+        return cls(REASONING, text=text)
+
+    @classmethod
+    def from_function_call(
+        cls, call_id: str, name: str, *, arguments: dict[str, Any] | str | None = None
+    ) -> Self:
+        """Return a tool call."""
+        return cls(CALL, call_id=call_id, name=name, arguments=arguments)
+
+    @classmethod
+    def from_function_result(cls, call_id: str, *, result: Any = None) -> Self:
+        """Return the result of a tool call."""
+        return cls(RESULT, call_id=call_id, result=result)
+
+    @property
+    def parsed_arguments(self) -> dict[str, Any]:
+        """The arguments as an object; empty where they are none."""
+        if isinstance(self.arguments, Mapping):
+            return dict(self.arguments)
+        try:
+            value = json.loads(self.arguments or "{}")
+        except (ValueError, RecursionError):
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-native data, as far as the result is."""
+        data: dict[str, Any] = {"type": self.type}
+        for name in _OPTIONAL:
+            value = getattr(self, name)
+            if value is not None:
+                data[name] = copy_plain(value)
+        if self.additional_properties:
+            data["additional_properties"] = copy_plain(self.additional_properties)
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the content that `to_dict` wrote; unknown fields become additional ones.
+
+        Raises:
+            ValueError: It is no content.
+        """
+        if not isinstance(data, Mapping):
+            raise ValueError(f"A content must be an object, not {type(data).__name__}")
+        given = dict(data)
+        kind = str(given.pop("type", TEXT))
+        extra = given.pop("additional_properties", None)
+        extra = extra if isinstance(extra, Mapping) else {}
+        known = {name: _as_field(name, given.pop(name)) for name in _OPTIONAL if name in given}
+        return cls(kind, **known, additional_properties=copy_plain({**extra, **given}))
+
+    @classmethod
+    def from_block(cls, block: Any) -> Self:
+        """Return the content of a kernel block."""
+        if not isinstance(block, Mapping):
+            return cls(TEXT, text=str(block))
+        rest = dict(block)
+        block_type = str(rest.pop("type", "text"))
+        kind = _KINDS.get(block_type)
+        if kind is None:
+            return cls(block_type, additional_properties=copy_plain(rest))
+        fields = {
+            name: _as_field(name, copy_plain(rest.pop(key)))
+            for name, key in _BLOCKS[kind][1].items()
+            if key in rest
+        }
+        return cls(kind, **fields, additional_properties=copy_plain(rest))
+
+    def to_block(self) -> dict[str, Any]:
+        """Return the kernel block."""
+        found = _BLOCKS.get(self.type)
+        if found is None:
+            return {"type": self.type, **copy_plain(self.additional_properties)}
+        block_type, keys = found
+        block: dict[str, Any] = {"type": block_type}
+        for name, key in keys.items():
+            value = self.parsed_arguments if name == "arguments" else getattr(self, name)
+            block[key] = copy_plain(value)
+        return {**block, **copy_plain(self.additional_properties)}
+
+
+def _as_field(name: str, value: Any) -> Any:
+    """The value of a field; what must be a text and is none becomes one."""
+    if name in ("text", "call_id", "name"):
+        return value if value is None or isinstance(value, str) else str(value)
+    if name == "arguments" and not isinstance(value, Mapping | str):
+        return None
+    return value
+
 
 ContentLike = str | Content | Mapping[str, Any]
 
@@ -86,16 +227,14 @@ class Message:
     @property
     def is_as_loaded(self) -> bool:
         """Whether it came from the kernel and says what it said there."""
-        return self._row is not None and self._is_unchanged(self._row)
+        return self._row is not None and (
+            self._contents is None or self._contents == row_contents(self._row)
+        )
 
     def copy(self) -> Self:
         """Return a copy that shares the contents but not its additional properties."""
-        other = type(self).__new__(type(self))
-        other.role = self.role
-        other.author_name = self.author_name
-        other.message_id = self.message_id
+        other = copy.copy(self)
         other.additional_properties = dict(self.additional_properties)
-        other._row = self._row
         other._contents = None if self._contents is None else list(self._contents)
         return other
 
@@ -156,7 +295,7 @@ class Message:
 
     def to_kernel(self) -> dict[str, Any]:
         """Return the kernel's message; what came from there unchanged goes back as it was."""
-        if self._row is not None and self._is_unchanged(self._row):
+        if self.is_as_loaded:
             row: dict[str, Any] = copy_plain(self._row)
             row["role"] = self.role
         else:
@@ -178,9 +317,6 @@ class Message:
 
     def __repr__(self) -> str:
         return f"Message(role={self.role!r}, text={self.text[:60]!r})"
-
-    def _is_unchanged(self, row: Mapping[str, Any]) -> bool:
-        return self._contents is None or self._contents == row_contents(row)
 
     def _written(self) -> dict[str, Any]:
         contents = self.contents
@@ -224,14 +360,10 @@ def row_contents(row: Mapping[str, Any]) -> list[Content]:
     calls = row.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, Mapping) and str(call.get("id")) not in known:
-            contents.append(_listed_call(call))
+            read = read_call(call)
+            given = copy_plain(read.given) if isinstance(read.given, str | Mapping) else None
+            contents.append(Content.from_function_call(read.call_id, read.name, arguments=given))
     return contents
-
-
-def _listed_call(call: Mapping[str, Any]) -> Content:
-    read = read_call(call)
-    given = read.given if isinstance(read.given, str | Mapping) else None
-    return Content.from_function_call(read.call_id, read.name, arguments=copy_plain(given))
 
 
 def _contents(given: ContentLike | Sequence[ContentLike] | None) -> list[Content]:

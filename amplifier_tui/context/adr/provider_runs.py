@@ -1,16 +1,17 @@
 """Running the hooks of an agent's providers: before in order, after in reverse."""
 
 import asyncio
-import inspect
 import logging
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
+from amplifier_tui.base.python import awaited
 from amplifier_tui.context.adr.history import HistoryProvider
 from amplifier_tui.context.adr.provider import ContextProvider, SessionContext
 from amplifier_tui.context.adr.session import AgentSession
 from amplifier_tui.context.errors import ContextSourceError, Phase
+from amplifier_tui.kernel.mounting.callbacks import missing_keywords
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ class ProviderRuns:
             try:
                 await self._call(provider.after_run, provider, session, context)
             except Exception as error:
-                errors.append(source_error(provider, "after_run", error, self._timeout))
+                errors.append(self.named(provider, "after_run", error))
                 logger.warning("%s", errors[-1], exc_info=error)
         return errors
 
@@ -58,36 +59,24 @@ class ProviderRuns:
         session: AgentSession,
         context: SessionContext,
     ) -> None:
-        state = session.scoped_state(provider.source_id)
+        """Call a hook by keyword, or by position where its parameters have other names."""
+        given = (self._agent, session, context, session.scoped_state(provider.source_id))
         async with asyncio.timeout(self._timeout):
-            await call_hook(hook, self._agent, session, context, state)
+            if missing_keywords(hook, _ARGUMENTS):
+                await awaited(hook(*given))
+            else:
+                await awaited(hook(**dict(zip(_ARGUMENTS, given, strict=True))))
 
-
-async def call_hook(
-    hook: Callable[..., Any],
-    agent: Any,
-    session: AgentSession,
-    context: SessionContext,
-    state: dict[str, Any],
-) -> None:
-    """Call a hook by keyword, or by position where its parameters have other names."""
-    given = (agent, session, context, state)
-    outcome = (
-        hook(**dict(zip(_ARGUMENTS, given, strict=True))) if _takes_keywords(hook) else hook(*given)
-    )
-    if inspect.isawaitable(outcome):
-        await outcome
-
-
-def source_error(
-    provider: ContextProvider, phase: Phase, error: Exception, timeout: float | None
-) -> ContextSourceError:
-    """Return a provider's error with its name; a bare timeout gets words."""
-    if isinstance(error, ContextSourceError):
-        return error
-    if isinstance(error, TimeoutError) and not str(error):
-        error = TimeoutError(f"no answer within {timeout:g} s" if timeout else "timed out")
-    return ContextSourceError(provider.source_id, phase, error)
+    def named(
+        self, provider: ContextProvider, phase: Phase, error: Exception
+    ) -> ContextSourceError:
+        """Return a provider's error with its name; a bare timeout gets words."""
+        if isinstance(error, ContextSourceError):
+            return error
+        if isinstance(error, TimeoutError) and not str(error):
+            after = self._timeout
+            error = TimeoutError(f"no answer within {after:g} s" if after else "timed out")
+        return ContextSourceError(provider.source_id, phase, error)
 
 
 def loading_histories(providers: Iterable[ContextProvider]) -> list[HistoryProvider]:
@@ -138,16 +127,6 @@ def warn_of_histories(
         )
 
 
-def _takes_keywords(hook: Callable[..., Any]) -> bool:
-    try:
-        parameters = inspect.signature(hook).parameters
-    except (TypeError, ValueError):
-        return True
-    names = {name for name, p in parameters.items() if p.kind is not p.POSITIONAL_ONLY}
-    takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    return takes_all or names.issuperset(_ARGUMENTS)
-
-
 DEFAULT_SOURCE_ID = "decorated"
 
 Hook = TypeVar("Hook", bound=Callable[..., Any])
@@ -167,44 +146,19 @@ def before_run(
     It takes ``(agent, session, context, state)`` and may be async. Functions with one
     ``source_id`` share their part of the state.
     """
-
-    def decorate(function: Hook) -> Hook:
-        agent.context_providers.append(_FunctionProvider(source_id, before=function))
-        return function
-
-    return decorate
+    return _added(agent, source_id, "before_run")
 
 
 def after_run(agent: HasProviders, *, source_id: str = DEFAULT_SOURCE_ID) -> Callable[[Hook], Hook]:
     """Call the decorated function after every run of an agent; see `before_run`."""
+    return _added(agent, source_id, "after_run")
 
+
+def _added(agent: HasProviders, source_id: str, phase: Phase) -> Callable[[Hook], Hook]:
     def decorate(function: Hook) -> Hook:
-        agent.context_providers.append(_FunctionProvider(source_id, after=function))
+        provider = ContextProvider(source_id)
+        setattr(provider, phase, function)
+        agent.context_providers.append(provider)
         return function
 
     return decorate
-
-
-class _FunctionProvider(ContextProvider):
-    def __init__(
-        self,
-        source_id: str,
-        *,
-        before: Callable[..., Any] | None = None,
-        after: Callable[..., Any] | None = None,
-    ) -> None:
-        super().__init__(source_id)
-        self._before = before
-        self._after = after
-
-    async def before_run(
-        self, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
-    ) -> None:
-        if self._before is not None:
-            await call_hook(self._before, agent, session, context, state)
-
-    async def after_run(
-        self, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
-    ) -> None:
-        if self._after is not None:
-            await call_hook(self._after, agent, session, context, state)

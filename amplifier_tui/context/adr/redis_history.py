@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Unpack
 from uuid import uuid4
 
-from amplifier_tui.context.adr.content import RESULT
 from amplifier_tui.context.adr.history import HistoryFlags, HistoryProvider
-from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.message import RESULT, Message
 from amplifier_tui.context.errors import ContextError, HistoryUnavailableError
 
 if TYPE_CHECKING:

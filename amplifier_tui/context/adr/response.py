@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from amplifier_tui.context.adr.content import Content
-from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.message import Content, Message
 
 
 @dataclass

@@ -3,7 +3,8 @@
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from operator import methodcaller
+from typing import Any, Final, Self
 from uuid import uuid4
 
 from amplifier_tui.context.adr.message import Message
@@ -205,24 +206,20 @@ def _identity(cls: type) -> str:
     return named if isinstance(named, str) else cls.__name__.lower()
 
 
+_OWN_CODERS: Final = (
+    (methodcaller("to_dict"), "to_dict", "from_dict"),
+    (methodcaller("model_dump", mode="json"), "model_dump", "model_validate"),
+)
+
+
 def _own_coders(cls: type) -> tuple[Encoder, Decoder]:
-    for write, read in (("to_dict", "from_dict"), ("model_dump", "model_validate")):
+    for encode, write, read in _OWN_CODERS:
         if callable(getattr(cls, write, None)) and callable(getattr(cls, read, None)):
-            return _writer(write), getattr(cls, read)
+            return encode, getattr(cls, read)
     raise ValueError(
         f"{cls.__name__} has neither to_dict and from_dict nor model_dump and model_validate: "
         "give an encoder and a decoder"
     )
-
-
-def _writer(name: str) -> Encoder:
-    def encode(value: Any) -> Mapping[str, Any]:
-        data: Mapping[str, Any] = (
-            value.model_dump(mode="json") if name == "model_dump" else value.to_dict()
-        )
-        return data
-
-    return encode
 
 
 register_state_type(Message, type_id="message")

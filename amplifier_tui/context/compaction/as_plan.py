@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from uuid import uuid4
 
-from amplifier_tui.context.adr.message import Message
-from amplifier_tui.context.adr.strategies.annotations import (
+from amplifier_tui.context.adr.groups import (
     SUMMARIZED_BY_SUMMARY_ID_KEY,
     TokenizerProtocol,
     annotate_message_groups,
     is_excluded,
 )
-from amplifier_tui.context.adr.strategies.strategies import CompactionStrategy
+from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.strategies import CompactionStrategy
 from amplifier_tui.context.compaction.decisions import Summary
 from amplifier_tui.context.compaction.outline import group_entries
 from amplifier_tui.context.compaction.plan import Plan, PlanAction, Reason, plan

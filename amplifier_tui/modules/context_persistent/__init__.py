@@ -27,7 +27,7 @@ from pydantic import Field
 
 from amplifier_tui.base.config import PathText
 from amplifier_tui.base.jsonl import append_rows, read_rows, write_rows
-from amplifier_tui.context.adr.file_history import safe_name
+from amplifier_tui.context.adr.history import safe_name
 from amplifier_tui.context.ledger import check_message
 from amplifier_tui.context.manager import SessionContextManager, mount_context
 from amplifier_tui.context.request.budget import BudgetPolicy, BudgetSettings

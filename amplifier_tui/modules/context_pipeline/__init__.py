@@ -42,13 +42,12 @@ from typing import Any, ClassVar, Final
 from pydantic import Field
 
 from amplifier_tui.base.config import Seconds
-from amplifier_tui.context.adr.file_history import FileHistoryProvider
-from amplifier_tui.context.adr.history import InMemoryHistoryProvider
+from amplifier_tui.context.adr.groups import CharacterEstimatorTokenizer
+from amplifier_tui.context.adr.history import FileHistoryProvider, InMemoryHistoryProvider
 from amplifier_tui.context.adr.provider import ContextProvider
 from amplifier_tui.context.adr.redis_history import RedisHistoryProvider
 from amplifier_tui.context.adr.session import AgentSession
-from amplifier_tui.context.adr.strategies.annotations import CharacterEstimatorTokenizer
-from amplifier_tui.context.adr.strategies.strategies import (
+from amplifier_tui.context.adr.strategies import (
     CompactionStrategy,
     ContextWindowCompactionStrategy,
     SelectiveToolCallCompactionStrategy,

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from amplifier_tui.context.adr.agent import ChatAgent
-from amplifier_tui.context.adr.file_history import FileHistoryProvider
-from amplifier_tui.context.adr.history import InMemoryHistoryProvider
+from amplifier_tui.context.adr.history import FileHistoryProvider, InMemoryHistoryProvider
 from amplifier_tui.context.adr.message import ChatMessage
 from amplifier_tui.context.adr.provider import ContextProvider, SessionContext
 from amplifier_tui.context.adr.redis_history import RedisHistoryProvider

@@ -4,14 +4,13 @@ import warnings
 import pytest
 
 from amplifier_tui.context.adr.agent import ChatAgent
-from amplifier_tui.context.adr.content import Content
 from amplifier_tui.context.adr.history import InMemoryHistoryProvider
-from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.message import Content, Message
 from amplifier_tui.context.adr.provider import ContextProvider
 from amplifier_tui.context.adr.provider_runs import after_run, before_run
 from amplifier_tui.context.adr.response import AgentResponse
 from amplifier_tui.context.adr.session import AgentSession
-from amplifier_tui.context.adr.strategies.strategies import SlidingWindowStrategy
+from amplifier_tui.context.adr.strategies import SlidingWindowStrategy
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.message_models import ChatResponse, ToolCall, ToolCallBlock
 from amplifier_tui.kernel.models import ToolResult

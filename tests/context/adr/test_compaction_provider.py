@@ -3,8 +3,8 @@ from amplifier_tui.context.adr.history import InMemoryHistoryProvider
 from amplifier_tui.context.adr.message import Message
 from amplifier_tui.context.adr.provider import ContextProvider, SessionContext
 from amplifier_tui.context.adr.session import AgentSession
-from amplifier_tui.context.adr.strategies.provider import CompactionProvider
-from amplifier_tui.context.adr.strategies.strategies import (
+from amplifier_tui.context.adr.strategies import (
+    CompactionProvider,
     SlidingWindowStrategy,
     ToolResultCompactionStrategy,
 )

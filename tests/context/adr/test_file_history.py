@@ -4,7 +4,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.context.adr.file_history import FileHistoryProvider, safe_name
+from amplifier_tui.context.adr.history import FileHistoryProvider, safe_name
 from amplifier_tui.context.adr.message import Message
 from tests.context.support import calling, result
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.context.adr.content import Content
-from amplifier_tui.context.adr.message import ChatMessage, Message
+from amplifier_tui.context.adr.message import ChatMessage, Content, Message
 from amplifier_tui.kernel.message_models import Message as KernelMessage
 from tests.context.support import calling, hooked, ledgers, result, user
 

@@ -2,15 +2,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_tui.context.adr.content import Content
-from amplifier_tui.context.adr.message import Message
-from amplifier_tui.context.adr.strategies.annotations import (
+from amplifier_tui.context.adr.groups import (
     CharacterEstimatorTokenizer,
     annotate_message_groups,
     included_messages,
     included_token_count,
 )
-from amplifier_tui.context.adr.strategies.strategies import (
+from amplifier_tui.context.adr.message import Content, Message
+from amplifier_tui.context.adr.strategies import (
     ContextWindowCompactionStrategy,
     SelectiveToolCallCompactionStrategy,
     SlidingWindowStrategy,

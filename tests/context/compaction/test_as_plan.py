@@ -3,9 +3,9 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amplifier_tui.context.adr.groups import EXCLUDED_KEY
 from amplifier_tui.context.adr.message import Message
-from amplifier_tui.context.adr.strategies.annotations import EXCLUDED_KEY
-from amplifier_tui.context.adr.strategies.strategies import (
+from amplifier_tui.context.adr.strategies import (
     ContextWindowCompactionStrategy,
     SelectiveToolCallCompactionStrategy,
     SlidingWindowStrategy,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from amplifier_tui.base.tokens import text_tokens
-from amplifier_tui.context.adr.content import CALL, REASONING, RESULT, Content
-from amplifier_tui.context.adr.message import Message
+from amplifier_tui.context.adr.message import CALL, REASONING, RESULT, Content, Message
 from amplifier_tui.context.compaction.outline import GroupKind, group_entries
 from amplifier_tui.context.entries import Entry
 

@@ -10,9 +10,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final, Protocol
 from uuid import uuid4
 
-from amplifier_tui.context.adr.content import CALL, RESULT
-from amplifier_tui.context.adr.message import Message
-from amplifier_tui.context.adr.strategies.annotations import (
+from amplifier_tui.context.adr.groups import (
     SUMMARIZED_BY_SUMMARY_ID_KEY,
     SUMMARY_OF_GROUP_IDS_KEY,
     SUMMARY_OF_MESSAGE_IDS_KEY,
@@ -26,6 +24,9 @@ from amplifier_tui.context.adr.strategies.annotations import (
     included_token_count,
     is_excluded,
 )
+from amplifier_tui.context.adr.message import CALL, RESULT, Message
+from amplifier_tui.context.adr.provider import ContextProvider, SessionContext
+from amplifier_tui.context.adr.session import AgentSession
 from amplifier_tui.context.compaction.shorten import shortened_text
 
 _RESULTS_CAP: Final = 4_096
@@ -125,8 +126,8 @@ class SlidingWindowStrategy:
 
 
 @dataclass(eq=False)
-class SelectiveToolCallCompactionStrategy:
-    """Leaves out tool calls with their results, but for the last ones.
+class _OlderCallsStrategy:
+    """For the tool calls with their results, but for the last ones.
 
     Args:
         keep_last_tool_call_groups: How many stay.
@@ -139,31 +140,26 @@ class SelectiveToolCallCompactionStrategy:
 
     def __post_init__(self) -> None:
         _check(self.keep_last_tool_call_groups, "keep_last_tool_call_groups", least=0)
+
+    def _older(self, messages: list[Message]) -> list[MessageGroup]:
+        calls = [group for group in included_groups(messages) if group.kind == "tool_call"]
+        return calls[: max(0, len(calls) - self.keep_last_tool_call_groups)]
+
+
+class SelectiveToolCallCompactionStrategy(_OlderCallsStrategy):
+    """Leaves out tool calls with their results, but for the last ones."""
 
     async def __call__(self, messages: list[Message]) -> bool:
         """Leave out the older tool calls."""
-        return _exclude_all(_older_calls(messages, self.keep_last_tool_call_groups), "tool_call")
+        return _exclude_all(self._older(messages), "tool_call")
 
 
-@dataclass(eq=False)
-class ToolResultCompactionStrategy:
-    """Puts one line in the place of a tool call and its results, but for the last ones.
-
-    Args:
-        keep_last_tool_call_groups: How many stay.
-
-    Raises:
-        ValueError: It is negative.
-    """
-
-    keep_last_tool_call_groups: int = 1
-
-    def __post_init__(self) -> None:
-        _check(self.keep_last_tool_call_groups, "keep_last_tool_call_groups", least=0)
+class ToolResultCompactionStrategy(_OlderCallsStrategy):
+    """Puts one line in the place of a tool call and its results, but for the last ones."""
 
     async def __call__(self, messages: list[Message]) -> bool:
         """Replace the older tool calls."""
-        older = _older_calls(messages, self.keep_last_tool_call_groups)
+        older = self._older(messages)
         for group in older:
             line = _results_line(group)
             place = next(i for i, m in enumerate(messages) if m is group.messages[0])
@@ -274,11 +270,6 @@ def _removable(groups: list[MessageGroup], preserve_system: bool) -> list[Messag
     return [group for group in groups if group.kind != "system"][:-1]
 
 
-def _older_calls(messages: list[Message], keep: int) -> list[MessageGroup]:
-    calls = [group for group in included_groups(messages) if group.kind == "tool_call"]
-    return calls[: len(calls) - keep] if keep < len(calls) else []
-
-
 def _exclude_group(group: MessageGroup, reason: str) -> bool:
     return sum(exclude(message, reason) for message in group.messages) > 0
 
@@ -326,3 +317,66 @@ def _check(value: int, name: str, *, least: int) -> None:
     if value < least:
         wanted = f"be at least {least}" if least else "not be negative"
         raise ValueError(f"{name} must {wanted}, not {value}")
+
+
+class CompactionProvider(ContextProvider):
+    """Compacts what other providers loaded, and what a history has stored.
+
+    It has to come after the history among an agent's providers. What the second strategy excludes
+    is left out of later runs by a history with ``skip_excluded=True``.
+
+    Args:
+        before_strategy: Runs on what this run's context holds; None for no change.
+        after_strategy: Runs on the history in the session's state; None for no change.
+        tokenizer: Counts tokens; an estimate by default.
+        source_id: Name under which it is known.
+        history_source_id: Whose stored messages the second strategy is for.
+    """
+
+    def __init__(
+        self,
+        before_strategy: CompactionStrategy | None = None,
+        after_strategy: CompactionStrategy | None = None,
+        tokenizer: TokenizerProtocol | None = None,
+        *,
+        source_id: str = "compaction",
+        history_source_id: str = "in_memory",
+    ) -> None:
+        super().__init__(source_id)
+        self._before = before_strategy
+        self._after = after_strategy
+        self._tokenizer = tokenizer
+        self._history_source_id = history_source_id
+
+    async def before_run(
+        self, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
+    ) -> None:
+        """Leave out what the strategy excludes; a summary counts as said by whom it follows."""
+        if self._before is None:
+            return
+        messages = context.get_messages()
+        source_of = {
+            id(message): source
+            for source, loaded in context.context_messages.items()
+            for message in loaded
+        }
+        annotate_message_groups(messages, self._tokenizer)
+        await self._before(messages)
+        kept: dict[str, list[Message]] = {source: [] for source in context.context_messages}
+        source = next(iter(kept), self.source_id)
+        for message in messages:
+            source = source_of.get(id(message), source)
+            if not is_excluded(message):
+                kept.setdefault(source, []).append(message)
+        context.context_messages.update(kept)
+
+    async def after_run(
+        self, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
+    ) -> None:
+        """Mark in the stored history what the strategy excludes."""
+        history = session.state.get(self._history_source_id)
+        messages = history.get("messages") if isinstance(history, dict) else None
+        if self._after is None or not isinstance(messages, list) or not messages:
+            return
+        annotate_message_groups(messages, self._tokenizer)
+        await self._after(messages)

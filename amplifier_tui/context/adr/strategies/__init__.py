@@ -1,1 +1,0 @@
-"""The ADR's compaction strategies, which mark messages as excluded."""
