@@ -1,6 +1,6 @@
 """The ledger: every message of a session, in order, never changed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,14 +17,16 @@ class Ledger:
     """Append-only rows: what ``get_messages()``, the transcript and a resume are made of.
 
     Attributes:
+        entries: The rows; not to be changed.
+        system_rows: How many of them are system messages.
         tool_names: Tool names by the ids of the calls in it.
         turn: How often the user spoke.
         last_own: Row of the user's latest words; -1 before the first.
     """
 
     def __init__(self) -> None:
-        self._entries: list[Entry] = []
-        self._system_rows = 0
+        self.entries: list[Entry] = []
+        self.system_rows = 0
         self.tool_names: dict[str, str] = {}
         self.turn = 0
         self.last_own = -1
@@ -51,17 +53,7 @@ class Ledger:
         return ledger, report
 
     def __len__(self) -> int:
-        return len(self._entries)
-
-    @property
-    def entries(self) -> Sequence[Entry]:
-        """The rows; not to be changed."""
-        return self._entries
-
-    @property
-    def has_system_rows(self) -> bool:
-        """Whether system messages are among the rows."""
-        return self._system_rows > 0
+        return len(self.entries)
 
     def append(self, message: Mapping[str, Any]) -> Entry:
         """Add a copy of a message.
@@ -87,26 +79,25 @@ class Ledger:
 
     def clear(self) -> None:
         """Forget everything."""
-        self._entries.clear()
+        self.entries.clear()
         self.tool_names.clear()
-        self._system_rows = 0
+        self.system_rows = 0
         self.turn = 0
         self.last_own = -1
 
     def messages(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
         """Return copies of the messages of rows ``start <= row < stop``."""
-        return [copy_plain(entry.message) for entry in self._entries[start:stop]]
+        return [copy_plain(entry.message) for entry in self.entries[start:stop]]
 
     def _add(self, row: Mapping[str, Any]) -> Entry:
-        entries = self._entries
-        seq = len(entries)
+        seq = len(self.entries)
         entry = read_entry(row, str(seq), self.tool_names, seq=seq)
         if entry.own:
             self.turn += 1
             self.last_own = seq
         entry.turn = self.turn
-        self._system_rows += entry.role == "system"
-        entries.append(entry)
+        self.system_rows += entry.role == "system"
+        self.entries.append(entry)
         return entry
 
 

@@ -9,7 +9,7 @@ calls that, with the event ``execution:end``.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any, Final
 
 from amplifier_tui.context.adr.agent_tools import named_tools
@@ -26,7 +26,7 @@ from amplifier_tui.context.compaction.plan import Plan
 from amplifier_tui.context.compaction.summary import summarize
 from amplifier_tui.context.errors import ContextSourceError, HistoryUnavailableError
 from amplifier_tui.context.manager import SessionContextManager
-from amplifier_tui.context.request.report import ContextEvents, ContextReport
+from amplifier_tui.context.request.report import ContextEvents
 from amplifier_tui.context.turn import (
     LedgerHistory,
     ProviderTurn,
@@ -60,6 +60,7 @@ class ContextPipeline:
         name: Name of the module, for messages to the user.
 
     Attributes:
+        report: `ContextView.report`; ``preview`` and ``compact`` are the view's, too.
         context_providers: Who adds to the context, in this order; may be changed between turns.
         id: Id under which the answers of the session are known to providers.
     """
@@ -76,6 +77,8 @@ class ContextPipeline:
         name: str = "context-pipeline",
     ) -> None:
         self.manager = manager
+        view = manager.view
+        self.report, self.preview, self.compact = view.report, view.preview, view.compact
         self.context_providers: list[ContextProvider] = list(providers)
         self.session = session or AgentSession()
         self.name = name
@@ -161,16 +164,11 @@ class ContextPipeline:
 
     def register(self, hooks: Any) -> Callable[[], None]:
         """Follow turns by a session's events, where nobody calls `turn`; returns what ends it."""
-        ends = [
-            hooks.register(events.EXECUTION_START, self._on_start, name=self.name),
-            hooks.register(events.EXECUTION_END, self._on_end, priority=100, name=self.name),
-        ]
-
-        def end() -> None:
-            for stop in ends:
-                stop()
-
-        return end
+        start, end = events.EXECUTION_START, events.EXECUTION_END
+        ends = ExitStack()
+        ends.callback(hooks.register(start, self._on_start, name=self.name))
+        ends.callback(hooks.register(end, self._on_end, priority=100, name=self.name))
+        return ends.close
 
     async def _on_start(self, event: str, data: dict[str, Any]) -> None:
         if self._host is None:
@@ -342,18 +340,6 @@ class ContextPipeline:
         await self._events.notices([str(notice) for notice in notices])
 
     # -- what the screen asks --------------------------------------------------------------------
-
-    async def report(self, provider: Any | None = None) -> ContextReport:
-        """Return the budget of the next request by source; see `ContextView.report`."""
-        return await self.manager.view.report(provider)
-
-    async def preview(self, provider: Any | None = None) -> Plan:
-        """Return what a compaction would do now; nothing changes."""
-        return await self.manager.view.preview(provider)
-
-    async def compact(self, provider: Any | None = None) -> Plan:
-        """Compact by rule now; the ledger stays as it is."""
-        return await self.manager.view.compact(provider)
 
     async def summarize(self, provider: Any, instructions: str = "") -> Plan:
         """Have the model summarize the earlier turns; see `summary.summarize`."""

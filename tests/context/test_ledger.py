@@ -32,7 +32,7 @@ def test_rows_know_their_place_their_turn_and_their_source() -> None:
     assert [entry.seq for entry in ledger.entries] == [0, 1, 2, 3, 4]
     assert [entry.turn for entry in ledger.entries] == [0, 1, 1, 1, 2]
     assert ledger.entries[3].source == "tool:grep"
-    assert ledger.has_system_rows
+    assert ledger.system_rows
 
 
 @pytest.mark.parametrize("wrong", [{}, {"content": "x"}, {"role": ""}, "text", None])

@@ -49,7 +49,7 @@ async def summarize(view: ContextView, provider: Any, instructions: str = "") ->
     budget = view.budget(provider)
     decided = view.decisions.of(budget.key)
     frame = await view.frame(decided)
-    rows = [] if frame.service else _earlier_rows(frame)
+    rows = [] if frame.lent.service else _earlier_rows(frame)
     if not rows:
         raise SummaryError("There is nothing to summarize yet: no turn came before this one.")
     covered = [frame.entries[i] for i in rows]

@@ -43,18 +43,14 @@ class Frame:
         entries: Its rows, calls and results paired.
         tools: By source, how many tools are offered, and their tokens.
         protected: Keys of rows that stay whole.
-        start: Ledger row the turn begins with.
-        history: Source id of what was before.
-        service: Whether the model's service keeps the history.
+        lent: What the pipeline lends for the turn.
         settled: How many of the rows are of finished turns.
     """
 
     entries: Sequence[Entry]
     tools: Mapping[str, tuple[int, int]]
     protected: frozenset[str] = frozenset()
-    start: int = 0
-    history: str = "history"
-    service: bool = False
+    lent: LentTurn = field(default_factory=LentTurn)
     settled: int = 0
 
     @property
@@ -68,7 +64,7 @@ class Frame:
         ``settled`` are the finished turns, under the decisions that hold.
         """
         shares, known = Shares(), settled.shares.copy()
-        past, present = (known, Shares()) if self.start else (Shares(), known)
+        past, present = (known, Shares()) if self.lent.start else (Shares(), known)
         for row in settled.with_parts:
             shares.add_parts(self.entries[row].parts)
         marked = settled.marked
@@ -91,11 +87,11 @@ class Frame:
             into.add(entry.source, tokens, count, compacted=decision is not None)
         for source, (number, tokens) in self.tools.items():
             shares.add(source, tokens, number)
-        history = past.as_one(self.history)
+        history = past.as_one(self.lent.history)
         return (*shares.lines(), *((history,) if history else ()), *present.lines())
 
     def _is_past(self, entry: Entry) -> bool:
-        return not entry.provided and entry.seq < self.start
+        return not entry.provided and entry.seq < self.lent.start
 
 
 class FrameMaker:
@@ -127,14 +123,15 @@ class FrameMaker:
             summaries: What stands for some of the rows.
         """
         ledger = self._ledger
-        rows = ledger.entries
+        rows: Sequence[Entry] = ledger.entries
         if lent is None:
+            lent = LentTurn()
             start = max(ledger.last_own, 0)
             past, rest = rows[:start], rows[start:]
         else:
             past, rest = rows[: lent.past_rows], lent.context[lent.past_rows :]
             rest = [*rest, *rows[lent.start :]]
-        own_prompt = bool(prompt.text) and ledger.has_system_rows
+        own_prompt = bool(prompt.text and ledger.system_rows)
         past_made = self._past_until(past, _Shown(tuple(summaries), own_prompt))
         names = ledger.tool_names
         if past_made is None:
@@ -142,7 +139,7 @@ class FrameMaker:
         else:
             body = [*past_made, *repaired(self._shown.of(rest, set(self._told)), names)]
         settled = len(past_made or ())
-        system = self._system_entry(prompt.extended(lent.instructions if lent is not None else ()))
+        system = self._system_entry(prompt.extended(lent.instructions))
         if system is not None:
             # Without a prompt of its own, what providers add comes after the stored one.
             place = 0 if prompt.text else _leading_system_rows(body)
@@ -152,9 +149,7 @@ class FrameMaker:
             entries=body,
             tools=tools,
             protected=frozenset(summary.key for summary in summaries),
-            start=lent.start if lent is not None else 0,
-            history=lent.history if lent is not None else "history",
-            service=lent is not None and lent.service,
+            lent=lent,
             settled=settled,
         )
 

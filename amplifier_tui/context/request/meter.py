@@ -2,7 +2,8 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from amplifier_tui.base.tokens import MESSAGE_TOKENS, text_tokens
@@ -32,17 +33,13 @@ class Meter:
 
     Attributes:
         ephemeral: By source, the tokens of what hooks added to the last request only.
+        anchor: The last request that was counted.
     """
 
     def __init__(self) -> None:
         self.ephemeral: dict[str, int] = {}
-        self._anchor: Anchor | None = None
+        self.anchor: Anchor | None = None
         self._sent: tuple[int, str] | None = None
-
-    @property
-    def anchor(self) -> Anchor | None:
-        """The last request that was counted."""
-        return self._anchor
 
     def sent(self, estimate: int, model: str) -> None:
         """Note that a request goes out."""
@@ -61,7 +58,7 @@ class Meter:
         if not low * estimate <= tokens <= max(high * estimate, 500):
             logger.debug("A usage of %d tokens can't be that of about %d", tokens, estimate)
             return False
-        self._anchor = Anchor(tokens, max(1, estimate), model)
+        self.anchor = Anchor(tokens, max(1, estimate), model)
         return True
 
     def settled(self) -> None:
@@ -92,14 +89,12 @@ class Meter:
 
     def clear(self) -> None:
         """Forget what was counted."""
-        self._anchor = self._sent = None
+        self.anchor = self._sent = None
         self.ephemeral = {}
 
     def to_dict(self) -> dict[str, Any] | None:
         """Return the anchor as JSON-native data."""
-        if self._anchor is None:
-            return None
-        return {name: getattr(self._anchor, name) for name in Anchor.__slots__}
+        return asdict(self.anchor) if self.anchor is not None else None
 
     def restore(self, data: Any) -> None:
         """Take over what `to_dict` returned."""
@@ -108,10 +103,10 @@ class Meter:
             return
         usage, estimate = data.get("usage"), data.get("estimate")
         if isinstance(usage, int) and isinstance(estimate, int) and usage > 0 and estimate > 0:
-            self._anchor = Anchor(usage, estimate, str(data.get("model") or ""))
+            self.anchor = Anchor(usage, estimate, str(data.get("model") or ""))
 
     def _of(self, model: str) -> Anchor | None:
-        anchor = self._anchor
+        anchor = self.anchor
         return anchor if anchor is not None and anchor.model == model else None
 
 
@@ -128,20 +123,15 @@ class UsageWatch:
 
     def register(self, hooks: Any, name: str) -> Callable[[], None]:
         """Listen to a session for the module ``name``; returns a function that ends it."""
-        ends = [
-            hooks.register(events.LLM_RESPONSE, self._on_response, name=name),
-            hooks.register(events.PROVIDER_RESPONSE, self._on_response, name=name),
-            hooks.register(events.CONTENT_BLOCK_END, self._on_block, name=name),
-        ]
+        ends = ExitStack()
+        for event in (events.LLM_RESPONSE, events.PROVIDER_RESPONSE):
+            ends.callback(hooks.register(event, self._on_response, name=name))
+        ends.callback(hooks.register(events.CONTENT_BLOCK_END, self._on_block, name=name))
         observe = getattr(hooks, "observe", None)
         if callable(observe):
-            ends.append(observe(self._on_trace))
+            ends.callback(observe(self._on_trace))
 
-        def end() -> None:
-            for stop in ends:
-                stop()
-
-        return end
+        return ends.close
 
     async def _on_response(self, event: str, data: dict[str, Any]) -> None:
         self._take(data.get("usage"))

@@ -116,13 +116,13 @@ class ContextView:
 
         Without a provider it is the window of the last request, here and in the methods below.
         """
-        budget = self._policy.budget(None, provider or self._provider)
+        budget = self.budget(provider)
         decided = self.decisions.peek(budget.key)
         return await self._plan(await self.frame(decided), budget, decided, force=True)
 
     async def compact(self, provider: Any | None = None) -> Plan:
         """Compact now, whether or not the trigger is reached; the ledger stays as it is."""
-        budget = self._policy.budget(None, provider or self._provider)
+        budget = self.budget(provider)
         decided = self.decisions.of(budget.key)
         frame = await self.frame(decided)
         made = await self._plan(frame, budget, decided, force=True)
@@ -134,7 +134,7 @@ class ContextView:
 
         The system prompt is taken as it was in the last request: this is asked often.
         """
-        budget = self._policy.budget(None, provider or self._provider)
+        budget = self.budget(provider)
         decided = self.decisions.peek(budget.key)
         frame = await self.frame(decided, fresh_prompt=False)
         preview = await self._plan(frame, budget, decided, force=True)
@@ -144,7 +144,7 @@ class ContextView:
         if kind == "usage":
             lines = (*lines, *self._ephemeral_lines(total - sum(line.tokens for line in lines)))
         floor = self.meter.real(preview.floor, budget.key)
-        service = frame.service
+        service = frame.lent.service
         return ContextReport(
             total=total,
             limit=budget.limit,
@@ -194,7 +194,7 @@ class ContextView:
     async def _plan(
         self, frame: Frame, budget: Budget, decided: ModelDecisions, *, force: bool = False
     ) -> Plan:
-        if frame.service:
+        if frame.lent.service:
             budget = replace(budget, trigger=_NEVER, limit=_NEVER)
             return plan(frame.entries, budget, {}, overhead=frame.overhead)
         trigger = max(budget.trigger, min(decided.resume_at, budget.limit))
