@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from amplifier_tui.modules._shared.tool_problem import ToolProblem
+from amplifier_tui.modules._shared.tool import ToolProblem
 
 
 def resolved(path: str | Path, root: Path) -> Path:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.session_paths import working_dir
-from amplifier_tui.modules._shared.tool_problem import failed
+from amplifier_tui.modules._shared.tool import failed
 from amplifier_tui.modules.tool_bash.process import CommandProcess, Leftovers
 from amplifier_tui.modules.tool_bash.run import CommandRun, Output
 from amplifier_tui.modules.tool_bash.settings import BashSettings, command_environment, refusal

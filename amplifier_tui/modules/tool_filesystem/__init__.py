@@ -20,8 +20,8 @@ Relative paths in the config start in the workspace; ``~`` is the home folder.
 from typing import Any
 
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
-from amplifier_tui.modules.tool_filesystem.change_tools import EditFileTool, WriteFileTool
-from amplifier_tui.modules.tool_filesystem.read_tool import ReadFileTool
+from amplifier_tui.modules.tool_filesystem.editing import EditFileTool, WriteFileTool
+from amplifier_tui.modules.tool_filesystem.reading import ReadFileTool
 from amplifier_tui.modules.tool_filesystem.workspace import FilesystemSettings, ToolWorkspace
 
 __all__ = ["EditFileTool", "ReadFileTool", "WriteFileTool", "mount"]

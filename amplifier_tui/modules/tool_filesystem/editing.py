@@ -1,12 +1,25 @@
-"""Finding a passage of a text exactly and replacing it, and what a change changes in lines."""
+"""``write_file`` and ``edit_file``: finding a passage exactly, and what a change changes."""
 
+import asyncio
 import difflib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, ClassVar, Final
 
-from amplifier_tui.modules._shared.tool_problem import ToolProblem
-from amplifier_tui.modules.tool_filesystem.text_file import TextFile
+from amplifier_tui.kernel import events
+from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._shared.tool import ToolProblem, argument
+from amplifier_tui.modules.tool_filesystem.reading import missing
+from amplifier_tui.modules.tool_filesystem.text_file import TextFile, load, save
+from amplifier_tui.modules.tool_filesystem.workspace import (
+    FILE_PATH,
+    FileTool,
+    file_path,
+    flag,
+    text,
+)
 
 _COMPARED: Final = 2_000
 """Words of a passage up to which a similar one is looked for."""
@@ -127,3 +140,105 @@ def _lines(text: str) -> list[str]:
     lines = text.replace("\r\n", "\n").split("\n")
     # A line end at the end ends the last line; it does not begin another.
     return lines[:-1] if lines[-1] == "" else lines
+
+
+class WriteFileTool(FileTool):
+    """Writes whole files."""
+
+    name = "write_file"
+    verb = "write"
+    description = (
+        "Create a file of the workspace, or replace everything in it. Missing folders are "
+        "made. To change a part of a file use edit_file."
+    )
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "file_path": FILE_PATH,
+        "content": argument("string", "The whole new content."),
+    }
+    required = ("file_path", "content")
+
+    async def _run(self, given: Mapping[str, Any]) -> ToolResult:
+        content = text(given, "content")
+        path = await asyncio.to_thread(self._workspace.resolve, file_path(given), "write")
+        async with self._workspace.lock(path):
+            facts, change = await asyncio.to_thread(self._write, path, content)
+        await self._workspace.emit(events.ARTIFACT_WRITE, path, self.name, facts)
+        verb = "Created" if facts["created"] else "Replaced"
+        return ToolResult(
+            output=f"{verb} {self._workspace.shown(path)}: {facts['bytes']} bytes{change}."
+        )
+
+    def _write(self, path: Path, content: str) -> tuple[dict[str, Any], Change]:
+        before = _existing(path)
+        kind = before or TextFile()
+        text = content
+        if before is not None and before.newline == "\r\n" and "\r" not in content:
+            text = content.replace("\n", "\r\n")
+        data = kind.with_text(text).to_bytes()
+        save(path, data)
+        change = compare(before.text if before else "", text, self._workspace.shown(path))
+        return {"bytes": len(data), "created": not before, **change.facts()}, change
+
+
+def _existing(path: Path) -> TextFile | None:
+    """The text that is replaced; an empty one for a file that is no text, None for no file."""
+    if not path.exists():
+        return None
+    try:
+        return load(path)
+    except ToolProblem as problem:
+        if problem.kind in ("binary", "too_large", "encoding"):
+            return TextFile()
+        raise
+
+
+class EditFileTool(FileTool):
+    """Replaces passages of files."""
+
+    name = "edit_file"
+    verb = "change"
+    description = (
+        "Replace a passage of a file in the workspace. `old_string` must match the file "
+        "exactly, indentation included, without line numbers, and be unique unless "
+        "`replace_all` is set. Read the file first."
+    )
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "file_path": FILE_PATH,
+        "old_string": argument("string", "The passage to replace."),
+        "new_string": argument("string", "What to put in its place."),
+        "replace_all": argument("boolean", "Whether to replace every occurrence. Default false."),
+    }
+    required = ("file_path", "old_string", "new_string")
+
+    async def _run(self, given: Mapping[str, Any]) -> ToolResult:
+        old = text(given, "old_string")
+        new = text(given, "new_string")
+        everywhere = flag(given, "replace_all", False)
+        path = await asyncio.to_thread(self._workspace.resolve, file_path(given), "write")
+        async with self._workspace.lock(path):
+            facts, change, lines = await asyncio.to_thread(self._edit, path, old, new, everywhere)
+        await self._workspace.emit(events.ARTIFACT_WRITE, path, self.name, facts)
+        count = facts["replacements"]
+        where = (
+            f"line {lines[0]}" if count == 1 else f"{count} places, the first in line {lines[0]}"
+        )
+        return ToolResult(output=f"Edited {self._workspace.shown(path)}: {where}{change}.")
+
+    def _edit(
+        self, path: Path, old: str, new: str, everywhere: bool
+    ) -> tuple[dict[str, Any], Change, list[int]]:
+        shown = self._workspace.shown(path)
+        if not path.exists():
+            raise missing(path, shown)
+        file = load(path)
+        outcome = replace_passage(file, old, new, everywhere=everywhere)
+        data = file.with_text(outcome.text).to_bytes()
+        save(path, data)
+        change = compare(file.text, outcome.text, shown)
+        facts = {
+            "bytes": len(data),
+            "created": False,
+            "replacements": outcome.count,
+            **change.facts(),
+        }
+        return facts, change, outcome.lines

@@ -1,23 +1,35 @@
-"""Pages of text files, images, and what is in a folder."""
+"""``read_file``: pages of text files, images, and what is in a folder."""
 
+import asyncio
 import base64
 import difflib
 import io
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, ClassVar, Final
 
 from amplifier_tui.base.text import printable
+from amplifier_tui.kernel import events
 from amplifier_tui.kernel.message_models import ImageBlock, TextBlock
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules._shared.tool_problem import ToolProblem
-from amplifier_tui.modules.tool_filesystem.calls import from_os_error
+from amplifier_tui.modules._shared.tool import ToolProblem, argument
 from amplifier_tui.modules.tool_filesystem.text_file import (
     MAX_TEXT_BYTES,
     decode,
     is_binary,
     open_file,
+)
+from amplifier_tui.modules.tool_filesystem.workspace import (
+    FILE_PATH,
+    FilesystemSettings,
+    FileTool,
+    ToolWorkspace,
+    file_path,
+    flag,
+    from_os_error,
+    number,
 )
 
 MAX_LINE: Final = 2_000
@@ -215,3 +227,83 @@ def missing(path: Path, shown: str) -> ToolProblem:
         close = difflib.get_close_matches(path.name, names, n=3, cutoff=0.6)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
     return ToolProblem(f"There is no file {shown}.{hint}", "not_found")
+
+
+DEFAULT_LINES: Final = 2_000
+
+
+class ReadFileTool(FileTool):
+    """Reads text files and images, and lists folders."""
+
+    name = "read_file"
+    verb = "read"
+    description = (
+        "Read a file of the workspace. Text comes with line numbers (the number and the tab "
+        f"are not part of the file), at most {DEFAULT_LINES} lines at once: continue with "
+        "`offset`. Images are shown. A folder is listed. Read several files in parallel."
+    )
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "file_path": FILE_PATH,
+        "offset": argument("integer", "Number of the first line to read. Default 1.", minimum=1),
+        "limit": argument(
+            "integer", f"How many lines to read. Default {DEFAULT_LINES}.", minimum=1
+        ),
+        "line_numbers": argument("boolean", "Whether to number the lines."),
+    }
+    required = ("file_path",)
+
+    def __init__(self, workspace: ToolWorkspace, settings: FilesystemSettings) -> None:
+        super().__init__(workspace)
+        self._settings = settings
+
+    async def _run(self, given: Mapping[str, Any]) -> ToolResult:
+        path = await asyncio.to_thread(self._workspace.resolve, file_path(given), "read")
+        offset = number(given, "offset", 1)
+        limit = number(given, "limit", DEFAULT_LINES)
+        numbers = flag(given, "line_numbers", self._settings.line_numbers)
+        result, facts = await asyncio.to_thread(self._read, path, offset, limit, numbers)
+        await self._workspace.emit(events.ARTIFACT_READ, path, self.name, facts)
+        return result
+
+    def _read(
+        self, path: Path, offset: int, limit: int, numbers: bool
+    ) -> tuple[ToolResult, dict[str, Any]]:
+        shown = self._workspace.shown(path)
+        if path.is_dir():
+            listing = list_folder(path)
+            return ToolResult(output=listing), {"bytes": len(listing.encode()), "folder": True}
+        if not path.exists():
+            raise missing(path, shown)
+        kind = media_type(path)
+        if kind is not None:
+            if not self._settings.images:
+                raise ToolProblem(f"{shown} is an image; this session shows none.", "binary")
+            return read_image(path, kind, shown), {
+                "bytes": path.stat().st_size,
+                "media_type": kind,
+            }
+        page = read_page(path, offset, limit, self._settings.max_read_bytes)
+        text = _text(page, shown, numbers)
+        return ToolResult(output=text), {"bytes": len(text.encode()), "lines": len(page.lines)}
+
+
+def _text(page: Page, shown: str, numbers: bool) -> str:
+    if not page.lines:
+        if page.total == 0:
+            return "(The file is empty.)"
+        raise ToolProblem(
+            f"`offset` is {page.first}, but {shown} has only {page.total} lines.",
+            "past_the_end",
+        )
+    lines = page.lines
+    if numbers:
+        lines = [f"{number:>6}\t{line}" for number, line in enumerate(lines, page.first)]
+    if page.full:
+        total = f"{page.total}" if page.total is not None else "many"
+        lines = [
+            *lines,
+            f"[Lines {page.first}–{page.last} of {total}; continue with offset={page.last + 1}]",
+        ]
+    elif page.first > 1:
+        lines = [*lines, f"[Lines {page.first}–{page.last} of {page.total}]"]
+    return "\n".join(lines)

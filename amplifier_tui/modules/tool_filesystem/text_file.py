@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
 from amplifier_tui.base.files import NotRegularFileError, open_regular, write_atomic
-from amplifier_tui.modules._shared.tool_problem import ToolProblem
-from amplifier_tui.modules.tool_filesystem.calls import from_os_error
+from amplifier_tui.modules._shared.tool import ToolProblem
+from amplifier_tui.modules.tool_filesystem.workspace import from_os_error
 
 Newline = Literal["\n", "\r\n"]
 

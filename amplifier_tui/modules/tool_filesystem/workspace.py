@@ -1,11 +1,14 @@
-"""Which files the tools may touch.
+"""Which files the tools may touch, and what a call gives, read as leniently as is safe.
 
-This is a rule for a well-meaning model, not a sandbox: what it may do beside the file tools, such
-as running commands, is decided elsewhere.
+The workspace is a rule for a well-meaning model, not a sandbox: what it may do beside the file
+tools, such as running commands, is decided elsewhere.
 """
 
 import asyncio
+import errno
 import os
+from abc import abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 from weakref import WeakValueDictionary
@@ -14,9 +17,10 @@ from pydantic import Field, field_validator
 
 from amplifier_tui.base.config import ModuleSettings, Paths, PathText
 from amplifier_tui.kernel.correlation import current_tool_call_id
+from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.places import check_place, resolved
 from amplifier_tui.modules._shared.session_paths import working_dir
-from amplifier_tui.modules._shared.tool_problem import ToolProblem
+from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem, argument
 
 Access = Literal["read", "write"]
 
@@ -120,3 +124,108 @@ def _absolute(given: Any, root: Path) -> Path:
     if not isinstance(given, str | os.PathLike) or not str(given).strip():
         raise ToolProblem("`file_path` is missing: give the path of a file.", "invalid_path")
     return resolved(str(given), root)
+
+
+_REASONS = {
+    errno.EACCES: "permission denied",
+    errno.EPERM: "the system does not permit it",
+    errno.EROFS: "the file system is read-only",
+    errno.ENOSPC: "no space is left on the device",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.ELOOP: "it is a symbolic link, or too many of them",
+    errno.ENOTDIR: "a part of the path is a file, not a folder",
+    errno.EISDIR: "it is a folder",
+}
+
+
+def from_os_error(error: OSError, verb: str, path: Path) -> ToolProblem:
+    """Return what the system said when a file was to be, say, `read`, as a problem."""
+    if error.errno == errno.ENOENT:
+        return ToolProblem(f"There is no file {path}.", "not_found")
+    said = os.strerror(error.errno) if error.errno else str(error)
+    reason = _REASONS.get(error.errno or 0, said)
+    return ToolProblem(f"Can't {verb} {path}: {reason}.", "os_error")
+
+
+FILE_PATH: Final = argument(
+    "string", "Path of the file: relative to the workspace, or absolute inside it."
+)
+
+
+class FileTool(ModuleTool):
+    """A tool for files: what the system refuses is an answer, too.
+
+    Args:
+        workspace: What may be touched.
+    """
+
+    verb: ClassVar[str]
+    """What it does to a file, for messages."""
+
+    def __init__(self, workspace: ToolWorkspace) -> None:
+        self._workspace = workspace
+
+    async def run(self, given: Mapping[str, Any]) -> ToolResult:
+        """Do what the call asks for."""
+        try:
+            return await self._run(given)
+        except OSError as error:
+            raise from_os_error(error, self.verb, Path(str(file_path(given)))) from error
+
+    @abstractmethod
+    async def _run(self, given: Mapping[str, Any]) -> ToolResult: ...
+
+
+def file_path(given: Mapping[str, Any]) -> Any:
+    """Return the path; some models call it ``path``."""
+    return given.get("file_path") or given.get("path")
+
+
+def text(given: Mapping[str, Any], name: str) -> str:
+    """Return a text.
+
+    Raises:
+        ToolProblem: It is missing, or something else.
+    """
+    value = given.get(name)
+    if not isinstance(value, str):
+        what = "missing" if value is None else f"a {type(value).__name__}"
+        raise ToolProblem(f"`{name}` must be a text, and is {what}.", "invalid_arguments")
+    return value
+
+
+def number(given: Mapping[str, Any], name: str, default: int) -> int:
+    """Return a whole number from 1 up.
+
+    Raises:
+        ToolProblem: It is something else.
+    """
+    value = given.get(name)
+    if value is None:
+        return default
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ToolProblem(
+            f"`{name}` must be a whole number from 1 up, not {value!r}.", "invalid_arguments"
+        )
+    return value
+
+
+def flag(given: Mapping[str, Any], name: str, default: bool) -> bool:
+    """Return a yes or no.
+
+    Raises:
+        ToolProblem: It is something else.
+    """
+    value = given.get(name)
+    if value is None:
+        return default
+    if isinstance(value, str) and value.strip().lower() in ("true", "false"):
+        return value.strip().lower() == "true"
+    if not isinstance(value, bool):
+        raise ToolProblem(f"`{name}` must be true or false, not {value!r}.", "invalid_arguments")
+    return value

@@ -8,7 +8,7 @@ Config:
         Amplifier home.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from amplifier_tui.base.config import ModuleSettings, PathText
@@ -18,7 +18,7 @@ from amplifier_tui.context.memory.retrieval import Memory
 from amplifier_tui.context.memory.store import MemoryStore
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules._shared.tool_problem import failed
+from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem, argument
 
 __amplifier_module_type__ = "tool"
 
@@ -27,7 +27,7 @@ _LISTED: Final = 50
 _ACTIONS: Final = ("remember", "forget", "search", "list")
 
 
-class MemoryTool:
+class MemoryTool(ModuleTool):
     """Keeps notes for later sessions.
 
     Args:
@@ -37,6 +37,22 @@ class MemoryTool:
     """
 
     name = "memory"
+    description = (
+        "Notes that stay when the session ends. Remember what the user asks you to, and lasting "
+        "facts about the project or their preferences; not what files already say, and no "
+        "secrets. Notes that fit come back by themselves at the beginning of a turn, each with "
+        "its number."
+    )
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "action": {"type": "string", "enum": list(_ACTIONS)},
+        "text": argument("string", "What to remember, in one or two sentences."),
+        "everywhere": argument(
+            "boolean", "Whether it holds in every project. Default: this one only."
+        ),
+        "id": argument("integer", "Number of the note to forget."),
+        "query": argument("string", "What to search for."),
+    }
+    required = ("action",)
 
     def __init__(
         self, store: Callable[[], MemoryStore], *, session_id: str, project: Callable[[], str]
@@ -45,84 +61,50 @@ class MemoryTool:
         self._session_id = session_id
         self._project = project
 
-    @property
-    def description(self) -> str:
-        """What it does, for the model."""
-        return (
-            "Notes that stay when the session ends. Remember what the user asks you to, and "
-            "lasting facts about the project or their preferences; not what files already say, "
-            "and no secrets. Notes that fit come back by themselves at the beginning of a turn, "
-            "each with its number."
-        )
-
-    @property
-    def input_schema(self) -> dict[str, Any]:
-        """JSON schema of the input."""
-        return {
-            "type": "object",
-            "properties": {
-                "action": {"type": "string", "enum": list(_ACTIONS)},
-                "text": {
-                    "type": "string",
-                    "description": "What to remember, in one or two sentences.",
-                },
-                "everywhere": {
-                    "type": "boolean",
-                    "description": "Whether it holds in every project. Default: this one only.",
-                },
-                "id": {"type": "integer", "description": "Number of the note to forget."},
-                "query": {"type": "string", "description": "What to search for."},
-            },
-            "required": ["action"],
-        }
-
-    async def execute(self, input: dict[str, Any]) -> ToolResult:
-        """Carry out an action."""
+    async def run(self, given: Mapping[str, Any]) -> ToolResult:
+        """Carry out an action; what the store has to tell comes before its answer."""
         store = self._store()
         try:
-            result = await self._carry_out(store, input)
+            said = await self._carry_out(store, given)
         except MemoryUnavailableError as error:
-            result = failed(str(error), "unavailable")
+            raise ToolProblem(str(error), "unavailable") from error
         except ValueError as error:
-            result = failed(str(error), "invalid_input")
-        notices = store.take_notices()
-        if notices and result.success:
-            result = ToolResult(output="\n".join([*notices, str(result.output)]))
-        return result
+            raise ToolProblem(str(error), "invalid_input") from error
+        finally:
+            notices = store.take_notices()
+        return ToolResult(output="\n".join([*notices, said]))
 
-    async def _carry_out(self, store: MemoryStore, input: dict[str, Any]) -> ToolResult:
-        match input.get("action"):
+    async def _carry_out(self, store: MemoryStore, given: Mapping[str, Any]) -> str:
+        match given.get("action"):
             case "remember":
-                return await self._remember(store, _text(input, "text"), input)
+                text = _text(given, "text")
+                scope = "" if given.get("everywhere") is True else self._project()
+                note = await store.remember(text, scope=scope, session_id=self._session_id)
+                where = "this project" if note.scope else "every project"
+                return f"Remembered as note {note.memory_id}, for {where}."
             case "forget":
-                number = input.get("id")
+                number = given.get("id")
                 if isinstance(number, bool) or not isinstance(number, int):
                     raise ValueError("`id` must be the number of a note")
-                if await store.forget(number):
-                    return ToolResult(output=f"Forgot note {number}.")
-                return failed(f"There is no note {number}.", "not_found")
+                if not await store.forget(number):
+                    raise ToolProblem(f"There is no note {number}.", "not_found")
+                return f"Forgot note {number}."
             case "search":
-                query = _text(input, "query")
+                query = _text(given, "query")
                 found = await store.search(query, _FOUND, scopes=self._scopes())
-                return ToolResult(output=_shown(found) or "No note fits.")
+                return _shown(found) or "No note fits."
             case "list":
                 notes = await store.list(scopes=self._scopes(), limit=_LISTED)
-                return ToolResult(output=_shown(notes) or "There are no notes yet.")
+                return _shown(notes) or "There are no notes yet."
             case other:
                 raise ValueError(f"`action` must be one of {', '.join(_ACTIONS)}, not {other!r}")
-
-    async def _remember(self, store: MemoryStore, text: str, input: dict[str, Any]) -> ToolResult:
-        scope = "" if input.get("everywhere") is True else self._project()
-        note = await store.remember(text, scope=scope, session_id=self._session_id)
-        where = "this project" if note.scope else "every project"
-        return ToolResult(output=f"Remembered as note {note.memory_id}, for {where}.")
 
     def _scopes(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(("", self._project())))
 
 
-def _text(input: dict[str, Any], name: str) -> str:
-    value = input.get(name)
+def _text(given: Mapping[str, Any], name: str) -> str:
+    value = given.get(name)
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"`{name}` must be a text")
     return value

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, ConfigDict, Field
 
 from amplifier_tui.base.config import ModuleSettings, SettingsError, Texts
-from amplifier_tui.modules._shared.tool_problem import ToolProblem
+from amplifier_tui.modules._shared.tool import ToolProblem
 
 _MOST_CONTEXT = 50
 

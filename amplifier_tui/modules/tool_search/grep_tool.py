@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules._shared.tool_problem import ToolProblem, failed
+from amplifier_tui.modules._shared.tool import ToolProblem, failed
 from amplifier_tui.modules.tool_search.arguments import GrepArguments
 from amplifier_tui.modules.tool_search.globs import compile_globs
 from amplifier_tui.modules.tool_search.places import SearchTool

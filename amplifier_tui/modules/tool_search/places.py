@@ -9,7 +9,7 @@ from amplifier_tui.base.config import Bytes, ModuleSettings, Paths, PathText, Se
 from amplifier_tui.base.text import printable
 from amplifier_tui.modules._shared.places import check_place, resolved
 from amplifier_tui.modules._shared.session_paths import working_dir
-from amplifier_tui.modules._shared.tool_problem import ToolProblem
+from amplifier_tui.modules._shared.tool import ToolProblem
 from amplifier_tui.modules.tool_search.search import Searcher
 
 

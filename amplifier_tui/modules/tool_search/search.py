@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.modules._shared.tool_problem import ToolProblem
+from amplifier_tui.modules._shared.tool import ToolProblem
 
 logger = logging.getLogger(__name__)
 

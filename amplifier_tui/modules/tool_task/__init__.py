@@ -19,7 +19,8 @@ import asyncio
 import logging
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar, Final
 
 from pydantic import Field
@@ -28,7 +29,7 @@ from amplifier_tui.base.config import ModuleSettings
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules._shared.tool_problem import failed
+from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem, argument
 
 __amplifier_module_type__ = "tool"
 
@@ -60,10 +61,11 @@ class TaskSettings(ModuleSettings):
     allow_self: bool = False
 
 
-class TaskTool:
+class TaskTool(ModuleTool):
     """Calls agents."""
 
     name = "task"
+    required = ("agent", "instruction")
 
     def __init__(self, coordinator: Any, settings: TaskSettings) -> None:
         self.settings = settings
@@ -74,11 +76,6 @@ class TaskTool:
     def agents(self) -> dict[str, str]:
         """The agents that can be called: name to description."""
         return known_agents(self._coordinator, allow_self=self.settings.allow_self)
-
-    @property
-    def depth(self) -> int:
-        """How many agents deep this session is."""
-        return depth_of(self._coordinator)
 
     @property
     def description(self) -> str:
@@ -92,74 +89,61 @@ class TaskTool:
         )
 
     @property
-    def input_schema(self) -> dict[str, Any]:
-        """JSON schema of the input."""
+    def parameters(self) -> dict[str, Any]:
+        """JSON schema of each argument."""
+        more = "An agent's session of before, to ask it something more."
         return {
-            "type": "object",
-            "properties": {
-                "agent": {"type": "string", "enum": list(self.agents)},
-                "instruction": {"type": "string", "description": "The whole task."},
-                "session_id": {
-                    "type": "string",
-                    "description": "An agent's session of before, to ask it something more.",
-                },
-            },
-            "required": ["agent", "instruction"],
+            "agent": {"type": "string", "enum": list(self.agents)},
+            "instruction": argument("string", "The whole task."),
+            "session_id": argument("string", more),
         }
 
-    async def execute(self, input: dict[str, Any]) -> ToolResult:
-        """Run an agent.
-
-        Raises:
-            asyncio.CancelledError: The call was cancelled; so is the agent.
-        """
-        instruction = input.get("instruction")
+    async def run(self, given: Mapping[str, Any]) -> ToolResult:
+        """Run an agent."""
+        instruction = given.get("instruction")
         if not isinstance(instruction, str) or not instruction.strip():
-            return failed("`instruction` is missing: say what the agent is to do.", "invalid")
-        session_id = input.get("session_id")
+            raise ToolProblem("`instruction` is missing: say what the agent is to do.", "invalid")
+        session_id = given.get("session_id")
         if isinstance(session_id, str) and session_id.strip():
             return await self._resume(session_id.strip(), instruction)
         known = self.agents
-        agent = match_agent(str(input.get("agent") or ""), known)
+        agent = match_agent(str(given.get("agent") or ""), known)
         if agent is None:
             names = ", ".join(known)
-            return failed(f"There is no agent {input.get('agent')!r}. Known: {names}.", "unknown")
+            said = f"There is no agent {given.get('agent')!r}. Known: {names}."
+            raise ToolProblem(said, "unknown")
         return await self._spawn(agent, instruction)
 
     async def _spawn(self, agent: str, instruction: str) -> ToolResult:
-        coordinator = self._coordinator
-        spawn = coordinator.get_capability("session.spawn")
-        if not callable(spawn):
-            return failed("No agents can be run here: the host offers no session.spawn.", "no_host")
-        child = new_session_id(agent, str(coordinator.session_id or ""))
+        spawn = self._capability("session.spawn")
+        child = new_session_id(agent, str(self._coordinator.session_id or ""))
         more: dict[str, Any] = {}
         if agent == SELF:
-            before = coordinator.get_capability("self_delegation_depth")
+            before = self._coordinator.get_capability("self_delegation_depth")
             more["self_delegation_depth"] = (before if isinstance(before, int) else 0) + 1
-
-        async def run() -> Any:
-            return await spawn(
-                agent_name=agent,
-                instruction=instruction,
-                sub_session_id=child,
-                session_metadata={DEPTH: self.depth + 1},
-                **more,
-            )
-
-        return await self._run(SPAWNED, run, self._facts(agent, instruction, child))
+        call = partial(
+            spawn,
+            agent_name=agent,
+            instruction=instruction,
+            sub_session_id=child,
+            session_metadata={DEPTH: depth_of(self._coordinator) + 1},
+            **more,
+        )
+        return await self._run(SPAWNED, call, self._facts(agent, instruction, child))
 
     async def _resume(self, session_id: str, instruction: str) -> ToolResult:
-        resume = self._coordinator.get_capability("session.resume")
-        if not callable(resume):
-            return failed(
-                "No agents can be run here: the host offers no session.resume.", "no_host"
-            )
-
-        async def run() -> Any:
-            return await resume(sub_session_id=session_id, instruction=instruction)
-
+        resume = self._capability("session.resume")
+        call = partial(resume, sub_session_id=session_id, instruction=instruction)
         agent = session_id.partition("_")[2] or session_id
-        return await self._run(RESUMED, run, self._facts(agent, instruction, session_id))
+        return await self._run(RESUMED, call, self._facts(agent, instruction, session_id))
+
+    def _capability(self, name: str) -> Callable[..., Awaitable[Any]]:
+        found = self._coordinator.get_capability(name)
+        if not callable(found):
+            said = f"No agents can be run here: the host offers no {name}."
+            raise ToolProblem(said, "no_host")
+        offered: Callable[..., Awaitable[Any]] = found
+        return offered
 
     def _facts(self, agent: str, instruction: str, child: str) -> dict[str, Any]:
         return {
@@ -171,19 +155,20 @@ class TaskTool:
         }
 
     async def _run(
-        self, event: str, run: Callable[[], Any], facts: Mapping[str, Any]
+        self, event: str, call: Callable[[], Awaitable[Any]], facts: Mapping[str, Any]
     ) -> ToolResult:
         emit = self._coordinator.hooks.emit
         async with self._slots:
             await emit(event, dict(facts))
             try:
-                answer = await run()
+                answer = await call()
             except Exception as error:
                 logger.warning("Agent %s failed", facts["agent"], exc_info=error)
-                message = f"{type(error).__name__}: {error}"
-                end = {"success": False, "error": {"type": type(error).__name__, "msg": str(error)}}
+                kind = type(error).__name__
+                end = {"success": False, "error": {"type": kind, "msg": str(error)}}
                 await emit(COMPLETED, {**facts, **end})
-                return failed(f"The agent {facts['agent']} failed: {message}", "agent_failed")
+                said = f"The agent {facts['agent']} failed: {kind}: {error}"
+                raise ToolProblem(said, "agent_failed") from error
             result = self._result(answer, facts)
             await emit(
                 COMPLETED, {**facts, "success": result.success, "result": str(result.output)}
@@ -253,7 +238,7 @@ def new_session_id(agent: str, parent: str) -> str:
 async def mount(coordinator: ModuleCoordinator, config: Mapping[str, Any] | None = None) -> None:
     """Mount the tool as ``task``; nothing is mounted where there is no agent to call."""
     tool = TaskTool(coordinator, TaskSettings.read(config))
-    if not tool.agents or tool.depth >= tool.settings.max_depth:
+    if not tool.agents or depth_of(coordinator) >= tool.settings.max_depth:
         return
     await coordinator.mount("tools", tool, name=tool.name)
     coordinator.register_contributor("observability.events", "tool-task", lambda: list(EVENTS))

@@ -21,7 +21,7 @@ from amplifier_tui.base.text import shortened
 from amplifier_tui.base.tool_calls import calls_of
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules._shared.tool_problem import failed
+from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem, argument
 
 __amplifier_module_type__ = "tool"
 
@@ -51,7 +51,18 @@ class TodoEntry(TypedDict):
     activeForm: str
 
 
-class TodoTool:
+_ENTRY_SCHEMA: Final = {
+    "type": "object",
+    "properties": {
+        "content": argument("string", "What to do: Run the tests."),
+        "status": {"type": "string", "enum": list(STATUSES)},
+        "activeForm": argument("string", "The same while it goes on: Running the tests."),
+    },
+    "required": ["content", "status", "activeForm"],
+}
+
+
+class TodoTool(ModuleTool):
     """Keeps one list.
 
     Args:
@@ -60,48 +71,21 @@ class TodoTool:
     """
 
     name = "todo"
+    description = (
+        "Your plan for work of three steps or more: create it, and give the whole list again "
+        "with every change. One item is in_progress while you work on it; mark it completed "
+        "as soon as it is done, and only then. Not for one-step requests or conversation."
+    )
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "action": {"type": "string", "enum": list(_ACTIONS)},
+        "todos": argument("array", "The whole list; for create and update.", items=_ENTRY_SCHEMA),
+    }
+    required = ("action",)
 
     def __init__(self, coordinator: Any, settings: TodoSettings) -> None:
         self._coordinator = coordinator
         self._settings = settings
         self._items: list[TodoEntry] | None = None
-
-    @property
-    def description(self) -> str:
-        """What it does, for the model."""
-        return (
-            "Your plan for work of three steps or more: create it, and give the whole list again "
-            "with every change. One item is in_progress while you work on it; mark it completed "
-            "as soon as it is done, and only then. Not for one-step requests or conversation."
-        )
-
-    @property
-    def input_schema(self) -> dict[str, Any]:
-        """JSON schema of the input."""
-        item = {
-            "type": "object",
-            "properties": {
-                "content": {"type": "string", "description": "What to do: Run the tests."},
-                "status": {"type": "string", "enum": list(STATUSES)},
-                "activeForm": {
-                    "type": "string",
-                    "description": "The same while it goes on: Running the tests.",
-                },
-            },
-            "required": ["content", "status", "activeForm"],
-        }
-        return {
-            "type": "object",
-            "properties": {
-                "action": {"type": "string", "enum": list(_ACTIONS)},
-                "todos": {
-                    "type": "array",
-                    "items": item,
-                    "description": "The whole list; for create and update.",
-                },
-            },
-            "required": ["action"],
-        }
 
     async def items(self) -> list[dict[str, Any]]:
         """Return the list as it is now."""
@@ -109,22 +93,21 @@ class TodoTool:
             self._items = await self._from_conversation()
         return [dict(item) for item in self._items]
 
-    async def execute(self, input: dict[str, Any]) -> ToolResult:
+    async def run(self, given: Mapping[str, Any]) -> ToolResult:
         """Change or show the list."""
-        action = input.get("action") or ("update" if input.get("todos") is not None else "list")
+        action = given.get("action") or ("update" if given.get("todos") is not None else "list")
         if action not in _ACTIONS:
-            return failed(
+            raise ToolProblem(
                 f"`action` must be one of {', '.join(_ACTIONS)}, not {action!r}.", _INVALID
             )
-        if action == "list":
-            items = await self.items()
-            return ToolResult(output={"status": "listed", "count": len(items), "todos": items})
-        try:
-            self._items = read_items(input.get("todos"), self._settings.max_items)
-        except ValueError as error:
-            return failed(str(error), _INVALID)
+        if action != "list":
+            try:
+                self._items = read_items(given.get("todos"), self._settings.max_items)
+            except ValueError as error:
+                raise ToolProblem(str(error), _INVALID) from error
         todos = await self.items()
-        return ToolResult(output={"status": f"{action}d", "count": len(todos), "todos": todos})
+        done = "listed" if action == "list" else f"{action}d"
+        return ToolResult(output={"status": done, "count": len(todos), "todos": todos})
 
     async def _from_conversation(self) -> list[TodoEntry]:
         """Return the list of the last call that changed it; empty without one."""

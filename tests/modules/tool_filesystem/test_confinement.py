@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.modules import tool_filesystem
-from amplifier_tui.modules._shared.tool_problem import ToolProblem
+from amplifier_tui.modules._shared.tool import ToolProblem
 from amplifier_tui.modules.tool_filesystem.workspace import FilesystemSettings, ToolWorkspace
 from tests.modules.tool_filesystem.support import Files, kind
 
