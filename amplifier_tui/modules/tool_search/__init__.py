@@ -33,8 +33,8 @@ async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = 
     """Mount the two tools."""
     from amplifier_tui.modules.tool_search.glob_tool import GlobTool
     from amplifier_tui.modules.tool_search.grep_tool import GrepTool
-    from amplifier_tui.modules.tool_search.places import Places, SearchSettings
     from amplifier_tui.modules.tool_search.search import Searcher
+    from amplifier_tui.modules.tool_search.search_tool import Places, SearchSettings
 
     settings = SearchSettings.read(config)
     places = Places(settings, coordinator)

@@ -1,95 +1,72 @@
 """The tool ``glob``."""
 
-import asyncio
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import BeforeValidator
 
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules._shared.tool import ToolProblem, failed
-from amplifier_tui.modules.tool_search.arguments import GlobArguments
+from amplifier_tui.modules._shared.tool import ToolProblem, argument
 from amplifier_tui.modules.tool_search.globs import compile_globs
-from amplifier_tui.modules.tool_search.places import SearchTool
 from amplifier_tui.modules.tool_search.search import SearchFindings
+from amplifier_tui.modules.tool_search.search_tool import (
+    SearchArguments,
+    SearchTool,
+    none_if_empty,
+    with_notes,
+)
 
-_TYPES: Final = ("file", "dir", "any")
 _WILD: Final = "*?[{"
+
+
+class GlobArguments(SearchArguments):
+    """What ``glob`` takes."""
+
+    module: ClassVar[str] = "glob"
+
+    type: Annotated[Literal["file", "dir", "any"] | None, BeforeValidator(none_if_empty)] = None
 
 
 class GlobTool(SearchTool):
     """Finds files by the pattern of their path."""
 
     name = "glob"
+    description = (
+        "Find files by the pattern of their path, such as **/*.py or src/**/test_*.{js,ts}, "
+        "the most recently changed first. What .gitignore leaves out is left out."
+    )
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "pattern": argument(
+            "string", "* and ? within a name, ** for any folders, {a,b} for either."
+        ),
+        "path": argument("string", "Folder to start in. Default: the workspace."),
+        "type": {"type": "string", "enum": ["file", "dir", "any"]},
+        "include_ignored": argument("boolean", "Find what .gitignore leaves out, too."),
+    }
 
-    @property
-    def description(self) -> str:
-        """What it does, for the model."""
-        return (
-            "Find files by the pattern of their path, such as **/*.py or src/**/test_*.{js,ts}, "
-            "the most recently changed first. What .gitignore leaves out is left out."
-        )
-
-    @property
-    def input_schema(self) -> dict[str, Any]:
-        """JSON schema of the input."""
-        return {
-            "type": "object",
-            "properties": {
-                "pattern": {
-                    "type": "string",
-                    "description": "* and ? within a name, ** for any folders, {a,b} for either.",
-                },
-                "path": {
-                    "type": "string",
-                    "description": "Folder to start in. Default: the workspace.",
-                },
-                "type": {"type": "string", "enum": list(_TYPES)},
-                "include_ignored": {
-                    "type": "boolean",
-                    "description": "Find what .gitignore leaves out, too.",
-                },
-            },
-            "required": ["pattern"],
-        }
-
-    async def execute(self, input: dict[str, Any]) -> ToolResult:
-        """Find.
-
-        Raises:
-            asyncio.CancelledError: The call was cancelled; the search has ended.
-        """
-        try:
-            given = GlobArguments.of(input)
-            folder, pattern = _split(given.pattern, given.path)
-            base = await asyncio.to_thread(self._places.resolve, folder)
-            findings = await self._searcher.run(self._request(given, base, pattern))
-        except ToolProblem as problem:
-            return problem.result()
-        return self._result(findings, base, pattern)
-
-    def _request(self, given: GlobArguments, base: Path, pattern: str) -> dict[str, Any]:
-        if not base.is_dir():
-            raise ToolProblem(f"{base} is a file; give the folder it is in.", "not_a_folder")
+    async def run(self, given: Mapping[str, Any]) -> ToolResult:
+        """Find."""
+        asked = GlobArguments.of(given)
+        folder, pattern = _split(asked.pattern, asked.path)
+        start = await self._start(folder)
+        if not start.is_dir():
+            raise ToolProblem(f"{start} is a file; give the folder it is in.", "not_a_folder")
         if ".." in pattern.split("/"):
             raise ToolProblem("Use `path` instead of .. in the pattern.", "invalid_pattern")
         try:
             compile_globs([pattern])
         except ValueError as error:
             raise ToolProblem(f"`pattern`: {error}.", "invalid_pattern") from error
-        return {
-            "kind": "glob",
-            "start": str(base),
-            "denied": self._places.denied,
-            "everything": given.include_ignored,
-            "pattern": pattern,
-            "type": given.type or "file",
-        }
+        request = {"pattern": pattern, "type": asked.type or "file"}
+        findings = await self._searcher.run(self._common("glob", asked, start) | request)
+        return self._result(findings, start, pattern)
 
-    def _result(self, findings: SearchFindings, base: Path, pattern: str) -> ToolResult:
+    def _result(self, findings: SearchFindings, start: Path, pattern: str) -> ToolResult:
         notes = [entry["note"] for entry in findings.found if "note" in entry]
         found = [entry for entry in findings.found if "path" in entry]
         found.sort(key=lambda entry: (-entry["changed"], entry["path"]))
         most = self._settings.max_results
-        lines = [self._places.shown(base, entry["path"]) for entry in found[:most]]
         if len(found) > most:
             notes.append(f"{len(found) - most} more; narrow the pattern.")
         if findings.timed_out:
@@ -98,11 +75,12 @@ class GlobTool(SearchTool):
                 "in a smaller folder."
             )
             if not found:
-                return failed(notes[-1], "timeout")
+                raise ToolProblem(notes[-1], "timeout")
         if not found:
             wider = "" if "/" in pattern else f" here; **/{pattern} looks in all folders below"
             notes.insert(0, f"Nothing matches {pattern!r}{wider}.")
-        return ToolResult(output="\n".join([*lines, *(f"[{note}]" for note in notes)]))
+        lines = (self._places.shown(start, entry["path"]) for entry in found[:most])
+        return ToolResult(output=with_notes(lines, notes))
 
 
 def _split(pattern: str, folder: Any) -> tuple[Any, str]:

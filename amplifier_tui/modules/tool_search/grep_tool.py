@@ -1,22 +1,27 @@
 """The tool ``grep``."""
 
-import asyncio
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final, Literal
 
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
+
+from amplifier_tui.base.config import Texts
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules._shared.tool import ToolProblem, failed
-from amplifier_tui.modules.tool_search.arguments import GrepArguments
+from amplifier_tui.modules._shared.tool import ToolProblem, argument
 from amplifier_tui.modules.tool_search.globs import compile_globs
-from amplifier_tui.modules.tool_search.places import SearchTool
 from amplifier_tui.modules.tool_search.search import SearchFindings
+from amplifier_tui.modules.tool_search.search_tool import (
+    SearchArguments,
+    SearchTool,
+    none_if_empty,
+    with_notes,
+)
 
 _MOST_CHARACTERS: Final = 40_000
-
-
-_MODES: Final = ("files_with_matches", "content", "count")
+_MOST_CONTEXT: Final = 50
 _TYPES: Final[dict[str, str]] = {
     "c": "*.{c,h}",
     "cpp": "*.{cpp,cc,cxx,hpp,hh,hxx,h}",
@@ -42,105 +47,129 @@ _TYPES: Final[dict[str, str]] = {
 }
 
 
+Count = Annotated[int, Field(ge=0, description="a whole number")]
+Context = Annotated[Count, AfterValidator(lambda value: min(value, _MOST_CONTEXT))]
+
+
+class GrepArguments(SearchArguments):
+    """What ``grep`` takes; see its schema."""
+
+    module: ClassVar[str] = "grep"
+
+    glob: Texts = ()
+    include: Texts = ()
+    type: str | None = None
+    output_mode: Annotated[
+        Literal["files_with_matches", "content", "count"] | None, BeforeValidator(none_if_empty)
+    ] = None
+    ignore_case: bool = Field(
+        default=False, validation_alias=AliasChoices("-i", "case_insensitive")
+    )
+    around: Context = Field(default=0, validation_alias=AliasChoices("-C", "context"))
+    before: Context | None = Field(default=None, validation_alias="-B")
+    after: Context | None = Field(default=None, validation_alias="-A")
+    multiline: bool = False
+    head_limit: Count | None = Field(
+        default=None, validation_alias=AliasChoices("head_limit", "max_results")
+    )
+    offset: Annotated[Count, AfterValidator(lambda value: min(value, 1_000_000))] = 0
+
+
 class GrepTool(SearchTool):
     """Searches the text of files."""
 
     name = "grep"
+    description = (
+        "Search the text of files with a regular expression (Python's). Returns the files that "
+        "match, or with output_mode `content` the lines, with their numbers. What .gitignore "
+        "leaves out is left out. Faster and safer than grep or rg in a shell."
+    )
 
     @property
-    def description(self) -> str:
-        """What it does, for the model."""
-        return (
-            "Search the text of files with a regular expression (Python's). Returns the files that "
-            "match, or with output_mode `content` the lines, with their numbers. What .gitignore "
-            "leaves out is left out. Faster and safer than grep or rg in a shell."
-        )
-
-    @property
-    def input_schema(self) -> dict[str, Any]:
-        """JSON schema of the input."""
-        return {
-            "type": "object",
-            "properties": {
-                "pattern": {"type": "string", "description": "Regular expression."},
-                "path": {
-                    "type": "string",
-                    "description": "File or folder to search. Default: the workspace.",
-                },
-                "glob": {
-                    "type": "string",
-                    "description": "Only files like this: *.py, src/**/*.{ts,tsx}.",
-                },
-                "type": {
-                    "type": "string",
-                    "description": f"Only files of this kind: {', '.join(_TYPES)}.",
-                },
-                "output_mode": {"type": "string", "enum": list(_MODES)},
-                "-i": {"type": "boolean", "description": "Ignore case."},
-                "-B": {"type": "integer", "description": "Lines to show before each match."},
-                "-A": {"type": "integer", "description": "Lines to show after each match."},
-                "-C": {"type": "integer", "description": "Lines to show before and after."},
-                "multiline": {
-                    "type": "boolean",
-                    "description": "Let `.` match line ends, and a match span lines.",
-                },
-                "head_limit": {
-                    "type": "integer",
-                    "description": f"Most results. Default {self._settings.max_results}.",
-                },
-                "offset": {"type": "integer", "description": "Results to skip, to read on."},
-                "include_ignored": {
-                    "type": "boolean",
-                    "description": "Search what .gitignore leaves out, too.",
-                },
-            },
-            "required": ["pattern"],
-        }
-
-    async def execute(self, input: dict[str, Any]) -> ToolResult:
-        """Search.
-
-        Raises:
-            asyncio.CancelledError: The call was cancelled; the search has ended.
-        """
-        try:
-            given = GrepArguments.of(input)
-            base = await asyncio.to_thread(self._places.resolve, given.path)
-            request = self._request(given, base)
-            findings = await self._searcher.run(request)
-            text, found = report(
-                findings,
-                request,
-                lambda path: self._places.shown(base, path),
-                self._searcher.timeout,
-            )
-        except ToolProblem as problem:
-            return problem.result()
-        if not found and findings.timed_out:
-            return failed(text, "timeout")
-        return ToolResult(output=text)
-
-    def _request(self, given: GrepArguments, base: Path) -> dict[str, Any]:
-        flags = re.IGNORECASE if given.ignore_case else 0
-        flags |= re.DOTALL | re.MULTILINE if given.multiline else 0
-        mode = given.output_mode or _MODES[0]
+    def parameters(self) -> dict[str, Any]:
+        """JSON schema of each argument."""
         most = self._settings.max_results
         return {
-            "kind": "grep",
-            "start": str(base),
-            "denied": self._places.denied,
-            "everything": given.include_ignored,
-            "pattern": _checked(given.pattern, flags),
+            "pattern": argument("string", "Regular expression."),
+            "path": argument("string", "File or folder to search. Default: the workspace."),
+            "glob": argument("string", "Only files like this: *.py, src/**/*.{ts,tsx}."),
+            "type": argument("string", f"Only files of this kind: {', '.join(_TYPES)}."),
+            "output_mode": {
+                "type": "string",
+                "enum": ["files_with_matches", "content", "count"],
+            },
+            "-i": argument("boolean", "Ignore case."),
+            "-B": argument("integer", "Lines to show before each match."),
+            "-A": argument("integer", "Lines to show after each match."),
+            "-C": argument("integer", "Lines to show before and after."),
+            "multiline": argument("boolean", "Let `.` match line ends, and a match span lines."),
+            "head_limit": argument("integer", f"Most results. Default {most}."),
+            "offset": argument("integer", "Results to skip, to read on."),
+            "include_ignored": argument("boolean", "Search what .gitignore leaves out, too."),
+        }
+
+    async def run(self, given: Mapping[str, Any]) -> ToolResult:
+        """Search."""
+        asked = GrepArguments.of(given)
+        start = await self._start(asked.path)
+        request = self._request(asked, start)
+        findings = await self._searcher.run(request)
+        shown = partial(self._places.shown, start)
+        lines, cut = _cut(_lines(request["mode"], findings.found, shown))
+        notes = self._notes(findings, request, shown, cut)
+        if not lines and not findings.timed_out:
+            notes.insert(0, f"No matches{_searched(findings.end)}.")
+        text = with_notes(lines, notes)
+        if not lines and findings.timed_out:
+            raise ToolProblem(text, "timeout")
+        return ToolResult(output=text)
+
+    def _request(self, asked: GrepArguments, start: Path) -> dict[str, Any]:
+        flags = re.IGNORECASE if asked.ignore_case else 0
+        flags |= re.DOTALL | re.MULTILINE if asked.multiline else 0
+        most = self._settings.max_results
+        return {
+            **self._common("grep", asked, start),
+            "pattern": _checked(asked.pattern, flags),
             "flags": int(flags),
-            "multiline": given.multiline,
-            "globs": _globs(given),
-            "mode": "files" if mode == _MODES[0] else mode,
-            "before": given.around if given.before is None else given.before,
-            "after": given.around if given.after is None else given.after,
-            "skip": given.offset,
-            "most": min(given.head_limit or most, most),
+            "multiline": asked.multiline,
+            "globs": _globs(asked),
+            "mode": asked.output_mode or "files_with_matches",
+            "before": asked.around if asked.before is None else asked.before,
+            "after": asked.around if asked.after is None else asked.after,
+            "skip": asked.offset,
+            "most": min(asked.head_limit or most, most),
             "largest": self._settings.max_file_bytes,
         }
+
+    def _notes(
+        self,
+        findings: SearchFindings,
+        request: Mapping[str, Any],
+        shown: Callable[[str], str],
+        cut: bool,
+    ) -> list[str]:
+        end = findings.end
+        notes: list[str] = []
+        if findings.timed_out:
+            notes.append(
+                f"The search took longer than {self._searcher.timeout:g} s and was ended; this is "
+                "what it found so far. Search a smaller folder, or with a simpler pattern"
+            )
+        if end.get("slow"):
+            names = ", ".join(map(shown, end["slow"]))
+            notes.append(f"The pattern takes too long on {names}; simplify it")
+        if cut:
+            notes.append("There is more. Narrow the search")
+        elif end.get("more"):
+            after = request["skip"] + request["most"]
+            notes.append(f"There is more. Narrow the search, or read on with offset {after}")
+        elif end.get("matches") and request["mode"] == "content":
+            lines = _plural(end["matches"], "matching line")
+            notes.append(f"{lines} in {_plural(end['files'], 'file')}")
+        if end.get("unreadable"):
+            notes.append(f"{_plural(end['unreadable'], 'folder')} could not be read")
+        return notes
 
 
 def _checked(pattern: str, flags: int) -> str:
@@ -154,13 +183,13 @@ def _checked(pattern: str, flags: int) -> str:
     return pattern
 
 
-def _globs(given: GrepArguments) -> list[str]:
-    patterns = [text.strip() for text in (*given.glob, *given.include) if text.strip()]
-    if given.type:
-        known = _TYPES.get(given.type)
+def _globs(asked: GrepArguments) -> list[str]:
+    patterns = [text.strip() for text in (*asked.glob, *asked.include) if text.strip()]
+    if asked.type:
+        known = _TYPES.get(asked.type)
         if known is None:
             raise ToolProblem(
-                f"`type` {given.type!r} is not known; use `glob`, such as *.{given.type}.",
+                f"`type` {asked.type!r} is not known; use `glob`, such as *.{asked.type}.",
                 "invalid_arguments",
             )
         patterns.append(known)
@@ -171,29 +200,12 @@ def _globs(given: GrepArguments) -> list[str]:
     return patterns
 
 
-def report(
-    findings: SearchFindings,
-    request: Mapping[str, Any],
-    shown: Callable[[str], str],
-    timeout: float,
-) -> tuple[str, bool]:
-    """Return the text, and whether anything was found."""
-    lines, cut = _cut(_LINES[request["mode"]](findings.found, shown))
-    notes = _notes(findings, request, shown, cut, timeout)
-    if not lines and not findings.timed_out:
-        notes.insert(0, f"No matches{_searched(findings.end)}.")
-    return "\n".join([*lines, *(f"[{note}]" for note in notes)]), bool(lines)
-
-
-def _files(found: list[dict[str, Any]], shown: Callable[[str], str]) -> list[str]:
-    return [shown(entry["path"]) for entry in found]
-
-
-def _counts(found: list[dict[str, Any]], shown: Callable[[str], str]) -> list[str]:
-    return [f"{shown(entry['path'])}:{entry['count']}" for entry in found]
-
-
-def _content(found: list[dict[str, Any]], shown: Callable[[str], str]) -> list[str]:
+def _lines(mode: str, found: list[dict[str, Any]], shown: Callable[[str], str]) -> list[str]:
+    match mode:
+        case "files_with_matches":
+            return [shown(entry["path"]) for entry in found]
+        case "count":
+            return [f"{shown(entry['path'])}:{entry['count']}" for entry in found]
     lines: list[str] = []
     last, name = None, ""
     for entry in found:
@@ -206,9 +218,6 @@ def _content(found: list[dict[str, Any]], shown: Callable[[str], str]) -> list[s
     return lines
 
 
-_LINES: Final = {"files": _files, "count": _counts, "content": _content}
-
-
 def _cut(lines: list[str]) -> tuple[list[str], bool]:
     room = _MOST_CHARACTERS
     for place, line in enumerate(lines):
@@ -216,36 +225,6 @@ def _cut(lines: list[str]) -> tuple[list[str], bool]:
         if room < 0 and place:
             return lines[:place], True
     return lines, False
-
-
-def _notes(
-    findings: SearchFindings,
-    request: Mapping[str, Any],
-    shown: Callable[[str], str],
-    cut: bool,
-    timeout: float,
-) -> list[str]:
-    end = findings.end
-    notes: list[str] = []
-    if findings.timed_out:
-        notes.append(
-            f"The search took longer than {timeout:g} s and was ended; this is what it found so "
-            "far. Search a smaller folder, or with a simpler pattern"
-        )
-    if end.get("slow"):
-        names = ", ".join(shown(path) for path in end["slow"])
-        notes.append(f"The pattern takes too long on {names}; simplify it")
-    if end.get("more") or cut:
-        after = request["skip"] + request["most"]
-        how = "Narrow the search" if cut else f"Narrow the search, or read on with offset {after}"
-        notes.append(f"There is more. {how}")
-    elif end.get("matches") and request["mode"] == "content":
-        notes.append(
-            f"{_plural(end['matches'], 'matching line')} in {_plural(end['files'], 'file')}"
-        )
-    if end.get("unreadable"):
-        notes.append(f"{_plural(end['unreadable'], 'folder')} could not be read")
-    return notes
 
 
 def _searched(end: Mapping[str, Any]) -> str:

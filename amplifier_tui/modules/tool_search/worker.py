@@ -190,7 +190,8 @@ class Grep:
 
     Args:
         request: `start` (a folder or file), `denied`, `everything`, `pattern`, `flags`,
-            `multiline`, `globs` (of paths or names), `mode` (`files`, `content` or `count`),
+            `multiline`, `globs` (of paths or names), `mode` (`files_with_matches`, `content` or
+            `count`),
             `before`, `after`, `skip` and `most` (results), `largest` (bytes of a file).
     """
 

@@ -1,15 +1,24 @@
-"""Where may be searched."""
+"""What both tools share: settings, arguments, and the places that may be searched."""
 
+import asyncio
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from amplifier_tui.base.config import Bytes, ModuleSettings, Paths, PathText, Seconds
+from amplifier_tui.base.config import (
+    Bytes,
+    ModuleSettings,
+    Paths,
+    PathText,
+    Seconds,
+    SettingsError,
+)
 from amplifier_tui.base.text import printable
 from amplifier_tui.modules._shared.places import check_place, resolved
 from amplifier_tui.modules._shared.session_paths import working_dir
-from amplifier_tui.modules._shared.tool import ToolProblem
+from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem
 from amplifier_tui.modules.tool_search.search import Searcher
 
 
@@ -24,6 +33,34 @@ class SearchSettings(ModuleSettings):
     max_results: int = Field(200, ge=1)
     max_file_bytes: Bytes = Field(5_000_000, ge=1)
     working_dir: PathText | None = None
+
+
+def none_if_empty(value: Any) -> Any:
+    """Models write an empty text for what they leave out."""
+    return None if value == "" else value
+
+
+class SearchArguments(ModuleSettings):
+    """What both tools take, read as leniently as is safe."""
+
+    # A number or a yes may come as text.
+    model_config = ConfigDict(strict=False)
+
+    pattern: str = Field(min_length=1, description="a text that says what to look for")
+    path: Any = None
+    include_ignored: bool = False
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Read the arguments of a call.
+
+        Raises:
+            ToolProblem: They make no sense.
+        """
+        try:
+            return cls.read_known(given)
+        except SettingsError as error:
+            raise ToolProblem(f"{error}.", "invalid_arguments") from error
 
 
 class Places:
@@ -89,10 +126,29 @@ class Places:
         return printable(text)
 
 
-class SearchTool:
+class SearchTool(ModuleTool):
     """What both tools are made of."""
+
+    required = ("pattern",)
 
     def __init__(self, places: Places, searcher: Searcher, settings: SearchSettings) -> None:
         self._places = places
         self._searcher = searcher
         self._settings = settings
+
+    async def _start(self, folder: Any) -> Path:
+        return await asyncio.to_thread(self._places.resolve, folder)
+
+    def _common(self, kind: str, given: SearchArguments, start: Path) -> dict[str, Any]:
+        """What a request of either kind says."""
+        return {
+            "kind": kind,
+            "start": str(start),
+            "denied": self._places.denied,
+            "everything": given.include_ignored,
+        }
+
+
+def with_notes(lines: Iterable[str], notes: Iterable[str]) -> str:
+    """Return the findings and what is to be said of them as text."""
+    return "\n".join([*lines, *(f"[{note}]" for note in notes)])
