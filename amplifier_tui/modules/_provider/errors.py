@@ -2,42 +2,62 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Final
 
 from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.utils.retry import one_line, retry_after
 from amplifier_tui.modules._provider.settings import ProviderSettings
 
+_BY_STATUS: Final[Mapping[int, type[llm_errors.LLMError]]] = {
+    401: llm_errors.AuthenticationError,
+    402: llm_errors.QuotaExceededError,
+    403: llm_errors.AccessDeniedError,
+    404: llm_errors.NotFoundError,
+    408: llm_errors.LLMTimeoutError,
+    413: llm_errors.ContextLengthError,
+    504: llm_errors.LLMTimeoutError,
+}
 
-@dataclass
+
 class ErrorTranslator:
     """Translates the errors of one request.
 
     The SDKs of both vendors are made by the same generator, so their errors have the same names.
 
-    Attributes:
+    Args:
         sdk: The SDK's package.
         settings: Where was asked, and how long a `retry-after` may be.
         model: The model that was asked.
-        key_variable: Environment variable of the key.
-        advice: What to check when the API can't be reached.
     """
 
-    sdk: Any
-    settings: ProviderSettings
-    model: str
-    key_variable: str
-    advice: str
-    who: dict[str, Any] = field(init=False)
+    words: ClassVar[Mapping[type[llm_errors.LLMError], str]] = {
+        llm_errors.AuthenticationError: (
+            "{where} does not accept the API key: {said}. Check {key_variable}."
+        ),
+        llm_errors.QuotaExceededError: (
+            "The account's quota is used up: {said}. See the billing page of {where}."
+        ),
+        llm_errors.AccessDeniedError: (
+            "The API key may not do this: {said}. Use another key or model."
+        ),
+        llm_errors.NotFoundError: (
+            "{where} does not know the model {model!r} ({said}). "
+            "Choose another model, or correct `default_model`."
+        ),
+        llm_errors.LLMTimeoutError: "{where} timed out: {said}.",
+        llm_errors.ContextLengthError: (
+            "The conversation does not fit {model}: {said}. Compact it, or start a new session."
+        ),
+        llm_errors.ContentFilterError: "The filter of {where} stopped this: {said}.",
+        llm_errors.InvalidRequestError: "{where} refuses the request: {said}.",
+    }
 
-    def __post_init__(self) -> None:
-        self.who = {"provider": self.settings.provider, "model": self.model}
-
-    @property
-    def where(self) -> str:
-        """Who was asked, for people."""
-        return self.settings.where
+    def __init__(self, sdk: Any, settings: ProviderSettings, model: str) -> None:
+        self.sdk = sdk
+        self.settings = settings
+        self.model = model
+        self.where = settings.where
+        self.who: dict[str, Any] = {"provider": settings.provider, "model": model}
 
     def translate(self, error: Exception) -> llm_errors.LLMError | None:
         """Return the kernel's error for one of the SDK or its HTTP client, None for others."""
@@ -60,7 +80,7 @@ class ErrorTranslator:
             if isinstance(cause, httpx2.RemoteProtocolError | httpx2.ReadError):
                 return self._broken(cause)
             return llm_errors.NetworkError(
-                f"Can't reach {self.settings.url}: {_reason(cause)}. {self.advice}", **who
+                f"Can't reach {self.settings.url}: {_reason(cause)}. {self.settings.advice}", **who
             )
         if isinstance(error, sdk.APIStatusError):
             return self.status_error(error)
@@ -94,75 +114,35 @@ class ErrorTranslator:
         """
         where, wait = self.where, retry_after(headers or {})
         who = self.who = {**self.who, "status_code": status}
-        match status:
-            case 401:
-                return llm_errors.AuthenticationError(
-                    f"{where} does not accept the API key: {said}. Check {self.key_variable}.",
-                    **who,
-                )
-            case 402:
-                return self.unpaid(said)
-            case 403:
-                return llm_errors.AccessDeniedError(
-                    f"The API key may not do this: {said}. Use another key or model.", **who
-                )
-            case 404:
-                return self.not_found(said)
-            case 408 | 504:
-                return llm_errors.LLMTimeoutError(f"{where} timed out: {said}.", **who)
-            case 413:
-                return self.too_long(said)
-            case 429:
-                when = f"in {wait:g} s" if wait is not None else "in a moment"
-                hopeless = wait is not None and wait > self.settings.max_retry_delay
-                return llm_errors.RateLimitError(
-                    f"The rate limit of {where} is reached: {said}. Retry {when}.",
-                    retry_after=wait,
-                    retryable=not hopeless,
-                    **who,
-                )
-            case _ if status >= 500:
-                what = "is overloaded" if status == 529 else f"has a problem ({status})"
-                return llm_errors.ProviderUnavailableError(
-                    f"{where} {what}: {said}. Retry in a moment.", retry_after=wait, **who
-                )
-            case _:
-                return self.refused(said)
+        if status in _BY_STATUS:
+            return self.error(_BY_STATUS[status], said)
+        if status == 429:
+            when = f"in {wait:g} s" if wait is not None else "in a moment"
+            hopeless = wait is not None and wait > self.settings.max_retry_delay
+            return llm_errors.RateLimitError(
+                f"The rate limit of {where} is reached: {said}. Retry {when}.",
+                retry_after=wait,
+                retryable=not hopeless,
+                **who,
+            )
+        if status >= 500:
+            what = "is overloaded" if status == 529 else f"has a problem ({status})"
+            return llm_errors.ProviderUnavailableError(
+                f"{where} {what}: {said}. Retry in a moment.", retry_after=wait, **who
+            )
+        return self.refused(said)
 
     def refused(self, said: str) -> llm_errors.LLMError:
         """Return the error for a request the API does not take."""
-        return llm_errors.InvalidRequestError(
-            f"{self.where} refuses the request: {said}.", **self.who
-        )
+        return self.error(llm_errors.InvalidRequestError, said)
 
-    def unpaid(self, said: str) -> llm_errors.QuotaExceededError:
-        """Return the error for an account without credit."""
-        return llm_errors.QuotaExceededError(
-            f"The account's quota is used up: {said}. See the billing page of {self.where}.",
-            **self.who,
+    def error(self, kind: type[llm_errors.LLMError], said: str) -> llm_errors.LLMError:
+        """Return an error of a kind that has `words`."""
+        key_variable = self.settings.key_variable
+        text = self.words[kind].format(
+            where=self.where, said=said, model=self.model, key_variable=key_variable
         )
-
-    def not_found(self, said: str) -> llm_errors.NotFoundError:
-        """Return the error for a model the API does not know."""
-        return llm_errors.NotFoundError(
-            f"{self.where} does not know the model {self.model!r} ({said}). "
-            "Choose another model, or correct `default_model`.",
-            **self.who,
-        )
-
-    def too_long(self, said: str) -> llm_errors.ContextLengthError:
-        """Return the error for a conversation that does not fit the model."""
-        return llm_errors.ContextLengthError(
-            f"The conversation does not fit {self.model}: {said}. "
-            "Compact it, or start a new session.",
-            **self.who,
-        )
-
-    def filtered(self, said: str) -> llm_errors.ContentFilterError:
-        """Return the error for a request that a filter stopped."""
-        return llm_errors.ContentFilterError(
-            f"The filter of {self.where} stopped this: {said}.", **self.who
-        )
+        return kind(text, **self.who)
 
     def _broken(self, error: BaseException) -> llm_errors.StreamError:
         return llm_errors.StreamError(

@@ -42,8 +42,6 @@ LIMITS = ResponseLimits()
 class GuardedClient(httpx2.AsyncClient):
     """A client that follows no redirect to another host and reads no answer without end.
 
-    Combine it with the SDK's own client, which brings its proxies and socket options.
-
     Args:
         settings: Of the provider, for errors.
         **options: Of the SDK's client.
@@ -91,6 +89,13 @@ class GuardedClient(httpx2.AsyncClient):
             "to its address.",
             provider=self._settings.provider,
         )
+
+
+def guarded_client(sdk: Any, settings: ProviderSettings) -> httpx2.AsyncClient:
+    """Return the SDK's own client, which brings its proxies and socket options, guarded."""
+    kind = type("GuardedSDKClient", (GuardedClient, sdk.DefaultAsyncHttpxClient), {})
+    client: httpx2.AsyncClient = kind(settings)
+    return client
 
 
 class BoundedResponse(httpx2.Response):

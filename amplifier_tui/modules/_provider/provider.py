@@ -1,12 +1,14 @@
 """A provider with an API: one client, requests in, responses out."""
 
 import asyncio
+import importlib
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
-from amplifier_tui.kernel.llm_errors import LLMError, LLMTimeoutError
+from amplifier_tui.kernel.llm_errors import LLMTimeoutError
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, ToolCall
 from amplifier_tui.kernel.models import ModelInfo, Pricing, ProviderInfo
 from amplifier_tui.kernel.utils.conversation import MessageMemory
@@ -24,6 +26,7 @@ from amplifier_tui.kernel.utils.stream import (
     StreamEmitter,
 )
 from amplifier_tui.kernel.utils.tool_calls import response_tool_calls
+from amplifier_tui.modules._provider.errors import ErrorTranslator
 from amplifier_tui.modules._provider.request import PreparedRequest
 from amplifier_tui.modules._provider.settings import ProviderSettings
 
@@ -34,6 +37,21 @@ LISTING_S: Final = 20.0
 _PAUSE: Final = 0.25
 """Seconds from the session being ready to the import of the SDK."""
 _EVENTS: Final = (STREAM_BLOCK_START, STREAM_BLOCK_DELTA, STREAM_BLOCK_END, STREAM_ABORTED)
+
+
+@dataclass(frozen=True)
+class KnownModel:
+    """What is known of a model.
+
+    Attributes:
+        context_window: Tokens.
+        max_output_tokens: Most tokens of one answer.
+        pricing: What it costs, if that is known for certain.
+    """
+
+    context_window: int
+    max_output_tokens: int
+    pricing: Pricing | None = None
 
 
 class SDKClient(Protocol):
@@ -69,6 +87,9 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
     """
 
     name: ClassVar[str]
+    sdk: ClassVar[str]
+    """The SDK's package."""
+    errors: ClassVar[type[ErrorTranslator]]
 
     def __init__(self, settings: SettingsT, coordinator: Any | None = None) -> None:
         self.settings = settings
@@ -80,9 +101,22 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
         self._warming: asyncio.Task[None] | None = None
         self._soon: asyncio.TimerHandle | None = None
 
-    @abstractmethod
     def get_info(self) -> ProviderInfo:
         """Describe the provider; `defaults` are those of the default model."""
+        settings, model = self.settings, self._default_model()
+        return ProviderInfo(
+            id=self.name,
+            display_name=settings.where,
+            credential_env_vars=[settings.key_variable],
+            capabilities=self._capabilities(),
+            defaults={
+                "model": model,
+                "context_window": settings.context_window or self._sizes(model).context_window,
+                "max_output_tokens": self._output_limit(model),
+                "timeout": settings.timeout,
+            },
+            config_fields=settings.config_fields(),
+        )
 
     async def list_models(self) -> list[ModelInfo]:
         """List the models of the API; where it can't be asked, the well-known ones if any.
@@ -102,7 +136,7 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
                     provider=self.name,
                 ) from error
         except Exception as error:
-            known = self._translated(error, self.settings.default_model or "")
+            known = self._errors(self._default_model()).translate(error)
             if known is None:
                 raise
             models = self._fallback_models()
@@ -171,13 +205,47 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
             self._client = self._make_client()
         return self._client
 
-    @staticmethod
     @abstractmethod
-    def _import_sdk() -> None:
+    def _import_sdk(self) -> None:
         """Import what a request needs; called in a thread."""
 
     @abstractmethod
     def _make_client(self) -> ClientT: ...
+
+    def _client_options(self) -> dict[str, Any]:
+        """Arguments of the SDK's client."""
+        from amplifier_tui.modules._provider.http import guarded_client
+
+        sdk, settings = importlib.import_module(self.sdk), self.settings
+        return {
+            "api_key": settings.api_key,
+            "base_url": settings.url,
+            "max_retries": 0,
+            "timeout": sdk.Timeout(settings.timeout, connect=settings.connect_timeout),
+            "http_client": guarded_client(sdk, settings),
+        }
+
+    def _errors(self, model: str) -> ErrorTranslator:
+        return self.errors(importlib.import_module(self.sdk), self.settings, model)
+
+    def _sizes(self, model: str) -> ModelInfo | KnownModel:
+        """What the API, or else the table, says of a model."""
+        return self._models.get(model) or self._known(model)
+
+    @abstractmethod
+    def _known(self, model: str) -> KnownModel:
+        """What the table says of a model."""
+
+    @abstractmethod
+    def _default_model(self) -> str:
+        """The model for requests that name none; empty where that is not known yet."""
+
+    @abstractmethod
+    def _output_limit(self, model: str) -> int:
+        """Most tokens of an answer for requests that name no limit."""
+
+    @abstractmethod
+    def _capabilities(self) -> list[str]: ...
 
     @abstractmethod
     async def _listed(self) -> list[ModelInfo]:
@@ -204,10 +272,6 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
         self, prepared: PreparedRequest, model: str, emitter: StreamEmitter
     ) -> ChatResponse:
         """Send a request and read the answer, once."""
-
-    @abstractmethod
-    def _translated(self, error: Exception, model: str) -> LLMError | None:
-        """The kernel's error for one of the SDK; None for errors of another origin."""
 
     @abstractmethod
     def _prices(self, model: str) -> Pricing | None:
@@ -255,7 +319,7 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
         try:
             response = await self._in_time(self._ask(prepared, model, emitter))
         except Exception as error:
-            known = self._translated(error, model)
+            known = self._errors(model).translate(error)
             if known is None or known is error:
                 raise
             raise known from error

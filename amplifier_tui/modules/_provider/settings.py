@@ -15,11 +15,35 @@ from amplifier_tui.kernel.utils.retry import RetryConfig
 _UNRESOLVED: Final = re.compile(r"^\$\{.*\}$")
 
 
-class ProviderSettings(ModuleSettings):
-    """A provider's configuration.
+class BaseProviderSettings(ModuleSettings):
+    """What the configuration of any provider is, one without an API included.
 
     Attributes:
         provider: The provider's name, for errors.
+    """
+
+    provider: ClassVar[str]
+
+    @classmethod
+    def read(cls, config: Mapping[str, Any] | None) -> Self:
+        """Check a module's config; empty texts count as not given, unknown keys are left alone.
+
+        Raises:
+            ConfigurationError: A value makes no sense.
+        """
+        given = {name: value for name, value in (config or {}).items() if value != ""}
+        try:
+            return super().read(given)
+        except SettingsError as error:
+            raise ConfigurationError(str(error), provider=cls.provider) from error
+
+
+class ProviderSettings(BaseProviderSettings):
+    """A provider's configuration.
+
+    Attributes:
+        key_variable: Environment variable of the key.
+        url_variable: Environment variable of the address.
         api_key: The key; without it the environment variable counts.
         base_url: Address of the API; for gateways, compatible servers and tests.
         default_model: The model for requests that name none.
@@ -42,7 +66,8 @@ class ProviderSettings(ModuleSettings):
     # Not strict: a value may come from an environment variable, as text.
     model_config = ConfigDict(strict=False)
 
-    provider: ClassVar[str]
+    key_variable: ClassVar[str]
+    url_variable: ClassVar[str]
 
     api_key: str | None = Field(default=None, repr=False)
     base_url: str | None = None
@@ -77,6 +102,23 @@ class ProviderSettings(ModuleSettings):
         raise NotImplementedError
 
     @property
+    def advice(self) -> str:
+        """What to check when the API can't be reached."""
+        raise NotImplementedError
+
+    def config_fields(self) -> list[ConfigField]:
+        """Return the questions a setup asks, in their order."""
+        raise NotImplementedError
+
+    def completed(self) -> Self:
+        """Return the settings with what depends on others.
+
+        Raises:
+            ConfigurationError: There is no key, see `missing_key`.
+        """
+        raise NotImplementedError
+
+    @property
     def retry(self) -> RetryConfig:
         """How to retry."""
         return RetryConfig(
@@ -88,25 +130,30 @@ class ProviderSettings(ModuleSettings):
 
     @classmethod
     def read(cls, config: Mapping[str, Any] | None) -> Self:
-        """Check a module's config; empty texts count as not given, unknown keys are left alone.
+        """Check a module's config and complete it from the environment.
 
         Raises:
-            ConfigurationError: A value makes no sense.
+            ConfigurationError: A value makes no sense, or there is no key, see `missing_key`.
         """
-        given = {name: value for name, value in (config or {}).items() if value != ""}
-        try:
-            return super().read(given)
-        except SettingsError as error:
-            raise ConfigurationError(str(error), provider=cls.provider) from error
+        settings = super().read(config)
+        found = {
+            "api_key": _or_environment(settings.api_key, cls.key_variable),
+            "base_url": _or_environment(settings.base_url, cls.url_variable),
+        }
+        return settings.model_copy(update=found).completed()
 
-    def missing_key(self, variable: str, message: str) -> ConfigurationError:
+    def missing_key(self, where_made: str) -> ConfigurationError:
         """Return the error for a key that is nowhere; its `missing_env` names the variable."""
-        missing = ConfigurationError(f"{variable} is not set: {message}", provider=self.provider)
-        missing.missing_env = (variable,)
+        missing = ConfigurationError(
+            f"{self.key_variable} is not set: set it, or `api_key` in the config of "
+            f"{self.module}. {where_made}",
+            provider=self.provider,
+        )
+        missing.missing_env = (self.key_variable,)
         return missing
 
 
-def or_environment(value: str | None, variable: str) -> str | None:
+def _or_environment(value: str | None, variable: str) -> str | None:
     """Return a value of the config, or else of the environment; unresolved `${…}` is none."""
     if value is None or _UNRESOLVED.match(value):
         value = os.environ.get(variable, "")

@@ -9,7 +9,7 @@ from typing import Any
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.modules._provider.provider import mount_provider, warm_soon
 from amplifier_tui.modules.provider_anthropic.provider import AnthropicProvider
-from amplifier_tui.modules.provider_anthropic.settings import read_settings
+from amplifier_tui.modules.provider_anthropic.settings import AnthropicSettings
 
 __all__ = ["AnthropicProvider", "mount", "on_session_ready"]
 
@@ -25,7 +25,7 @@ async def mount(
         ConfigurationError: There is no key (`missing_env` names the variable), or the config has
             a mistake.
     """
-    provider = AnthropicProvider(read_settings(config), coordinator)
+    provider = AnthropicProvider(AnthropicSettings.read(config), coordinator)
     await mount_provider(coordinator, provider)
     return provider.close
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.utils.retry import one_line
 from amplifier_tui.modules._provider.errors import ErrorTranslator
-from amplifier_tui.modules.provider_anthropic.settings import API_KEY_VARIABLE, AnthropicSettings
 
 if TYPE_CHECKING:
     import anthropic
 
-_BY_TYPE: dict[str, int] = {
+_STREAM_STATUS: Final = {
     "authentication_error": 401,
     "billing_error": 402,
     "permission_error": 403,
@@ -26,27 +26,37 @@ _BY_TYPE: dict[str, int] = {
 }
 """The status each error type has when it arrives inside a stream that began with 200."""
 
+_REFUSALS: Final[dict[type[llm_errors.LLMError], tuple[str, ...]]] = {
+    llm_errors.ContextLengthError: ("prompt is too long", "context window", "context limit"),
+    llm_errors.QuotaExceededError: ("credit balance", "billing"),
+    llm_errors.ContentFilterError: ("content filter", "usage polic"),
+}
+"""What a refused request was, by the API's words."""
+
 
 class AnthropicErrors(ErrorTranslator):
     """Translates the errors of one request to Anthropic."""
+
+    words: ClassVar[Mapping[type[llm_errors.LLMError], str]] = {
+        **ErrorTranslator.words,
+        llm_errors.QuotaExceededError: (
+            "The Anthropic account has no credit left: {said}. See console.anthropic.com."
+        ),
+    }
 
     def status_error(self, error: anthropic.APIStatusError) -> llm_errors.LLMError:
         """Return the kernel's error for an answer of the API."""
         status = error.status_code
         if status < 400:
-            status = _BY_TYPE.get(str(error.type), 500)
+            status = _STREAM_STATUS.get(str(error.type), 500)
         message = error.api_message if isinstance(error.api_message, str) else error.message
         return self.answered(status, one_line(message), error.response.headers)
 
     def refused(self, said: str) -> llm_errors.LLMError:
-        """Return the error for a request the API does not take; its words say why."""
-        low = said.lower()
-        if "prompt is too long" in low or "context window" in low or "context limit" in low:
-            return self.too_long(said)
-        if "credit balance" in low or "billing" in low:
-            return self.unpaid(said)
-        if "content filter" in low or "usage polic" in low:
-            return self.filtered(said)
+        """Return the error for a request the API does not take."""
+        for kind, marks in _REFUSALS.items():
+            if any(mark in said.lower() for mark in marks):
+                return self.error(kind, said)
         return super().refused(said)
 
     def other_error(self, error: Exception) -> llm_errors.LLMError | None:
@@ -54,18 +64,3 @@ class AnthropicErrors(ErrorTranslator):
         if isinstance(error, self.sdk.AnthropicError):
             return llm_errors.LLMError(f"Anthropic's client failed: {error}", **self.who)
         return None
-
-    def unpaid(self, said: str) -> llm_errors.QuotaExceededError:
-        """Return the error for an account without credit."""
-        return llm_errors.QuotaExceededError(
-            f"The Anthropic account has no credit left: {said}. See console.anthropic.com.",
-            **self.who,
-        )
-
-
-def errors_of(model: str, settings: AnthropicSettings) -> AnthropicErrors:
-    """Return the translator for a request to a model."""
-    import anthropic
-
-    advice = "Check the connection and `base_url`."
-    return AnthropicErrors(anthropic, settings, model, API_KEY_VARIABLE, advice)

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from amplifier_tui.kernel import capabilities
 from amplifier_tui.kernel.models import ModelInfo, Pricing
+from amplifier_tui.modules._provider.provider import KnownModel
 
 _DATE = re.compile(r"-\d{8}$")
 _HOUR_WRITE_FACTOR = Decimal("1.6")
@@ -22,22 +23,18 @@ def _price(input_price: str, output_price: str) -> Pricing:
 
 
 @dataclass(frozen=True)
-class ClaudeModel:
+class ClaudeModel(KnownModel):
     """One model.
 
     Attributes:
-        context_window: Tokens.
-        max_output_tokens: Most tokens of one answer.
         adaptive: Whether it takes `thinking: adaptive`; the others take a budget.
         effort: Whether it takes an effort level.
-        pricing: What it costs, if that is known for certain.
     """
 
     context_window: int = 200_000
     max_output_tokens: int = 64_000
     adaptive: bool = True
     effort: bool = True
-    pricing: Pricing | None = None
 
 
 _UNKNOWN = ClaudeModel()

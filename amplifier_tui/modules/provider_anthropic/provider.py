@@ -7,26 +7,22 @@ import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.kernel.llm_errors import LLMError
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse
-from amplifier_tui.kernel.models import ModelInfo, Pricing, ProviderInfo
+from amplifier_tui.kernel.models import ModelInfo, Pricing
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from amplifier_tui.modules._provider.provider import LISTING_S, ApiProvider
 from amplifier_tui.modules._provider.request import PreparedRequest
-from amplifier_tui.modules.provider_anthropic.errors import errors_of
+from amplifier_tui.modules.provider_anthropic.errors import AnthropicErrors
 from amplifier_tui.modules.provider_anthropic.models import (
     CAPABILITIES,
+    ClaudeModel,
     display_name,
     fallback_models,
     known_model,
     prices,
 )
 from amplifier_tui.modules.provider_anthropic.request import DEFAULT_MAX_TOKENS, prepare
-from amplifier_tui.modules.provider_anthropic.settings import (
-    API_KEY_VARIABLE,
-    AnthropicSettings,
-    config_fields,
-)
+from amplifier_tui.modules.provider_anthropic.settings import AnthropicSettings
 from amplifier_tui.modules.provider_anthropic.stream import AnthropicAnswer
 
 if TYPE_CHECKING:
@@ -37,46 +33,31 @@ class AnthropicProvider(ApiProvider[AnthropicSettings, "AsyncAnthropic"]):
     """Anthropic's Messages API as a kernel provider (spec 000, Provider contract)."""
 
     name = "anthropic"
+    sdk = "anthropic"
+    errors = AnthropicErrors
 
-    def get_info(self) -> ProviderInfo:
-        """Describe the provider; `defaults` are those of the default model."""
-        model = self.settings.model
-        listed, known = self._models.get(model), known_model(model)
-        window = listed.context_window if listed else known.context_window
-        return ProviderInfo(
-            id=self.name,
-            display_name="Anthropic",
-            credential_env_vars=[API_KEY_VARIABLE],
-            capabilities=list(CAPABILITIES),
-            defaults={
-                "model": model,
-                "context_window": self.settings.context_window or window,
-                "max_output_tokens": self._output_limit(model),
-                "timeout": self.settings.timeout,
-            },
-            config_fields=config_fields(),
-        )
-
-    @staticmethod
-    def _import_sdk() -> None:
+    def _import_sdk(self) -> None:
         importlib.import_module("anthropic")
         # The SDK would write its advice on thinking budgets to stderr, into the picture.
         warnings.filterwarnings("ignore", message="Using Claude with .*", category=UserWarning)
 
     def _make_client(self) -> AsyncAnthropic:
-        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient, Timeout
+        from anthropic import AsyncAnthropic
 
-        from amplifier_tui.modules._provider.http import GuardedClient
+        return AsyncAnthropic(**self._client_options())
 
-        class Client(GuardedClient, DefaultAsyncHttpxClient):
-            """The SDK's client, guarded."""
+    def _capabilities(self) -> list[str]:
+        return list(CAPABILITIES)
 
-        return AsyncAnthropic(
-            api_key=self.settings.api_key,
-            base_url=self.settings.url,
-            max_retries=0,
-            timeout=Timeout(self.settings.timeout, connect=self.settings.connect_timeout),
-            http_client=Client(self.settings),
+    def _known(self, model: str) -> ClaudeModel:
+        return known_model(model)
+
+    def _default_model(self) -> str:
+        return self.settings.model
+
+    def _output_limit(self, model: str) -> int:
+        return self.settings.max_tokens or min(
+            DEFAULT_MAX_TOKENS, self._sizes(model).max_output_tokens
         )
 
     async def _listed(self) -> list[ModelInfo]:
@@ -109,19 +90,9 @@ class AnthropicProvider(ApiProvider[AnthropicSettings, "AsyncAnthropic"]):
         answer = AnthropicAnswer(model, prepared.tool_names)
         return await self._read(self.client.messages.create, arguments, answer, emitter)
 
-    def _translated(self, error: Exception, model: str) -> LLMError | None:
-        return errors_of(model or self.settings.model, self.settings).translate(error)
-
     def _prices(self, model: str) -> Pricing | None:
         hour = self.settings.prompt_caching == "1h"
         return prices(model, self.settings.pricing, hour_cache=hour)
-
-    def _output_limit(self, model: str) -> int:
-        if self.settings.max_tokens is not None:
-            return self.settings.max_tokens
-        listed = self._models.get(model)
-        most = listed.max_output_tokens if listed else known_model(model).max_output_tokens
-        return min(DEFAULT_MAX_TOKENS, most)
 
 
 def _model_info(model: Any) -> ModelInfo:

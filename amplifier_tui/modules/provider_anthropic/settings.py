@@ -1,19 +1,12 @@
 """What a bundle or the user may say about this provider, and what a setup asks."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator
 
 from amplifier_tui.kernel.models import ConfigField
-from amplifier_tui.modules._provider.settings import (
-    ProviderSettings,
-    model_and_effort_fields,
-    or_environment,
-)
+from amplifier_tui.modules._provider.settings import ProviderSettings, model_and_effort_fields
 
-API_KEY_VARIABLE = "ANTHROPIC_API_KEY"
-BASE_URL_VARIABLE = "ANTHROPIC_BASE_URL"
 DEFAULT_MODEL = "claude-sonnet-5-5"
 THINKING_WORDS = ("adaptive", "on", "off", "between_tools")
 _PUBLIC_URL = "https://api.anthropic.com"
@@ -30,6 +23,8 @@ class AnthropicSettings(ProviderSettings):
 
     module: ClassVar[str] = "provider-anthropic"
     provider: ClassVar[str] = "anthropic"
+    key_variable: ClassVar[str] = "ANTHROPIC_API_KEY"
+    url_variable: ClassVar[str] = "ANTHROPIC_BASE_URL"
 
     thinking: bool | int | str | dict[str, Any] | None = None
     prompt_caching: bool | Literal["5m", "1h"] = Field(True, description="true, false, 5m or 1h")
@@ -61,42 +56,33 @@ class AnthropicSettings(ProviderSettings):
         """The model for requests that name none."""
         return self.default_model or DEFAULT_MODEL
 
+    @property
+    def advice(self) -> str:
+        """What to check when the API can't be reached."""
+        return "Check the connection and `base_url`."
 
-def read_settings(config: Mapping[str, Any] | None) -> AnthropicSettings:
-    """Check a module's config and complete it from the environment.
+    def completed(self) -> Self:
+        """Return the settings, which need a key."""
+        if self.api_key is None:
+            raise self.missing_key("Keys are made at console.anthropic.com.")
+        return self
 
-    Raises:
-        ConfigurationError: A value makes no sense, or there is no key. In the latter case its
-            attribute `missing_env` names the variables that would help.
-    """
-    settings = AnthropicSettings.read(config)
-    key = or_environment(settings.api_key, API_KEY_VARIABLE)
-    if key is None:
-        raise settings.missing_key(
-            API_KEY_VARIABLE,
-            "set it, or `api_key` in the config of provider-anthropic. "
-            "Keys are made at console.anthropic.com.",
-        )
-    base_url = or_environment(settings.base_url, BASE_URL_VARIABLE)
-    return settings.model_copy(update={"api_key": key, "base_url": base_url})
-
-
-def config_fields() -> list[ConfigField]:
-    """Return the questions a setup asks, in their order."""
-    return [
-        ConfigField(
-            id="api_key",
-            display_name="API key",
-            prompt="Anthropic API key (console.anthropic.com)",
-            field_type="secret",
-            env_var=API_KEY_VARIABLE,
-        ),
-        *model_and_effort_fields(DEFAULT_MODEL, ["low", "medium", "high", "xhigh", "max"]),
-        ConfigField(
-            id="base_url",
-            display_name="Address",
-            prompt="Address of the API, for a gateway",
-            env_var=BASE_URL_VARIABLE,
-            required=False,
-        ),
-    ]
+    def config_fields(self) -> list[ConfigField]:
+        """Return the questions a setup asks, in their order."""
+        return [
+            ConfigField(
+                id="api_key",
+                display_name="API key",
+                prompt="Anthropic API key (console.anthropic.com)",
+                field_type="secret",
+                env_var=self.key_variable,
+            ),
+            *model_and_effort_fields(DEFAULT_MODEL, ["low", "medium", "high", "xhigh", "max"]),
+            ConfigField(
+                id="base_url",
+                display_name="Address",
+                prompt="Address of the API, for a gateway",
+                env_var=self.url_variable,
+                required=False,
+            ),
+        ]

@@ -2,14 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final
 from uuid import uuid4
 
 from pydantic import AliasChoices, Field
 
-from amplifier_tui.base.config import ModuleSettings, PathText, SettingsError
+from amplifier_tui.base.config import PathText
 from amplifier_tui.kernel import capabilities, llm_errors
 from amplifier_tui.kernel.message_models import (
     ChatRequest,
@@ -28,6 +27,7 @@ from amplifier_tui.kernel.utils.tool_calls import (
     read_tool_call,
     response_tool_calls,
 )
+from amplifier_tui.modules._provider.settings import BaseProviderSettings
 from amplifier_tui.modules._shared.session_paths import working_dir
 from amplifier_tui.modules.provider_mock.answers import ScriptedAnswer, answer, look_at
 from amplifier_tui.modules.provider_mock.pace import Pace, UsageCounter
@@ -44,29 +44,17 @@ _CAPABILITIES: Final = (
 )
 
 
-class MockSettings(ModuleSettings):
+class MockSettings(BaseProviderSettings):
     """The module's configuration; see the package's docstring."""
 
     module: ClassVar[str] = "provider-mock"
+    provider: ClassVar[str] = NAME
 
     script: PathText | None = None
     tokens_per_second: float = Field(80.0, ge=0)
     context_window: int = Field(200_000, ge=1)
     max_output_tokens: int = Field(16_000, ge=1)
     model: str = Field("scripted", validation_alias=AliasChoices("model", "default_model"))
-
-    @classmethod
-    def read(cls, config: Mapping[str, Any] | None) -> Self:
-        """Check a module's config; empty texts count as not given.
-
-        Raises:
-            ConfigurationError: A value makes no sense.
-        """
-        given = {name: value for name, value in (config or {}).items() if value != ""}
-        try:
-            return super().read(given)
-        except SettingsError as error:
-            raise llm_errors.ConfigurationError(str(error), provider=NAME) from error
 
 
 class ScriptedProvider:

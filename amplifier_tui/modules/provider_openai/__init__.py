@@ -9,7 +9,7 @@ from typing import Any
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.modules._provider.provider import mount_provider, warm_soon
 from amplifier_tui.modules.provider_openai.provider import OpenAIProvider
-from amplifier_tui.modules.provider_openai.settings import read_settings
+from amplifier_tui.modules.provider_openai.settings import OpenAISettings
 
 __all__ = ["OpenAIProvider", "mount", "on_session_ready"]
 
@@ -25,7 +25,7 @@ async def mount(
         ConfigurationError: OpenAI is to be asked without a key (`missing_env` names the
             variable), or the config has a mistake.
     """
-    provider = OpenAIProvider(read_settings(config), coordinator)
+    provider = OpenAIProvider(OpenAISettings.read(config), coordinator)
     await mount_provider(coordinator, provider)
     return provider.close
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from amplifier_tui.kernel import llm_errors
 from amplifier_tui.kernel.utils.retry import one_line
 from amplifier_tui.modules._provider.errors import ErrorTranslator
-from amplifier_tui.modules.provider_openai.settings import API_KEY_VARIABLE, OpenAISettings
 
 if TYPE_CHECKING:
     import openai
@@ -60,11 +59,11 @@ class OpenAIErrors(ErrorTranslator):
         said = one_line(words)
         self.who["status_code"] = status
         if code == "insufficient_quota":
-            return self.unpaid(said)
+            return self.error(llm_errors.QuotaExceededError, said)
         if _is_too_long(status, code, said.lower()):
-            return self.too_long(said)
+            return self.error(llm_errors.ContextLengthError, said)
         if code in _FILTERED:
-            return self.filtered(said)
+            return self.error(llm_errors.ContentFilterError, said)
         return self.answered(status, said, headers)
 
     def failed_response(self, code: str | None, words: str | None) -> llm_errors.LLMError:
@@ -72,10 +71,12 @@ class OpenAIErrors(ErrorTranslator):
         status = _STREAM_STATUS.get(code or "", 500)
         return self.failed(status, code, words or "no reason was given")
 
-    def not_found(self, said: str) -> llm_errors.NotFoundError:
-        """Return the error for a model or an address the server does not know."""
-        settings, model = self.settings, self.model
-        if self.where != settings.url or model.lower() in said.lower():
+    def error(self, kind: type[llm_errors.LLMError], said: str) -> llm_errors.LLMError:
+        """Return an error of a kind; what is not found may be the model or the address."""
+        if kind is not llm_errors.NotFoundError:
+            return super().error(kind, said)
+        model = self.model
+        if self.where != self.settings.url or model.lower() in said.lower():
             advice = "Choose another model, or correct `default_model`."
         else:
             advice = "Check that `base_url` ends as the server wants it, most often with /v1."
@@ -83,17 +84,6 @@ class OpenAIErrors(ErrorTranslator):
             f"{self.where} does not know the model {model!r} or the address ({said}). {advice}",
             **self.who,
         )
-
-
-def errors_of(model: str, settings: OpenAISettings) -> OpenAIErrors:
-    """Return the translator for a request to a model."""
-    import openai
-
-    if settings.is_openai:
-        advice = "Check the connection."
-    else:
-        advice = "Is the server running? Check `base_url`."
-    return OpenAIErrors(openai, settings, model, API_KEY_VARIABLE, advice)
 
 
 def _is_too_long(status: int, code: str | None, said: str) -> bool:

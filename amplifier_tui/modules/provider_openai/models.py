@@ -1,11 +1,11 @@
 """Models of OpenAI and of compatible servers: sizes, prices, and which of them reason."""
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from amplifier_tui.kernel import capabilities
 from amplifier_tui.kernel.models import ModelInfo, Pricing
+from amplifier_tui.modules._provider.provider import KnownModel
 
 _DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 _REASONS = re.compile(r"^(o\d|gpt-[5-9]|codex)")
@@ -27,20 +27,11 @@ def _price(input_price: float, output_price: float, cached_price: float) -> Pric
     )
 
 
-@dataclass(frozen=True)
-class OpenAIModel:
-    """One model; sizes in tokens, the price only if it is known for certain."""
-
-    context_window: int = 400_000
-    max_output_tokens: int = 128_000
-    pricing: Pricing | None = None
-
-
-_CURRENT = OpenAIModel()
-_LOCAL = OpenAIModel(context_window=32_768, max_output_tokens=8_192)
+_CURRENT = KnownModel(400_000, 128_000)
+_LOCAL = KnownModel(context_window=32_768, max_output_tokens=8_192)
 """What to expect of a model nothing is known about: a local one, most likely."""
 
-_KNOWN: dict[str, OpenAIModel] = {
+_KNOWN: dict[str, KnownModel] = {
     "gpt-6-astra": _CURRENT,
     "gpt-6.1-sol": _CURRENT,
     "gpt-6.1-terra": _CURRENT,
@@ -52,23 +43,23 @@ _KNOWN: dict[str, OpenAIModel] = {
     "gpt-5.5": _CURRENT,
     "gpt-5.4": _CURRENT,
     "gpt-5.4-mini": _CURRENT,
-    "gpt-5.2": OpenAIModel(pricing=_price(1.75, 14, 0.175)),
-    "gpt-5.1": OpenAIModel(pricing=_price(1.25, 10, 0.125)),
-    "gpt-5": OpenAIModel(pricing=_price(1.25, 10, 0.125)),
-    "gpt-5-mini": OpenAIModel(pricing=_price(0.25, 2, 0.025)),
-    "gpt-5-nano": OpenAIModel(pricing=_price(0.05, 0.4, 0.005)),
-    "gpt-4.1": OpenAIModel(1_047_576, 32_768, _price(2, 8, 0.5)),
-    "gpt-4.1-mini": OpenAIModel(1_047_576, 32_768, _price(0.4, 1.6, 0.1)),
-    "gpt-4.1-nano": OpenAIModel(1_047_576, 32_768, _price(0.1, 0.4, 0.025)),
-    "gpt-4o": OpenAIModel(128_000, 16_384, _price(2.5, 10, 1.25)),
-    "gpt-4o-mini": OpenAIModel(128_000, 16_384, _price(0.15, 0.6, 0.075)),
-    "o4-mini": OpenAIModel(200_000, 100_000, _price(1.1, 4.4, 0.275)),
-    "o3": OpenAIModel(200_000, 100_000, _price(2, 8, 0.5)),
+    "gpt-5.2": KnownModel(400_000, 128_000, _price(1.75, 14, 0.175)),
+    "gpt-5.1": KnownModel(400_000, 128_000, _price(1.25, 10, 0.125)),
+    "gpt-5": KnownModel(400_000, 128_000, _price(1.25, 10, 0.125)),
+    "gpt-5-mini": KnownModel(400_000, 128_000, _price(0.25, 2, 0.025)),
+    "gpt-5-nano": KnownModel(400_000, 128_000, _price(0.05, 0.4, 0.005)),
+    "gpt-4.1": KnownModel(1_047_576, 32_768, _price(2, 8, 0.5)),
+    "gpt-4.1-mini": KnownModel(1_047_576, 32_768, _price(0.4, 1.6, 0.1)),
+    "gpt-4.1-nano": KnownModel(1_047_576, 32_768, _price(0.1, 0.4, 0.025)),
+    "gpt-4o": KnownModel(128_000, 16_384, _price(2.5, 10, 1.25)),
+    "gpt-4o-mini": KnownModel(128_000, 16_384, _price(0.15, 0.6, 0.075)),
+    "o4-mini": KnownModel(200_000, 100_000, _price(1.1, 4.4, 0.275)),
+    "o3": KnownModel(200_000, 100_000, _price(2, 8, 0.5)),
 }
 """The current models as the SDK's own type names them; prices only where they are certain."""
 
 
-def known_model(model: str) -> OpenAIModel:
+def known_model(model: str) -> KnownModel:
     """The table's entry; a dated id counts as its undated one."""
     name = _DATE.sub("", model)
     return _KNOWN.get(name) or (_CURRENT if _REASONS.match(name) else _LOCAL)
@@ -106,7 +97,7 @@ def _window(model: Any) -> int | None:
     return next((value for value in fields if isinstance(value, int) and value > 0), None)
 
 
-def _info(model: str, known: OpenAIModel, window: int | None) -> ModelInfo:
+def _info(model: str, known: KnownModel, window: int | None) -> ModelInfo:
     context_window = window or known.context_window
     able = list(CAPABILITIES)
     if reasons(model):

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.kernel import capabilities
-from amplifier_tui.kernel.llm_errors import ConfigurationError, LLMError
+from amplifier_tui.kernel.llm_errors import ConfigurationError
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse
-from amplifier_tui.kernel.models import ModelInfo, Pricing, ProviderInfo
+from amplifier_tui.kernel.models import ModelInfo, Pricing
 from amplifier_tui.kernel.utils.stream import StreamEmitter
-from amplifier_tui.modules._provider.provider import LISTING_S, ApiProvider
+from amplifier_tui.modules._provider.provider import LISTING_S, ApiProvider, KnownModel
 from amplifier_tui.modules._provider.request import PreparedRequest
 from amplifier_tui.modules.provider_openai.chat_answer import ChatAnswer
 from amplifier_tui.modules.provider_openai.chat_request import prepare_chat
-from amplifier_tui.modules.provider_openai.errors import errors_of
+from amplifier_tui.modules.provider_openai.errors import OpenAIErrors
 from amplifier_tui.modules.provider_openai.models import (
     CAPABILITIES,
     fallback_models,
@@ -25,11 +25,7 @@ from amplifier_tui.modules.provider_openai.models import (
 )
 from amplifier_tui.modules.provider_openai.responses_answer import ResponsesAnswer
 from amplifier_tui.modules.provider_openai.responses_request import prepare_responses
-from amplifier_tui.modules.provider_openai.settings import (
-    API_KEY_VARIABLE,
-    OpenAISettings,
-    config_fields,
-)
+from amplifier_tui.modules.provider_openai.settings import OpenAISettings
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -41,50 +37,30 @@ class OpenAIProvider(ApiProvider[OpenAISettings, "AsyncOpenAI"]):
     """OpenAI's APIs, and every compatible server's, as a kernel provider (spec 000)."""
 
     name = "openai"
+    sdk = "openai"
+    errors = OpenAIErrors
 
-    def get_info(self) -> ProviderInfo:
-        """Describe the provider; `defaults` are those of the default model."""
-        model = self.settings.default_model or next(iter(self._models), "")
-        listed, known = self._models.get(model), known_model(model)
-        window = listed.context_window if listed else known.context_window
-        most = listed.max_output_tokens if listed else known.max_output_tokens
-        able = [*CAPABILITIES, capabilities.THINKING]
-        if not self.settings.is_openai:
-            able.append(capabilities.LOCAL)
-        return ProviderInfo(
-            id=self.name,
-            display_name="OpenAI" if self.settings.is_openai else self.settings.url,
-            credential_env_vars=[API_KEY_VARIABLE],
-            capabilities=able,
-            defaults={
-                "model": model,
-                "context_window": self.settings.context_window or window,
-                "max_output_tokens": self.settings.max_tokens or most,
-                "timeout": self.settings.timeout,
-            },
-            config_fields=config_fields(),
-        )
-
-    @staticmethod
-    def _import_sdk() -> None:
+    def _import_sdk(self) -> None:
         importlib.import_module("openai.resources.chat.completions")
         importlib.import_module("openai.resources.responses")
 
     def _make_client(self) -> AsyncOpenAI:
-        from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
+        from openai import AsyncOpenAI
 
-        from amplifier_tui.modules._provider.http import GuardedClient
+        return AsyncOpenAI(**self._client_options())
 
-        class Client(GuardedClient, DefaultAsyncHttpxClient):
-            """The SDK's client, guarded."""
+    def _capabilities(self) -> list[str]:
+        local = [] if self.settings.is_openai else [capabilities.LOCAL]
+        return [*CAPABILITIES, capabilities.THINKING, *local]
 
-        return AsyncOpenAI(
-            api_key=self.settings.api_key,
-            base_url=self.settings.url,
-            max_retries=0,
-            timeout=Timeout(self.settings.timeout, connect=self.settings.connect_timeout),
-            http_client=Client(self.settings),
-        )
+    def _known(self, model: str) -> KnownModel:
+        return known_model(model)
+
+    def _default_model(self) -> str:
+        return self.settings.default_model or next(iter(self._models), "")
+
+    def _output_limit(self, model: str) -> int:
+        return self.settings.max_tokens or self._sizes(model).max_output_tokens
 
     async def _listed(self) -> list[ModelInfo]:
         page = await self.client.models.list(timeout=LISTING_S)
@@ -120,8 +96,9 @@ class OpenAIProvider(ApiProvider[OpenAISettings, "AsyncOpenAI"]):
         if not self.settings.uses_responses:
             create = self.client.chat.completions.create
             return await self._read(create, arguments, ChatAnswer(model, names), emitter)
+        errors = OpenAIErrors(importlib.import_module(self.sdk), self.settings, model)
         try:
-            answer = ResponsesAnswer(model, names, errors_of(model, self.settings))
+            answer = ResponsesAnswer(model, names, errors)
             return await self._read(self.client.responses.create, arguments, answer, emitter)
         except Exception as error:
             if not _refuses_summaries(error) or self.settings.reasoning_summary == "none":
@@ -131,9 +108,6 @@ class OpenAIProvider(ApiProvider[OpenAISettings, "AsyncOpenAI"]):
         self.settings = self.settings.model_copy(update={"reasoning_summary": "none"})
         arguments["reasoning"].pop("summary", None)
         return await self._ask(prepared, model, emitter)
-
-    def _translated(self, error: Exception, model: str) -> LLMError | None:
-        return errors_of(model, self.settings).translate(error)
 
     def _prices(self, model: str) -> Pricing | None:
         return self.settings.pricing or known_model(model).pricing

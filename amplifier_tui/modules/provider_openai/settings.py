@@ -1,18 +1,11 @@
 """What a bundle or the user may say about this provider, and what a setup asks."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 from amplifier_tui.kernel.models import ConfigField
-from amplifier_tui.modules._provider.settings import (
-    ProviderSettings,
-    model_and_effort_fields,
-    or_environment,
-)
+from amplifier_tui.modules._provider.settings import ProviderSettings, model_and_effort_fields
 
-API_KEY_VARIABLE = "OPENAI_API_KEY"
-BASE_URL_VARIABLE = "OPENAI_BASE_URL"
 DEFAULT_MODEL = "gpt-6-astra"
 _PUBLIC_URL = "https://api.openai.com/v1"
 _NO_KEY = "not-needed"
@@ -35,6 +28,8 @@ class OpenAISettings(ProviderSettings):
 
     module: ClassVar[str] = "provider-openai"
     provider: ClassVar[str] = "openai"
+    key_variable: ClassVar[str] = "OPENAI_API_KEY"
+    url_variable: ClassVar[str] = "OPENAI_BASE_URL"
 
     api: Literal["auto", "responses", "chat"] = "auto"
     reasoning_summary: Literal["auto", "concise", "detailed", "none"] = "auto"
@@ -63,57 +58,50 @@ class OpenAISettings(ProviderSettings):
         """Whether requests use the Responses API."""
         return self.api == "responses" or (self.api == "auto" and self.is_openai)
 
+    @property
+    def advice(self) -> str:
+        """What to check when the API can't be reached."""
+        if self.is_openai:
+            return "Check the connection."
+        return "Is the server running? Check `base_url`."
 
-def read_settings(config: Mapping[str, Any] | None) -> OpenAISettings:
-    """Check a module's config and complete it from the environment.
+    def completed(self) -> Self:
+        """Return the settings: OpenAI needs a key and a model, other servers neither."""
+        if not self.is_openai:
+            return self.model_copy(update={"api_key": self.api_key or _NO_KEY})
+        if self.api_key is None:
+            raise self.missing_key(
+                "Keys are made at platform.openai.com. A local server needs only `base_url`."
+            )
+        return self.model_copy(update={"default_model": self.default_model or DEFAULT_MODEL})
 
-    Raises:
-        ConfigurationError: A value makes no sense, or OpenAI is to be asked without a key. In the
-            latter case its attribute `missing_env` names the variables that would help.
-    """
-    settings = OpenAISettings.read(config)
-    base_url = or_environment(settings.base_url, BASE_URL_VARIABLE)
-    settings = settings.model_copy(update={"base_url": base_url})
-    key = or_environment(settings.api_key, API_KEY_VARIABLE)
-    if not settings.is_openai:
-        return settings.model_copy(update={"api_key": key or _NO_KEY})
-    if key is None:
-        raise settings.missing_key(
-            API_KEY_VARIABLE,
-            "set it, or `api_key` in the config of provider-openai. "
-            "Keys are made at platform.openai.com. A local server needs only `base_url`.",
-        )
-    model = settings.default_model or DEFAULT_MODEL
-    return settings.model_copy(update={"api_key": key, "default_model": model})
-
-
-def config_fields() -> list[ConfigField]:
-    """Return the questions a setup asks, in their order."""
-    efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"]
-    return [
-        ConfigField(
-            id="base_url",
-            display_name="Address",
-            prompt="Address of a compatible server; empty for OpenAI",
-            env_var=BASE_URL_VARIABLE,
-            required=False,
-        ),
-        ConfigField(
-            id="api_key",
-            display_name="API key",
-            prompt="OpenAI API key (platform.openai.com); local servers need none",
-            field_type="secret",
-            env_var=API_KEY_VARIABLE,
-            required=False,
-        ),
-        *model_and_effort_fields(DEFAULT_MODEL, efforts),
-        ConfigField(
-            id="api",
-            display_name="API",
-            prompt="Which of OpenAI's APIs to use",
-            field_type="choice",
-            choices=["auto", "responses", "chat"],
-            default="auto",
-            required=False,
-        ),
-    ]
+    def config_fields(self) -> list[ConfigField]:
+        """Return the questions a setup asks, in their order."""
+        efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+        return [
+            ConfigField(
+                id="base_url",
+                display_name="Address",
+                prompt="Address of a compatible server; empty for OpenAI",
+                env_var=self.url_variable,
+                required=False,
+            ),
+            ConfigField(
+                id="api_key",
+                display_name="API key",
+                prompt="OpenAI API key (platform.openai.com); local servers need none",
+                field_type="secret",
+                env_var=self.key_variable,
+                required=False,
+            ),
+            *model_and_effort_fields(DEFAULT_MODEL, efforts),
+            ConfigField(
+                id="api",
+                display_name="API",
+                prompt="Which of OpenAI's APIs to use",
+                field_type="choice",
+                choices=["auto", "responses", "chat"],
+                default="auto",
+                required=False,
+            ),
+        ]

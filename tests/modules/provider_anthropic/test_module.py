@@ -107,9 +107,9 @@ async def test_the_known_models_are_among_those_the_sdk_names() -> None:
 
 
 def _settings(url: str):
-    from amplifier_tui.modules.provider_anthropic.settings import read_settings
+    from amplifier_tui.modules.provider_anthropic.settings import AnthropicSettings
 
-    return read_settings({"api_key": "k", "base_url": url})
+    return AnthropicSettings.read({"api_key": "k", "base_url": url})
 
 
 async def test_cleanup_closes_the_client_and_may_come_twice() -> None:

@@ -9,7 +9,7 @@ from amplifier_tui.kernel.interfaces import Provider
 from amplifier_tui.kernel.models import ProviderInfo
 from amplifier_tui.modules.provider_openai import mount, on_session_ready
 from amplifier_tui.modules.provider_openai.models import fallback_models
-from amplifier_tui.modules.provider_openai.settings import read_settings
+from amplifier_tui.modules.provider_openai.settings import OpenAISettings
 from tests.modules.provider_openai.support import gpt
 from tests.modules.provider_support import ask, coordinator_of
 from tests.servers import Failure, LoopbackServer, Thinking, reply
@@ -34,7 +34,7 @@ async def test_openai_without_a_key_names_the_missing_variable() -> None:
     ],
 )
 def test_which_api_is_spoken_follows_the_address(config: dict, responses: bool) -> None:
-    assert read_settings({"api_key": "k", **config}).uses_responses is responses
+    assert OpenAISettings.read({"api_key": "k", **config}).uses_responses is responses
 
 
 async def test_key_and_address_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
