@@ -15,8 +15,8 @@ from amplifier_tui.foundation.checks.validator import BundleValidator
 from amplifier_tui.foundation.registry.registry import load_bundle
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.kernel import AmplifierSession
+from amplifier_tui.modules.provider_mock import BUILT_IN
 from amplifier_tui.modules.provider_mock.answers import Seen, answer
-from amplifier_tui.modules.provider_mock.provider import BUILT_IN
 from amplifier_tui.modules.provider_mock.script import parse_script, read_script
 from amplifier_tui.paths import shipped_bundles_dir
 

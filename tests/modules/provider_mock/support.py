@@ -6,7 +6,7 @@ import yaml
 
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, Message, ToolSpec
-from amplifier_tui.modules.provider_mock.provider import MockSettings, ScriptedProvider
+from amplifier_tui.modules.provider_mock import MockSettings, ScriptedProvider
 
 
 class Talk:

@@ -12,7 +12,7 @@ import pytest
 from amplifier_tui.foundation.registry.registry import load_bundle
 from amplifier_tui.kernel import AmplifierSession
 from amplifier_tui.kernel.frontend import ApprovalDecision
-from amplifier_tui.modules.provider_mock.provider import MockSettings
+from amplifier_tui.modules.provider_mock import MockSettings
 from amplifier_tui.paths import shipped_bundles_dir
 
 PROMPT = "Why does a parcel of exactly 2 kg cost too much?"

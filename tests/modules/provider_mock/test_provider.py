@@ -10,7 +10,7 @@ from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.interfaces import Provider
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.modules import provider_mock
-from amplifier_tui.modules.provider_mock.pace import Pace, tokens
+from amplifier_tui.modules.provider_mock import Pace, tokens
 from tests.modules.provider_mock.support import Talk, one_scenario, words
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.modules.provider_mock.provider import BUILT_IN
+from amplifier_tui.modules.provider_mock import BUILT_IN
 from amplifier_tui.modules.provider_mock.script import ScriptError, parse_script, read_script
 
 
