@@ -3,6 +3,7 @@
 import asyncio
 import traceback
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from amplifier_tui.foundation.exceptions import BundleError
@@ -84,34 +85,24 @@ def turn_failure(
     """Return the event for an exception that ended a turn."""
     source = failed_source(error)
     if source is not None:
-        return Failed(
-            **stamp,
-            kind="context_source",
-            message=redactor.text(
-                f"The context source '{source.source_id}' failed, so the model was not asked: "
-                f"{source.problem[:MESSAGE_LIMIT]}"
-            ),
-            remedy="Try again, or go on without this source.",
-            retryable=True,
-            prompt=prompt,
-            source=source.source_id,
-            detail=redactor.text(_detail(error)),
+        message = (
+            f"The context source '{source.source_id}' failed, so the model was not asked: "
+            f"{source.problem[:MESSAGE_LIMIT]}"
         )
+        remedy = "Try again, or go on without this source."
+        failed = _failed(error, stamp, redactor, "context_source", message, remedy)
+        return replace(failed, retryable=True, prompt=prompt, source=source.source_id)
     kind, remedy, retryable = _judged(error)
     names = tuple(missing) if kind == "no_provider" else ()
     if kind == "no_provider":
         remedy = no_provider_remedy(names)
-    retry_after = getattr(error, "retry_after", None)
-    return Failed(
-        **stamp,
-        kind=kind,
-        message=redactor.text(_words(error)),
-        remedy=remedy,
+    wait = getattr(error, "retry_after", None)
+    return replace(
+        _failed(error, stamp, redactor, kind, _words(error), remedy),
         retryable=retryable,
-        retry_after=float(retry_after) if isinstance(retry_after, int | float) else None,
+        retry_after=float(wait) if isinstance(wait, int | float) else None,
         prompt=prompt,
         missing=names,
-        detail=redactor.text(_detail(error)),
     )
 
 
@@ -119,21 +110,11 @@ def opening_failure(error: BaseException, stamp: Stamp, redactor: Redactor) -> F
     """Return the event for an exception that kept a session from opening."""
     kind, remedy = _opening_kind(error)
     own = getattr(error, "remedy", "")
-    message = getattr(error, "message", "")
     words = _words(error)
     if isinstance(own, str) and own:
         # Foundation's errors print their remedy as a second line.
-        words = words.removesuffix(f"\n{own}")
-        remedy = own
-    elif isinstance(message, str) and message and not words:
-        words = message
-    return Failed(
-        **stamp,
-        kind=kind,
-        message=redactor.text(words),
-        remedy=remedy,
-        detail=redactor.text(_detail(error)),
-    )
+        words, remedy = words.removesuffix(f"\n{own}"), own
+    return _failed(error, stamp, redactor, kind, words, remedy)
 
 
 def internal_failure(error: BaseException, what: str, stamp: Stamp, redactor: Redactor) -> Failed:
@@ -142,13 +123,17 @@ def internal_failure(error: BaseException, what: str, stamp: Stamp, redactor: Re
     Args:
         what: What was being done, such as `open a session`.
     """
-    return Failed(
-        **stamp,
-        kind="internal",
-        message=redactor.text(f"Could not {what}: {_words(error)}"),
-        remedy="The session goes on. If it happens again, report it with the details.",
-        detail=redactor.text(_detail(error)),
-    )
+    remedy = "The session goes on. If it happens again, report it with the details."
+    message = f"Could not {what}: {_words(error)}"
+    return _failed(error, stamp, redactor, "internal", message, remedy)
+
+
+def _failed(
+    error: BaseException, stamp: Stamp, redactor: Redactor, kind: str, message: str, remedy: str
+) -> Failed:
+    # The lines of code, never the values of variables.
+    detail = redactor.text("".join(traceback.format_exception(error)))
+    return Failed(**stamp, kind=kind, message=redactor.text(message), remedy=remedy, detail=detail)
 
 
 def no_provider_remedy(missing: tuple[str, ...]) -> str:
@@ -194,8 +179,3 @@ def _opening_kind(error: BaseException) -> tuple[str, str]:
 def _words(error: BaseException) -> str:
     text = str(error).strip() or type(error).__name__
     return text if len(text) <= MESSAGE_LIMIT else f"{text[:MESSAGE_LIMIT]}…"
-
-
-def _detail(error: BaseException) -> str:
-    # The lines of code, never the values of variables.
-    return "".join(traceback.format_exception(error))

@@ -323,7 +323,7 @@ class Service:
         """Return the payload of an event log row."""
         if self._live is None:
             raise KeyError("No session is open")
-        return await asyncio.to_thread(self._live.store.payload, seq)
+        return await asyncio.to_thread(self._live.store.log.payload, seq)
 
     # --- the end ---------------------------------------------------------------------------
 

@@ -12,11 +12,12 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, Final, Literal
 
+from amplifier_tui.base.python import awaited
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.request.budget import BudgetSettings
 from amplifier_tui.context.request.report import ContextReport
 from amplifier_tui.host.events import BudgetChanged, PlanStep, SourceUsage
-from amplifier_tui.host.session.module_facts import ModuleFacts, ProviderFacts
+from amplifier_tui.host.session.module_facts import ModuleFacts, ProviderFacts, section_of
 from amplifier_tui.host.stream.sender import Sender, Stamp
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
@@ -41,13 +42,7 @@ Parts = Callable[[], Awaitable[list[tuple[str, str]]]]
 
 def context_config(plan: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the context module's configuration in a mount plan."""
-    session = plan.get("session")
-    entry = session.get("context") if isinstance(session, Mapping) else None
-    config = entry.get("config") if isinstance(entry, Mapping) else None
-    if not isinstance(config, Mapping):
-        section = plan.get("context")
-        config = section.get("config") if isinstance(section, Mapping) else None
-    return config if isinstance(config, Mapping) else {}
+    return section_of(plan, "session", "context", "config") or section_of(plan, "context", "config")
 
 
 class BudgetMeter:
@@ -132,8 +127,7 @@ class BudgetMeter:
         if callable(report):
             provider = self._window() if _takes_provider(report) else None
             found = report(provider=provider) if provider is not None else report()
-            found = await found if inspect.isawaitable(found) else found
-            event = _from_report(found, stamp, self._provider())
+            event = _from_report(await awaited(found), stamp, self._provider())
             if event is not None:
                 return event
         return await self._mirrored(context, stamp)
@@ -142,8 +136,7 @@ class BudgetMeter:
         if self._mirror is None:
             self._mirror = _Mirror(self._coordinator, self._facts, self._parts, self._config)
         self._mirror.told, self._told = self._told or self._mirror.told, 0
-        messages = context.get_messages() if context is not None else []
-        messages = await messages if inspect.isawaitable(messages) else messages
+        messages = await awaited(context.get_messages()) if context is not None else []
         provider = self._provider()
         report = await self._mirror.report(
             [message for message in messages if isinstance(message, Mapping)], provider

@@ -1,31 +1,34 @@
 """A session that is open: the kernel's session and everything the host keeps beside it."""
 
 import asyncio
-import inspect
 import logging
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import time
 from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
-from amplifier_tui.host.events import Failed, HostEvent, SessionClosed, SessionOpened
+from amplifier_tui.base.python import awaited
+from amplifier_tui.host.events import Failed, SessionClosed, SessionOpened
 from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion, ApprovalQueue
 from amplifier_tui.host.gate.surfaces import ProviderApprovals
 from amplifier_tui.host.messages import last_words, metadata_of, text_of
-from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.budget import BudgetMeter, Parts, context_config
 from amplifier_tui.host.session.carrying import Carried, forked, moved
 from amplifier_tui.host.session.compacting import Compactor
 from amplifier_tui.host.session.memories import Memories
-from amplifier_tui.host.session.module_facts import ModuleFacts, ProviderFacts, default_provider
+from amplifier_tui.host.session.module_facts import (
+    ModuleFacts,
+    ProviderFacts,
+    default_provider,
+    section_of,
+)
 from amplifier_tui.host.session.workspaces import git_branch
 from amplifier_tui.host.store.replay import STEER_HOOK
-from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.state import StateKeeper
 from amplifier_tui.host.stream.normalizer import Normalizer
 from amplifier_tui.host.stream.sender import Sender
@@ -51,26 +54,16 @@ class SessionParts:
         bundle: Name or URI of the bundle.
         plan: The mount plan.
         workspace: Its working directory, absolute.
-        redactor: Knows the secrets.
-        store: Its folder.
-        sender: Its way up.
-        approvals: Its approvals.
-        facts: What is known of its modules.
-        normalizer: Follows its hooks.
-        put: Takes events from any thread.
         prompt_parts: Gives the parts of the system prompt.
     """
 
     bundle: str
     plan: dict[str, Any]
     workspace: Path
-    redactor: Redactor
-    store: SessionStore
     sender: Sender
     approvals: ApprovalQueue
     facts: ModuleFacts
     normalizer: Normalizer
-    put: Callable[[HostEvent], None]
     prompt_parts: Parts | None = None
 
 
@@ -85,18 +78,18 @@ class LiveSession:
     """
 
     def __init__(self, parts: SessionParts, session: AmplifierSession) -> None:
+        sender, coordinator = parts.sender, session.coordinator
         self.session = session
-        self.store = parts.store
+        self.sender = sender
+        self.store = sender.store
         self.approvals = parts.approvals
         self.bundle = parts.bundle
         self._parts = parts
-        self.sender = parts.sender
         self._normalizer = parts.normalizer
-        self._recorder = ContextRecorder(parts.store)
+        self._recorder = ContextRecorder(sender.store)
         self._provider = ProviderFacts()
         self._requested = False
         self._begun: dict[int, int] = {}
-        coordinator = session.coordinator
         self.budget = BudgetMeter(
             coordinator,
             parts.facts,
@@ -104,32 +97,29 @@ class LiveSession:
             parts.prompt_parts,
             context_config(parts.plan),
             self._window,
-            parts.sender,
+            sender,
         )
-        self._sources = Sources(coordinator, parts.sender)
-        self._state = StateKeeper(parts.store.folder, parts.redactor, parts.sender)
+        self._sources = Sources(coordinator, sender)
+        self._state = StateKeeper(sender)
         self.compactor = Compactor(
             coordinator,
             self._sources,
             lambda: self._provider,
             self._window,
-            parts.sender,
+            sender,
             self._compacted,
         )
-        self.memories = Memories(coordinator, parts.redactor, parts.sender)
+        self.memories = Memories(coordinator, sender)
         self._last_answer = ""
-        self._prompts = PromptPath(coordinator, self._recorder, parts.workspace, parts.sender)
+        self._prompts = PromptPath(coordinator, self._recorder, parts.workspace, sender)
         self._detach: list[Callable[[], None]] = []
         self.turns = TurnControl(
             TurnParts(
-                hooks=session.coordinator.hooks,
-                token=session.coordinator.cancellation,
-                send=parts.sender.send,
-                put=parts.put,
-                stamp=parts.sender.stamp,
+                hooks=coordinator.hooks,
+                token=coordinator.cancellation,
+                sender=sender,
                 execute=self._execute,
                 begins=self._turn_begins,
-                shown=parts.redactor.text,
                 settle=self._settle,
                 failure=self._failure,
                 withdraw=parts.approvals.cancel_all,
@@ -138,7 +128,7 @@ class LiveSession:
                 usage=lambda: parts.normalizer.usage.turn.as_usage(),
                 over=self._turn_over,
             ),
-            parts.store.metadata.turn_count,
+            self.store.metadata.turn_count,
         )
 
     @property
@@ -166,17 +156,14 @@ class LiveSession:
         coordinator.register_capability("session.steer", self.turns.steer)
         register = coordinator.get_capability("approval.register_provider")
         if callable(register):
-            outcome = register(ProviderApprovals(self.approvals))
-            if inspect.isawaitable(outcome):
-                await outcome
+            await awaited(register(ProviderApprovals(self.approvals)))
         self._provider = default_provider(
             dict(coordinator.get("providers") or {}), self._parts.plan
         )
 
     def opened(self, *, resumed: bool, earlier: int = 0) -> SessionOpened:
         """Return the event that says the session is ready."""
-        section = self._parts.plan.get("session")
-        examples = section.get("examples") if isinstance(section, Mapping) else None
+        examples = section_of(self._parts.plan, "session").get("examples")
         return SessionOpened(
             **self.sender.stamp(),
             bundle=self.bundle,
@@ -210,7 +197,7 @@ class LiveSession:
         self.session.coordinator.reset_turn()
         self._begun.setdefault(number, self.store.rows)
         if not self._prompts.is_taken(prompt):
-            self.store.journal.prompt(self._parts.redactor.text(prompt.text))
+            self.store.journal.prompt(self.sender.redactor.text(prompt.text))
 
     def retry(self, without: str = "") -> None:
         """Go on with the turn that failed.
@@ -262,16 +249,14 @@ class LiveSession:
             return Failed(
                 **self.sender.stamp(),
                 kind="denied",
-                message=self._parts.redactor.text(str(error)),
+                message=self.sender.redactor.text(str(error)),
                 remedy="Change the prompt, or the hook that refuses it.",
                 prompt=prompt.text,
             )
+        missing = self._parts.facts.missing()
+        redactor = self.sender.redactor
         return turn_failure(
-            error,
-            self.sender.stamp(),
-            self._parts.redactor,
-            prompt=prompt.text,
-            missing=self._parts.facts.missing(),
+            error, self.sender.stamp(), redactor, prompt=prompt.text, missing=missing
         )
 
     async def _turn_over(self, number: int, outcome: Outcome) -> None:
@@ -372,7 +357,7 @@ class LiveSession:
             **self.sender.stamp(),
             reason=reason,
             resume_command=self._resume_command() if said else "",
-            last_answer=self._parts.redactor.text(self._last_answer) if said else "",
+            last_answer=self.sender.redactor.text(self._last_answer) if said else "",
         )
         self.store.close()
         self.sender.send(event)
@@ -404,9 +389,6 @@ class LiveSession:
 
 async def _take_up(context: Any, messages: list[dict[str, Any]]) -> None:
     """Put a stored conversation into a context; what it holds of the system prompt stays."""
-    present = context.get_messages()
-    present = await present if inspect.isawaitable(present) else present
+    present = await awaited(context.get_messages())
     system = [message for message in present if message.get("role") == "system"]
-    outcome = context.set_messages([*system, *messages])
-    if inspect.isawaitable(outcome):
-        await outcome
+    await awaited(context.set_messages([*system, *messages]))

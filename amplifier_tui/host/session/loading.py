@@ -10,15 +10,13 @@ from typing import Any, Final
 from amplifier_tui import __version__
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.host.events import (
-    HostEvent,
     ModuleFailed,
     ModuleKind,
     ModuleLoading,
     ModuleMounted,
 )
-from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.module_facts import ModuleFacts, Planned
-from amplifier_tui.host.stream.sender import Stamp
+from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
 from amplifier_tui.kernel.mounting.sources import ModuleLoadError
@@ -43,15 +41,11 @@ class ObservingLoader(ModuleLoader):
         self,
         coordinator: ModuleCoordinator,
         facts: ModuleFacts,
-        send: Callable[[HostEvent], None],
-        stamp: Callable[[], Stamp],
-        redactor: Redactor,
+        sender: Sender,
     ) -> None:
         super().__init__(coordinator)
         self._facts = facts
-        self._send = send
-        self._stamp = stamp
-        self._redactor = redactor
+        self._sender = sender
         self._left = list(facts.planned)
         self._failed: set[tuple[str, str]] = set()
         self._current: Planned | None = None
@@ -67,9 +61,12 @@ class ObservingLoader(ModuleLoader):
     ) -> Mount:
         """Load a module; see `ModuleLoader.load`."""
         planned = self._current = self._next(module_id)
-        self._send(
+        self._sender.send(
             ModuleLoading(
-                **self._stamp(), module_id=module_id, kind=planned.kind, instance=planned.instance
+                **self._sender.stamp(),
+                module_id=module_id,
+                kind=planned.kind,
+                instance=planned.instance,
             )
         )
         began = perf_counter()
@@ -134,9 +131,9 @@ class ObservingLoader(ModuleLoader):
         detail = planned.detail
         if not provides and not events and planned.kind in ("tool", "hook"):
             detail = "has nothing to offer here"
-        self._send(
+        self._sender.send(
             ModuleMounted(
-                **self._stamp(),
+                **self._sender.stamp(),
                 module_id=module_id,
                 kind=planned.kind,
                 instance=planned.instance,
@@ -162,12 +159,12 @@ class ObservingLoader(ModuleLoader):
             return
         self._failed.add(key)
         text = str(error) or type(error).__name__
-        self._send(
+        self._sender.send(
             ModuleFailed(
-                **self._stamp(),
+                **self._sender.stamp(),
                 module_id=planned.module_id,
                 kind=planned.kind,
-                error=self._redactor.text(text),
+                error=self._sender.redactor.text(text),
                 remedy=_remedy(planned, error),
                 instance=planned.instance,
                 origin=planned.origin,

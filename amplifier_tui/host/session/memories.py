@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 from amplifier_tui.context.errors import MemoryUnavailableError
 from amplifier_tui.host.client import MemoryCard
 from amplifier_tui.host.events import Level
-from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
@@ -23,9 +22,8 @@ NO_MEMORY: Final = (
 class Memories:
     """The memories of one session's project."""
 
-    def __init__(self, coordinator: ModuleCoordinator, redactor: Redactor, sender: Sender) -> None:
+    def __init__(self, coordinator: ModuleCoordinator, sender: Sender) -> None:
         self._coordinator = coordinator
-        self._redactor = redactor
         self._sender = sender
 
     async def remember(self, text: str, *, everywhere: bool) -> None:
@@ -36,9 +34,8 @@ class Memories:
             return
         scope = "" if everywhere else self._project
         try:
-            note = await store.remember(
-                self._redactor.text(text), scope=scope, session_id=self._sender.session_id
-            )
+            words = self._sender.redactor.text(text)
+            note = await store.remember(words, scope=scope, session_id=self._sender.session_id)
         except (MemoryUnavailableError, ValueError) as error:
             self._say("warning", f"Not remembered: {error}")
         else:

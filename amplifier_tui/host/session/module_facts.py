@@ -1,19 +1,24 @@
 """What is known of a session's modules: what provides a tool, a hook handler, the answers."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from amplifier_tui.foundation.trust.addresses import missing_keys
 from amplifier_tui.host.events import ModuleKind
 
+logger = logging.getLogger(__name__)
+
+_SESSION: Final[tuple[ModuleKind, ...]] = ("orchestrator", "context")
 _SECTIONS: Final[dict[str, ModuleKind]] = {
     "providers": "provider",
     "tools": "tool",
     "hooks": "hook",
 }
 _DETAILS: Final = ("default_model", "model", "base_url")
+_LAST: Final = 100.0
+"""Priority of a provider that has none."""
 
 
 @dataclass(slots=True)
@@ -21,7 +26,6 @@ class Planned:
     """One module of a mount plan.
 
     Attributes:
-        module_id: Its id.
         kind: What it is mounted as.
         instance: Its instance id, if it has one.
         source: As written.
@@ -83,20 +87,13 @@ def read_plan(
         failures: Why a module's own source could not be had, by id.
     """
     origins, failures = origins or {}, failures or {}
-    found: list[Planned] = []
-    session = plan.get("session")
-    for part in ("orchestrator", "context"):
-        entry = session.get(part) if isinstance(session, Mapping) else None
-        entry = {"module": entry} if isinstance(entry, str) else entry
-        if isinstance(entry, Mapping) and entry.get("module"):
-            kind: ModuleKind = "orchestrator" if part == "orchestrator" else "context"
-            found.append(_planned(entry, kind, origins.get(f"session:{part}", ""), failures))
+    found = [
+        _planned(entry, kind, origins.get(f"session:{kind}", ""), failures)
+        for kind in _SESSION
+        for entry in _entries([section_of(plan, "session").get(kind)])
+    ]
     for section, kind in _SECTIONS.items():
-        entries = plan.get(section)
-        for entry in entries if isinstance(entries, list) else ():
-            entry = {"module": entry} if isinstance(entry, str) else entry
-            if not isinstance(entry, Mapping) or not entry.get("module"):
-                continue
+        for entry in _entries(plan.get(section)):
             key = entry.get("id") or entry["module"]
             planned = _planned(entry, kind, origins.get(f"{kind}:{key}", ""), failures)
             if kind == "provider" and environ is not None:
@@ -105,12 +102,27 @@ def read_plan(
     return found
 
 
+def section_of(plan: Mapping[str, Any], *path: str) -> Mapping[str, Any]:
+    """Return the section of a plan at a path of keys; empty where there is none."""
+    found: Any = plan
+    for key in path:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _entries(section: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the module entries of a section; one may be a module's id alone."""
+    for entry in section if isinstance(section, list) else ():
+        entry = {"module": entry} if isinstance(entry, str) else entry
+        if isinstance(entry, Mapping) and entry.get("module"):
+            yield entry
+
+
 def _planned(
     entry: Mapping[str, Any], kind: ModuleKind, origin: str, failures: Mapping[str, str]
 ) -> Planned:
     module_id = str(entry["module"])
-    config = entry.get("config")
-    config = config if isinstance(config, Mapping) else {}
+    config = section_of(entry, "config")
     detail = next((str(config[key]) for key in _DETAILS if config.get(key)), "")
     failure = failures.get(module_id, "")
     return Planned(
@@ -122,11 +134,6 @@ def _planned(
         detail=detail if kind == "provider" else "",
         note=f"its source can't be had ({failure}); what is installed is used" if failure else "",
     )
-
-
-logger = logging.getLogger(__name__)
-
-_LAST = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,16 +164,15 @@ def default_provider(providers: Mapping[str, Any], plan: Mapping[str, Any]) -> P
     if not providers:
         return ProviderFacts()
     planned = _priorities(plan)
-    wanted = _configured(plan)
-    name = min(providers, key=lambda name: planned.get(name, _own_priority(providers[name])))
-    for candidate in (wanted, wanted.removeprefix("provider-")):
-        if candidate in providers:
-            name = candidate
-            break
-    return describe_provider(name, providers[name])
+    wanted = section_of(plan, "session", "orchestrator", "config").get("default_provider")
+    wanted = wanted if isinstance(wanted, str) else ""
+    lowest = min(providers, key=lambda name: planned.get(name, _own_priority(providers[name])))
+    names = (wanted, wanted.removeprefix("provider-"))
+    name = next((name for name in names if name in providers), lowest)
+    return _described(name, providers[name])
 
 
-def describe_provider(name: str, provider: Any) -> ProviderFacts:
+def _described(name: str, provider: Any) -> ProviderFacts:
     """Return what a provider says of itself."""
     try:
         defaults = provider.get_info().defaults or {}
@@ -184,22 +190,12 @@ def describe_provider(name: str, provider: Any) -> ProviderFacts:
     )
 
 
-def _configured(plan: Mapping[str, Any]) -> str:
-    session = plan.get("session")
-    entry = session.get("orchestrator") if isinstance(session, Mapping) else None
-    config = entry.get("config") if isinstance(entry, Mapping) else None
-    wanted = config.get("default_provider") if isinstance(config, Mapping) else None
-    return wanted if isinstance(wanted, str) else ""
-
-
 def _priorities(plan: Mapping[str, Any]) -> dict[str, float]:
     found: dict[str, float] = {}
-    entries = plan.get("providers")
-    for entry in entries if isinstance(entries, list) else ():
-        config = entry.get("config") if isinstance(entry, Mapping) else None
-        priority = config.get("priority") if isinstance(config, Mapping) else None
+    for entry in _entries(plan.get("providers")):
+        priority = section_of(entry, "config").get("priority")
         if isinstance(priority, int | float) and not isinstance(priority, bool):
-            name = str(entry.get("instance_id") or entry.get("id") or entry.get("module"))
+            name = str(entry.get("instance_id") or entry.get("id") or entry["module"])
             found[name.removeprefix("provider-")] = float(priority)
     return found
 

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from time import time
 from typing import Final
@@ -13,7 +14,7 @@ from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.catalog import Choice
-from amplifier_tui.foundation.spawn.capability import ChildInfo, SessionSpawner
+from amplifier_tui.foundation.spawn.capability import SessionSpawner
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.client import OpenRequest
@@ -82,8 +83,6 @@ class Opening:
         self._carried = carried
         self._asks_as = asks_as
         self._store: SessionStore | None = None
-        self._sender: Sender | None = None
-        self._folder: Path | None = None
         self._said: set[str] = set()
         self._used: tuple[Usage, ...] = ()
 
@@ -106,10 +105,10 @@ class Opening:
     async def _run(self) -> LiveSession:
         request = self._request
         cwd = await asyncio.to_thread(request.cwd.resolve)
+        folder = sessions_dir(cwd) / self.session_id
         if request.resume:
-            self._folder = await asyncio.to_thread(find_session, cwd, request.resume)
-            self.session_id = self._folder.name
-        folder = self._folder or sessions_dir(cwd) / self.session_id
+            folder = await asyncio.to_thread(find_session, cwd, request.resume)
+            self.session_id = folder.name
         workspace = await asyncio.to_thread(
             lambda: Workspace.open(cwd, shipped=(shipped_bundles_dir(),), session_dir=folder)
         )
@@ -117,7 +116,7 @@ class Opening:
         self.redactor = Redactor()
         self._store = store = SessionStore(folder, self.redactor, self._disk_trouble)
         await asyncio.to_thread(store.open)
-        self._sender = sender = Sender(self.session_id, self._put, store, self.redactor)
+        sender = Sender(self._put, store)
         self._say_what_was_mended(store)
         for problem in workspace.problems:
             self._notice("warning", str(problem), "settings")
@@ -129,7 +128,7 @@ class Opening:
         prepared = await self._prepare(workspace, choice, cwd)
         working_dir = await self._working_dir(prepared, store, cwd)
         self._fill_card(store, choice, cwd, working_dir)
-        parts = self._parts(workspace, choice, prepared, working_dir, store, sender)
+        parts = self._parts(workspace, choice, prepared, working_dir, sender)
         self._say_what_was_refused(prepared, parts)
         session = await self._create(prepared, parts)
         try:
@@ -273,7 +272,6 @@ class Opening:
         choice: Choice,
         prepared: PreparedBundle,
         working_dir: Path,
-        store: SessionStore,
         sender: Sender,
     ) -> SessionParts:
         facts = ModuleFacts(
@@ -284,20 +282,18 @@ class Opening:
                 environ=workspace.environ,
             )
         )
+        audit = sender.store.audit
         approvals = ApprovalQueue(
-            self.session_id, working_dir, sender.send, redactor=self.redactor, audit=store.audit
+            self.session_id, working_dir, sender.send, redactor=self.redactor, audit=audit
         )
         return SessionParts(
             bundle=choice.entry.name,
             plan=prepared.mount_plan,
             workspace=working_dir,
-            redactor=self.redactor,
-            store=store,
             sender=sender,
             approvals=approvals,
             facts=facts,
-            normalizer=Normalizer(sender, store, self.redactor, working_dir, facts),
-            put=self._put,
+            normalizer=Normalizer(sender, working_dir, facts),
             prompt_parts=_prompt_parts(prepared.bundle, working_dir),
         )
 
@@ -308,21 +304,16 @@ class Opening:
 
         def before_initialize(session: AmplifierSession) -> None:
             coordinator = session.coordinator
-            loader = ObservingLoader(
-                coordinator, parts.facts, sender.send, sender.stamp, self.redactor
-            )
+            loader = ObservingLoader(coordinator, parts.facts, sender)
             session.loader = coordinator.loader = loader
             normalizer.on_declined = loader.declined
             approvals.observe(coordinator.hooks)
             normalizer.observe(coordinator.hooks)
-            coordinator.register_capability("session.events_path", str(parts.store.events_path))
-            records = ChildStore(parts.store.folder, parts.bundle, self.redactor)
-            SessionSpawner(prepared, records=records, prepare=child).register(session)
-
-        async def child(
-            session: AmplifierSession, parent: AmplifierSession, info: ChildInfo
-        ) -> None:
-            await follow(parts, session, parent, info)
+            coordinator.register_capability("session.events_path", str(sender.store.log.path))
+            records = ChildStore(sender.store.folder, parts.bundle, self.redactor)
+            SessionSpawner(prepared, records=records, prepare=partial(follow, parts)).register(
+                session
+            )
 
         return await prepared.create_session(
             session_id=self.session_id,

@@ -1,8 +1,8 @@
 """Following a sub-agent: its lane, its hooks and its questions."""
 
-import asyncio
 from typing import Final
 
+from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.spawn.capability import ChildInfo
 from amplifier_tui.host.events import TurnStatus
 from amplifier_tui.host.gate.surfaces import KernelApprovals, ProviderApprovals
@@ -31,7 +31,7 @@ async def follow(
     child.coordinator.display_system = Display(parts.sender, info.session_id)
     parts.normalizer.observe(child.coordinator.hooks, info.session_id)
     # Its events are in the log of the session on the screen.
-    child.coordinator.register_capability("session.events_path", str(parts.store.events_path))
+    child.coordinator.register_capability("session.events_path", str(parts.sender.store.log.path))
     answer = ""
 
     def listen(trace: HookTrace) -> None:
@@ -54,9 +54,7 @@ async def follow(
     async def ready() -> None:
         register = child.coordinator.get_capability("approval.register_provider")
         if callable(register):
-            outcome = register(provider)
-            if asyncio.iscoroutine(outcome):
-                await outcome
+            await awaited(register(provider))
 
     queue = getattr(child.loader, "enqueue_on_session_ready", None)
     if callable(queue):

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.host.session.module_facts import section_of
 from amplifier_tui.paths import user_state_dir
 
 logger = logging.getLogger(__name__)
@@ -27,9 +28,7 @@ def template_of(plan: dict[str, Any], base: Path | None) -> Path | None:
     Raises:
         WorkspaceError: It is not a folder below the bundle's.
     """
-    session = plan.get("session")
-    workspace = session.get("workspace") if isinstance(session, dict) else None
-    template = workspace.get("template") if isinstance(workspace, dict) else None
+    template = section_of(plan, "session", "workspace").get("template")
     if not template:
         return None
     if base is None or not isinstance(template, str):

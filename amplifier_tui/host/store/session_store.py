@@ -42,7 +42,7 @@ class SessionStore:
             again.
 
     Attributes:
-        folder: The folder.
+        rows: How many rows the transcript has.
         metadata: The session's card; `save_metadata` writes it.
         recovered: Rows that a crash had kept from being written and that were added now.
         torn: Where a torn end of the transcript went; None when there was none.
@@ -55,26 +55,16 @@ class SessionStore:
         self.torn: Path | None = None
         self.on_row: Callable[[Row], None] | None = None
         """Told of every row once it is written."""
-        self._redactor = redactor
+        self.redactor = redactor
+        self.rows = 0
         self._on_trouble = on_trouble
         self._troubled: set[Path] = set()
         self._lock = FileLock(folder / "session.lock")
         self._is_new = not folder.exists()
-        self._count = 0
         self._transcript = SessionFile(folder / TRANSCRIPT, self._trouble)
         self._outcomes = SessionFile(folder / DISPLAY, self._trouble)
         self.journal = Journal(folder / journal.FILE_NAME, self._trouble)
         self.log = EventLogFile(folder / event_log.FILE_NAME, self._trouble)
-
-    @property
-    def rows(self) -> int:
-        """How many rows the transcript has."""
-        return self._count
-
-    @property
-    def events_path(self) -> Path:
-        """Where the event log is."""
-        return self.log.path
 
     def open(self) -> None:
         """Lock the folder, mend what a crash left behind, read the card.
@@ -90,7 +80,7 @@ class SessionStore:
             self._trouble(self._transcript, error)
         self.metadata = read_metadata(self.folder)
         self.metadata.created = self.metadata.created or now()
-        self.journal.start_at(self._count)
+        self.journal.start_at(self.rows)
 
     def _acquire(self) -> None:
         try:
@@ -105,7 +95,7 @@ class SessionStore:
     def _mend(self) -> None:
         self.torn = mend(self.folder / TRANSCRIPT)
         stored = self.stored()
-        self._count = len(stored)
+        self.rows = len(stored)
         path = self.folder / journal.FILE_NAME
         lost = recovered_rows(path, stored)
         for row in lost:
@@ -119,19 +109,19 @@ class SessionStore:
         Args:
             extra: Metadata for the stored row only.
         """
-        row: Row = self._redactor.values(plain(message))
+        row: Row = self.redactor.values(plain(message))
         if extra:
             metadata = row.get("metadata")
             row = {
                 **row,
                 "metadata": {
                     **(metadata if isinstance(metadata, dict) else {}),
-                    **self._redactor.values(plain(extra)),
+                    **self.redactor.values(plain(extra)),
                 },
             }
         row = {**row, "timestamp": row.get("timestamp") or now()}
         self._append(row)
-        self.journal.row_added(self._count, row)
+        self.journal.row_added(self.rows, row)
         if row.get("role") == "user" and not is_from_hook(row) and not self.metadata.first_prompt:
             self.metadata.first_prompt = shorten(typed_prompt(row))
         if self.on_row is not None:
@@ -139,12 +129,12 @@ class SessionStore:
 
     def _append(self, row: Row) -> None:
         self._transcript.append(encode_row(row))
-        self._count += 1
+        self.rows += 1
 
     def note(self, event: HostEvent) -> None:
         """Note an outcome, so that a resumed session shows it again."""
         if isinstance(event, KEPT) and not event.replayed:
-            self.add_outcome(self._count, event)
+            self.add_outcome(self.rows, event)
 
     def add_outcome(self, rows: int, event: HostEvent) -> None:
         """Note an outcome of another session, which came when there were `rows` rows."""
@@ -154,8 +144,8 @@ class SessionStore:
 
     def audit(self, entry: Mapping[str, Any]) -> None:
         """Note who allowed or refused what."""
-        noted = {"ts": now(), **self._redactor.fields(plain(entry))}
-        self._outcomes.append(encode_row({"row": self._count, "approval": noted}))
+        noted = {"ts": now(), **self.redactor.fields(plain(entry))}
+        self._outcomes.append(encode_row({"row": self.rows, "approval": noted}))
 
     def save_metadata(self) -> None:
         """Write the card."""
@@ -168,19 +158,19 @@ class SessionStore:
 
     def close(self) -> None:
         """Close every file and give the folder back; a session without a word leaves none."""
-        if self._count:
+        if self.rows:
             self.save_metadata()
         for file in (self._transcript, self._outcomes, self.journal, self.log):
             file.close()
         self._lock.release()
-        if self._is_new and not self._count:
+        if self._is_new and not self.rows:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def discard(self) -> None:
         """Close for a session that did not open: what it made goes, what was there before stays."""
         if self._is_new:
             # A conversation that was to come along is whole where it came from.
-            self._count = 0
+            self.rows = 0
         self.close()
 
     def stored(self) -> StoredRows:
@@ -196,10 +186,6 @@ class SessionStore:
         noted = read_outcomes(self.folder / DISPLAY)
         rows = stored if stored is not None else self.stored()
         return Replay(self.folder.name, rows, noted)
-
-    def payload(self, number: int) -> str:
-        """Return the payload of an event log row; see `EventLogFile.payload`."""
-        return self.log.payload(number)
 
     def _trouble(self, file: SessionFile, error: OSError | None) -> None:
         before = bool(self._troubled)

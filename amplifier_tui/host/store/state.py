@@ -2,13 +2,11 @@
 
 import asyncio
 import logging
-from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.files import move_aside
 from amplifier_tui.context.pipeline import ContextPipeline
 from amplifier_tui.context.state_file import read_state, write_state
-from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.stream.sender import Sender
 
 logger = logging.getLogger(__name__)
@@ -19,9 +17,8 @@ FILE_NAME: Final = "state.json"
 class StateKeeper:
     """Saves and restores the state of a session's pipeline; nothing it does stops the session."""
 
-    def __init__(self, folder: Path, redactor: Redactor, sender: Sender) -> None:
-        self._path = folder / FILE_NAME
-        self._redactor = redactor
+    def __init__(self, sender: Sender) -> None:
+        self._path = sender.store.folder / FILE_NAME
         self._sender = sender
         self._told: set[str] = set()
 
@@ -40,7 +37,7 @@ class StateKeeper:
     def snapshot(self, pipeline: ContextPipeline) -> dict[str, Any] | None:
         """Return the state as it is now, without secrets; None where a source spoils it."""
         try:
-            data: dict[str, Any] = self._redactor.values(pipeline.to_dict())
+            data: dict[str, Any] = self._sender.redactor.values(pipeline.to_dict())
         except Exception as error:
             # A source may keep anything there, such as a circle.
             logger.exception("The session's state has no plain form")

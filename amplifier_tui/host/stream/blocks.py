@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from amplifier_tui.host.events import MAIN_LANE, BlockEnded, BlockKind, BlockStarted
 from amplifier_tui.host.messages import thinking_of
-from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.stream.sender import Sender
 
 _KINDS: Final[dict[str, BlockKind]] = {
@@ -56,9 +55,8 @@ class _Lane:
 class Blocks:
     """Follows the blocks of every lane."""
 
-    def __init__(self, sender: Sender, redactor: Redactor) -> None:
+    def __init__(self, sender: Sender) -> None:
         self._sender = sender
-        self._redactor = redactor
         self._lanes: dict[str, _Lane] = {}
         self._numbers = count(1)
 
@@ -183,7 +181,7 @@ class Blocks:
             self._sender.delta(lane, block.block_id, text)
 
     def _end(self, lane: str, block: _Block, text: str, *, interrupted: bool = False) -> None:
-        text = self._redactor.text(text)
+        text = self._sender.redactor.text(text)
         if block.sent == text and not interrupted:
             return
         block.sent = text

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from amplifier_tui.host.events import MAIN_LANE, LaneClosed, LaneOpened, TurnStatus
-from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.stream.results import error_text
 from amplifier_tui.host.stream.sender import Sender
 
@@ -21,12 +20,11 @@ class Lanes:
     def __init__(
         self,
         sender: Sender,
-        redactor: Redactor,
         on_close: Callable[[str, TurnStatus], None] = lambda *_: None,
     ) -> None:
         self._sender = sender
         self._on_close = on_close
-        self._redactor = redactor
+        self._redactor = sender.redactor
         self._open: dict[str, str] = {}
 
     def is_open(self, lane: str) -> bool:

@@ -21,10 +21,8 @@ from amplifier_tui.host.events import (
     UsageChanged,
 )
 from amplifier_tui.host.messages import metadata_of, text_of
-from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.module_facts import ModuleFacts
 from amplifier_tui.host.store.replay import STEER_HOOK
-from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.stream import notices
 from amplifier_tui.host.stream.blocks import Blocks
 from amplifier_tui.host.stream.lanes import Lanes
@@ -55,17 +53,10 @@ Declined = Callable[[str, str, str], None]
 class Normalizer:
     """Follows the hooks of a session and of its sub-agents."""
 
-    def __init__(
-        self,
-        sender: Sender,
-        store: SessionStore,
-        redactor: Redactor,
-        workspace: Path,
-        facts: ModuleFacts,
-    ) -> None:
-        self.blocks = Blocks(sender, redactor)
-        self.tools = Tools(sender, redactor, workspace, facts.module_of_tool)
-        self.lanes = Lanes(sender, redactor, self._lane_over)
+    def __init__(self, sender: Sender, workspace: Path, facts: ModuleFacts) -> None:
+        self.blocks = Blocks(sender)
+        self.tools = Tools(sender, workspace, facts.module_of_tool)
+        self.lanes = Lanes(sender, self._lane_over)
         self.usage = UsageMeter()
         self.status: TurnStatus | None = None
         """How the orchestrator said the turn ended; None while it did not."""
@@ -74,8 +65,7 @@ class Normalizer:
         self.on_usage: Callable[[], None] = lambda: None
         """Told when the usage of the main lane has changed."""
         self._sender = sender
-        self._redactor = redactor
-        self._traces = Traces(sender, store.log, redactor)
+        self._traces = Traces(sender)
         self._broken: set[str] = set()
         self._routes = self._all_routes()
 
@@ -126,7 +116,7 @@ class Normalizer:
             case "tool":
                 self.tools.row_added(row)
             case "user" if metadata_of(row).get("hook_name") == STEER_HOOK:
-                text = self._redactor.text(text_of(row.get("content")))
+                text = self._sender.redactor.text(text_of(row.get("content")))
                 self._sender.send(SteerApplied(**self._sender.stamp(), text=text))
             case _:
                 pass

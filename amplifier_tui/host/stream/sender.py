@@ -16,7 +16,6 @@ from amplifier_tui.host.events import (
     SessionClosed,
     ToolEnded,
 )
-from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.session_store import SessionStore
 
 Key = tuple[str, str]
@@ -37,19 +36,18 @@ class Sender:
     Streamed text goes up as soon as the loop turns, except for an end that may be the beginning of
     a secret: that waits for the next piece or the end of its block. The outbox joins what a slow
     front end has not taken yet.
+
+    Attributes:
+        put: Takes an event from any thread, past everything else.
+        store: Where the session is written.
+        redactor: Knows its secrets.
     """
 
-    def __init__(
-        self,
-        session_id: str,
-        put: Callable[[HostEvent], None],
-        store: SessionStore,
-        redactor: Redactor,
-    ) -> None:
-        self.session_id = session_id
-        self._put = put
-        self._store = store
-        self._redactor = redactor
+    def __init__(self, put: Callable[[HostEvent], None], store: SessionStore) -> None:
+        self.session_id = store.folder.name
+        self.put = put
+        self.store = store
+        self.redactor = store.redactor
         self._waiting: dict[Key, list[str]] = {}
         """Text that was not sent yet; of some blocks only the end that is held."""
         self._fresh: dict[Key, None] = {}
@@ -71,13 +69,13 @@ class Sender:
             self._end_block(event)
         if event.agent == MAIN_LANE:
             self._journal(event)
-        self._store.note(event)
-        self._put(event)
+        self.store.note(event)
+        self.put(event)
         self._closed = isinstance(event, SessionClosed)
 
     def notice(self, level: Level, text: str, source: str = "host", lane: str = MAIN_LANE) -> None:
         """Show a line in the status bar."""
-        text = self._redactor.text(text)
+        text = self.redactor.text(text)
         self.send(Notice(**self.stamp(lane), level=level, text=text, source=source))
 
     def delta(self, lane: str, block_id: str, text: str) -> None:
@@ -93,7 +91,7 @@ class Sender:
         fresh, self._fresh = self._fresh, {}
         for key in fresh:
             text = "".join(self._waiting.pop(key))
-            held = self._redactor.unfinished(text)
+            held = self.redactor.unfinished(text)
             if held:
                 self._waiting[key] = [text[-held:]]
                 text = text[:-held]
@@ -111,7 +109,7 @@ class Sender:
         self.flush()
         self._streamed.clear()
         self._stored_calls.clear()
-        self._store.journal.rest()
+        self.store.journal.rest()
 
     def text_begins(self, block_id: str) -> None:
         """A block of the answer's words begins to stream in the main lane."""
@@ -126,16 +124,16 @@ class Sender:
 
     def _send_text(self, key: Key, text: str) -> None:
         lane, block_id = key
-        text = self._redactor.text(text)
+        text = self.redactor.text(text)
         if not text or self._closed:
             return
         if lane == MAIN_LANE and block_id in self._streamed:
             self._streamed[block_id].append(text)
-            self._store.journal.delta(block_id, text)
-        self._put(BlockDelta(**self.stamp(lane), block_id=block_id, text=text))
+            self.store.journal.delta(block_id, text)
+        self.put(BlockDelta(**self.stamp(lane), block_id=block_id, text=text))
 
     def _journal(self, event: HostEvent) -> None:
-        journal = self._store.journal
+        journal = self.store.journal
         match event:
             case BlockEnded(discarded=True):
                 self._streamed.pop(event.block_id, None)

@@ -12,7 +12,6 @@ from amplifier_tui.host.events import MAIN_LANE, ToolEnded, ToolProgress, ToolSt
 from amplifier_tui.host.gate.describe import changed_paths, read_subject
 from amplifier_tui.host.gate.risk import locate
 from amplifier_tui.host.messages import metadata_of, text_of
-from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.stream.diffs import Snapshot, changes, snapshot
 from amplifier_tui.host.stream.results import (
     OUTPUT_LIMIT,
@@ -50,12 +49,11 @@ class Tools:
     def __init__(
         self,
         sender: Sender,
-        redactor: Redactor,
         workspace: Path,
         module_of: Callable[[str], str] = lambda _: "",
     ) -> None:
         self._sender = sender
-        self._redactor = redactor
+        self._redactor = sender.redactor
         self._workspace = workspace
         self._module_of = module_of
         self._open: dict[Key, _Call] = {}

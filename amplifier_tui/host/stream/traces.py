@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from amplifier_tui.host.events import HandlerTrace, HookTraced
-from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.hooks import HookTrace
 
@@ -44,10 +42,10 @@ class _Run:
 class Traces:
     """Writes the event log and sends its rows."""
 
-    def __init__(self, sender: Sender, log: EventLogFile, redactor: Redactor) -> None:
+    def __init__(self, sender: Sender) -> None:
         self._sender = sender
-        self._log = log
-        self._redactor = redactor
+        self._log = sender.store.log
+        self._redactor = sender.redactor
         self._runs: dict[str, _Run] = {}
 
     def take(self, trace: HookTrace, lane: str) -> None:

@@ -4,10 +4,10 @@ The next turn has to find a conversation any provider accepts: the words the mod
 kept, and every tool call has a result.
 """
 
-import inspect
 import logging
 from typing import Any, Final
 
+from amplifier_tui.base.python import awaited
 from amplifier_tui.base.tool_calls import calls_of, failed_result, unanswered
 from amplifier_tui.host.messages import INTERRUPTED
 
@@ -43,8 +43,7 @@ async def answer_dangling_calls(context: Any) -> int:
     if context is None:
         return 0
     try:
-        messages = context.get_messages()
-        messages = await messages if inspect.isawaitable(messages) else messages
+        messages = await awaited(context.get_messages())
     except Exception:
         logger.exception("The conversation could not be read")
         return 0
@@ -60,25 +59,16 @@ async def mend_broken_answer(context: Any) -> None:
 
     Many refuse a conversation that ends with their own words.
     """
-    messages = context.get_messages()
-    messages = await messages if inspect.isawaitable(messages) else messages
+    messages = await awaited(context.get_messages())
     last = messages[-1] if messages else {}
     if last.get("role") == "assistant" and not any(calls_of(last)):
-        await _add(
-            context,
-            {
-                "role": "user",
-                "content": BROKE_OFF,
-                "metadata": {"source": "hook", "hook_name": RETRY_HOOK},
-            },
-        )
+        metadata = {"source": "hook", "hook_name": RETRY_HOOK}
+        await _add(context, {"role": "user", "content": BROKE_OFF, "metadata": metadata})
 
 
 async def _add(context: Any, row: dict[str, Any]) -> bool:
     try:
-        outcome = context.add_message(row)
-        if inspect.isawaitable(outcome):
-            await outcome
+        await awaited(context.add_message(row))
     except Exception:
         logger.exception("The context refused a row that completes the conversation")
         return False

@@ -16,17 +16,14 @@ from typing import Any, Final
 
 from amplifier_tui.host.door.stacks import Place, coroutine_places, described, innermost
 from amplifier_tui.host.events import (
-    CancelRequested,
     Failed,
-    HostEvent,
-    Notice,
     QueueChanged,
     TurnEnded,
     TurnStarted,
     TurnStatus,
     Usage,
 )
-from amplifier_tui.host.stream.sender import Stamp
+from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.abandoned import TICKET, Ticket, end_children, guard, own_children
 from amplifier_tui.host.turns.handle import TurnHandle
 from amplifier_tui.host.turns.prompts import Prompt
@@ -47,7 +44,6 @@ class Outcome:
     """How a turn ended.
 
     Attributes:
-        status: The word.
         answer: The model's last words.
         error: What ended it, when that was an exception.
         abandoned: Where its task still is, when it would not end.
@@ -79,31 +75,22 @@ class TurnParts:
     """What the control needs of its session.
 
     Attributes:
-        hooks: The session's.
-        token: The session's.
-        send: Takes events.
-        put: Takes events from any thread, past everything else.
-        stamp: Gives the fields of an event that happens now.
         execute: Runs one prompt; raises what the turn raises.
         begins: Told of a turn before it runs: its number and prompt.
-        shown: Makes a prompt fit to be shown: without secrets.
-        settle: Puts the conversation in order after a turn: gets its outcome.
+        settle: Puts the conversation in order after a turn.
         failure: Makes the event of an outcome with an error.
         withdraw: Withdraws the pending approval requests.
         untouched: Whether the running step can be given up at any moment: nothing came of it yet.
         status: How the orchestrator says the turn ended; None when it does not.
         usage: Gives the turn's usage and cost.
-        over: Told when everything of a turn is written; the answer of it.
+        over: Told when everything of a turn is written: its number and outcome.
     """
 
     hooks: HookRegistry
     token: CancellationToken
-    send: Callable[[HostEvent], None]
-    put: Callable[[HostEvent], None]
-    stamp: Callable[[], Stamp]
+    sender: Sender
     execute: Callable[[Prompt], Awaitable[str]]
     begins: Callable[[int, Prompt], None]
-    shown: Callable[[str], str]
     settle: Callable[[Outcome], Awaitable[None]]
     failure: Callable[[BaseException, Prompt], Failed]
     withdraw: Callable[[], None]
@@ -122,6 +109,7 @@ class TurnControl:
 
     def __init__(self, parts: TurnParts, first: int = 0) -> None:
         self._parts = parts
+        self._sender = parts.sender
         self._number = first
         self._running: _Running | None = None
         self._queue: deque[Prompt] = deque()
@@ -142,11 +130,6 @@ class TurnControl:
         """The running turn for other threads; None when none runs."""
         running = self._running
         return None if running is None else running.handle
-
-    @property
-    def turns(self) -> int:
-        """How many turns were begun."""
-        return self._number
 
     # --- prompts ---------------------------------------------------------------------------
 
@@ -209,9 +192,8 @@ class TurnControl:
 
     def _queue_changed(self) -> None:
         items = tuple(prompt.text for prompt in self._queue)
-        self._parts.send(
-            QueueChanged(**self._parts.stamp(), items=items, steering=self.steering.waiting)
-        )
+        stamp = self._sender.stamp()
+        self._sender.send(QueueChanged(**stamp, items=items, steering=self.steering.waiting))
 
     # --- running ---------------------------------------------------------------------------
 
@@ -222,17 +204,17 @@ class TurnControl:
         ticket = Ticket(number)
         self._parts.token.reset()
         self._parts.begins(number, prompt)
-        self._parts.send(
+        self._sender.send(
             TurnStarted(
-                **self._parts.stamp(),
+                **self._sender.stamp(),
                 turn=number,
-                prompt=self._parts.shown(prompt.text),
+                prompt=self._sender.redactor.text(prompt.text),
                 attachments=prompt.attachments,
             )
         )
         loop = asyncio.get_running_loop()
         work = loop.create_task(self._work(ticket, prompt), name=f"turn {ticket.number}")
-        handle = TurnHandle(ticket.number, self._parts.token, self._parts.put, self._parts.stamp)
+        handle = TurnHandle(ticket.number, self._parts.token, self._sender)
         self._running = _Running(
             ticket, prompt, work, monotonic(), own_children(), loop.create_future(), handle
         )
@@ -261,24 +243,23 @@ class TurnControl:
         if outcome.status == "error":
             self._failed = (running.ticket.number, running.prompt)
         if outcome.error is not None or outcome.abandoned is not None:
-            parts.send(self._failure(outcome, running.prompt))
+            self._sender.send(self._failure(outcome, running.prompt))
         try:
             await parts.over(running.ticket.number, outcome)
         except Exception:
             logger.exception("The end of the turn could not be written in full")
         self._running = None
         if not running.handle.end():
-            parts.send(self._ended_event(running, outcome))
+            self._sender.send(self._ended_event(running, outcome))
         self._go_on(stopped=running.stopping and not running.resumed)
 
     def _ended_event(self, running: _Running, outcome: Outcome) -> TurnEnded:
-        parts = self._parts
         return TurnEnded(
-            **parts.stamp(),
+            **self._sender.stamp(),
             turn=running.ticket.number,
             status=outcome.status,
             duration_ms=(monotonic() - running.began) * 1000,
-            usage=parts.usage(),
+            usage=self._parts.usage(),
         )
 
     def _go_on(self, *, stopped: bool) -> None:
@@ -309,11 +290,10 @@ class TurnControl:
         return Outcome(status, answer=work.result())
 
     def _failure(self, outcome: Outcome, prompt: Prompt) -> Failed:
-        parts = self._parts
         if outcome.error is not None:
-            return parts.failure(outcome.error, prompt)
+            return self._parts.failure(outcome.error, prompt)
         return Failed(
-            **parts.stamp(),
+            **self._sender.stamp(),
             kind="stuck",
             message=f"The turn did not stop: {innermost(outcome.abandoned or [])} goes on.",
             remedy="It was left to itself and what it does no longer counts. If it keeps the "
@@ -336,20 +316,12 @@ class TurnControl:
         running = self._running
         if running is None:
             return False
-        token = self._parts.token
         running.stopping = True
         immediate = immediate or self._parts.untouched()
         if immediate:
             running.handle.taken_up()
-        names = tuple(token.running_tool_names)
-        if immediate:
-            token.request_immediate()
-        else:
-            token.request_graceful()
-        if not told:
-            self._parts.send(
-                CancelRequested(**self._parts.stamp(), immediate=immediate, running_tools=names)
-            )
+        self._sender.flush()
+        running.handle.ask(immediate, told=told)
         # A request nobody answers would hold the turn for as long as its clock runs.
         self._parts.withdraw()
         if immediate and running.forcing is None:
@@ -389,14 +361,7 @@ class TurnControl:
         running.ticket.abandoned = True
         self._raise_guards()
         end_children(running.children)
-        self._parts.send(
-            Notice(
-                **self._parts.stamp(),
-                level="warning",
-                text=f"{', '.join(names)} did not stop and was left to itself",
-                source="host",
-            )
-        )
+        self._sender.notice("warning", f"{', '.join(names)} did not stop and was left to itself")
 
     def _raise_guards(self) -> None:
         if not self._guarded:
@@ -422,7 +387,7 @@ class TurnControl:
         running, self._running = self._running, None
         if running is not None:
             # Whatever went wrong: the front end must not wait for ever.
-            self._parts.send(self._ended_event(running, Outcome("error")))
+            self._sender.send(self._ended_event(running, Outcome("error")))
 
 
 def _retrieved(task: "asyncio.Task[str]") -> None:

@@ -2,38 +2,27 @@
 
 import threading
 from collections.abc import Callable
-from typing import Final
 
 from amplifier_tui.host.door.stacks import Place, described, innermost
-from amplifier_tui.host.events import CancelRequested, Failed, HostEvent, TurnEnded
-from amplifier_tui.host.stream.sender import Stamp
+from amplifier_tui.host.events import CancelRequested, Failed, TurnEnded
+from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.cancellation import CancellationToken
-
-PATIENCE: Final = 1.0
-"""Seconds the engine has to take up an immediate stop before it counts as blocked."""
 
 
 class TurnHandle:
     """Stops one turn from any thread."""
 
-    def __init__(
-        self,
-        number: int,
-        token: CancellationToken,
-        put: Callable[[HostEvent], None],
-        stamp: Callable[[], Stamp],
-    ) -> None:
+    def __init__(self, number: int, token: CancellationToken, sender: Sender) -> None:
         self._number = number
         self._token = token
-        self._put = put
-        self._stamp = stamp
+        self._sender = sender
         self._lock = threading.Lock()
         self._taken_up = False
         self._over = False
         self._reported = False
 
-    def ask(self, immediate: bool) -> None:
-        """Set the token and say so, whatever the engine is busy with."""
+    def ask(self, immediate: bool, *, told: bool = False) -> None:
+        """Set the token, whatever the engine is busy with, and say so unless that was `told`."""
         with self._lock:
             if self._over:
                 return
@@ -42,7 +31,9 @@ class TurnHandle:
                 self._token.request_immediate()
             else:
                 self._token.request_graceful()
-        self._put(CancelRequested(**self._stamp(), immediate=immediate, running_tools=names))
+        if not told:
+            stamp = self._sender.stamp()
+            self._sender.put(CancelRequested(**stamp, immediate=immediate, running_tools=names))
 
     def taken_up(self) -> None:
         """The engine carries the stop out."""
@@ -69,10 +60,10 @@ class TurnHandle:
             if self._taken_up or self._over or self._reported:
                 return False
             self._reported = True
-        places = where()
-        self._put(
+        places, stamp = where(), self._sender.stamp()
+        self._sender.put(
             Failed(
-                **self._stamp(),
+                **stamp,
                 kind="blocked",
                 message=f"A module blocks the engine and can't be stopped: {innermost(places)}",
                 remedy="The turn counts as stopped. Your next prompt runs as soon as the module "
@@ -80,5 +71,5 @@ class TurnHandle:
                 detail=described(places),
             )
         )
-        self._put(TurnEnded(**self._stamp(), turn=self._number, status="cancelled"))
+        self._sender.put(TurnEnded(**stamp, turn=self._number, status="cancelled"))
         return True

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from amplifier_tui.foundation.mentions.loading import expand_mentions_in_instruction
 from amplifier_tui.host.stream.sender import Sender
@@ -35,44 +35,6 @@ class Prompt:
     text: str
     attachments: tuple[str, ...] = ()
     again: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Expanded:
-    """What the orchestrator gets.
-
-    Attributes:
-        text: The prompt with the files.
-        problems: Attachments that could not go along, each with the reason.
-    """
-
-    text: str
-    problems: tuple[str, ...] = ()
-
-
-async def expand(prompt: Prompt, resolver: Any, deduplicator: Any, workspace: Path) -> Expanded:
-    """Put the files a prompt mentions, and those attached to it, before its text.
-
-    Args:
-        resolver: Capability `mention_resolver` of the session; None leaves mentions alone.
-        deduplicator: Capability `mention_deduplicator`: what the model has seen already.
-        workspace: Where relative attachments are.
-    """
-    text = prompt.text
-    if resolver is not None and "@" in text:
-        text = await expand_mentions_in_instruction(
-            text, resolver=resolver, deduplicator=deduplicator
-        )
-    blocks: list[str] = []
-    problems: list[str] = []
-    for name in prompt.attachments:
-        content, problem = await asyncio.to_thread(_read, workspace, name)
-        if content is None:
-            problems.append(f"{name}: {problem}")
-        else:
-            label = name.replace('"', "'").replace("\n", " ")
-            blocks.append(f'<context_file paths="{label}">\n{content}\n</context_file>')
-    return Expanded("\n\n".join((*blocks, text)), tuple(problems))
 
 
 def _read(workspace: Path, name: str) -> tuple[str | None, str]:
@@ -144,17 +106,26 @@ class PromptPath:
             await mend_broken_answer(self._coordinator.get("context"))
             self._recorder.expect_again()
             return self._recorder.sent
-        expanded = await expand(
-            prompt,
-            self._coordinator.get_capability("mention_resolver"),
-            self._coordinator.get_capability("mention_deduplicator"),
-            self._workspace,
-        )
-        for problem in expanded.problems:
-            self._sender.notice("warning", f"Not attached: {problem}")
-        text = await self._announce(expanded.text)
+        text = await self._announce(await self._with_files(prompt))
         self._recorder.expect(text, prompt.text, prompt.attachments)
         return text
+
+    async def _with_files(self, prompt: Prompt) -> str:
+        """Return the prompt with the files it mentions, and those attached to it, before it."""
+        text = prompt.text
+        resolver = self._coordinator.get_capability("mention_resolver")
+        if resolver is not None and "@" in text:
+            seen = self._coordinator.get_capability("mention_deduplicator")
+            text = await expand_mentions_in_instruction(text, resolver=resolver, deduplicator=seen)
+        blocks: list[str] = []
+        for name in prompt.attachments:
+            content, problem = await asyncio.to_thread(_read, self._workspace, name)
+            if content is None:
+                self._sender.notice("warning", f"Not attached: {name}: {problem}")
+            else:
+                label = name.replace('"', "'").replace("\n", " ")
+                blocks.append(f'<context_file paths="{label}">\n{content}\n</context_file>')
+        return "\n\n".join((*blocks, text))
 
     async def _announce(self, text: str) -> str:
         """Emit `prompt:submit`; returns the prompt as the hooks left it."""

@@ -6,11 +6,11 @@ of it at every step.
 """
 
 import asyncio
-import inspect
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from amplifier_tui.base.python import awaited
 from amplifier_tui.host.messages import PROMPT_KEY, is_from_hook, text_of
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.turns.abandoned import is_abandoned
@@ -113,8 +113,7 @@ class ContextRecorder:
         async def add_message(message: Mapping[str, Any], *args: Any, **kwargs: Any) -> Any:
             if not self._take(message):
                 return None
-            outcome = original(message, *args, **kwargs)
-            return await outcome if inspect.isawaitable(outcome) else outcome
+            return await awaited(original(message, *args, **kwargs))
 
         try:
             context.add_message = add_message
@@ -141,9 +140,7 @@ class ContextRecorder:
             await self.catch_up()
 
     async def _messages(self) -> list[Mapping[str, Any]]:
-        messages = self._context.get_messages()
-        found = await messages if inspect.isawaitable(messages) else messages
-        return list(found)
+        return list(await awaited(self._context.get_messages()))
 
     def _is_repeated(self, message: Mapping[str, Any]) -> bool:
         if self._repeated is None or message.get("role") != "user" or is_from_hook(message):
@@ -155,8 +152,8 @@ class ContextRecorder:
 
     def _record(self, message: Mapping[str, Any]) -> None:
         extra = None
-        if message.get("role") == "user" and text_of(message.get("content")) == self.sent:
-            self.taken = True
-        if message.get("role") == "user" and self._typed:
-            extra = self._typed.pop(text_of(message.get("content")), None)
+        if message.get("role") == "user":
+            text = text_of(message.get("content"))
+            self.taken = self.taken or text == self.sent
+            extra = self._typed.pop(text, None)
         self._store.add_row(message, extra)

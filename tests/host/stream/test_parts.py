@@ -33,7 +33,7 @@ class Up:
     def __init__(self, folder: Path) -> None:
         self.events: list[HostEvent] = []
         self.store = SessionStore(folder, Redactor({}), lambda _: None)
-        self.sender = Sender("s", self.events.append, self.store, Redactor({}))
+        self.sender = Sender(self.events.append, self.store)
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]
@@ -52,7 +52,7 @@ class Up:
 
 @pytest.fixture
 async def up(tmp_path: Path) -> Up:
-    return Up(tmp_path / "session")
+    return Up(tmp_path / "s")
 
 
 def stream(request: str, index: int, kind: str = "text", **more: Any) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def durable(index: int, total: int, **block: Any) -> dict[str, Any]:
 
 
 async def test_the_durable_copy_replaces_what_streamed(up: Up) -> None:
-    blocks = Blocks(up.sender, Redactor({}))
+    blocks = Blocks(up.sender)
     blocks.step_begins("main")
     blocks.stream_start("main", stream("r", 0))
     blocks.stream_delta("main", stream("r", 0, text="Hel"))
@@ -80,7 +80,7 @@ async def test_the_durable_copy_replaces_what_streamed(up: Up) -> None:
 
 
 async def test_an_equal_copy_is_not_sent_again(up: Up) -> None:
-    blocks = Blocks(up.sender, Redactor({}))
+    blocks = Blocks(up.sender)
     blocks.stream_delta("main", stream("r", 0, text="same"))
     blocks.stream_end("main", stream("r", 0))
     blocks.content_end("main", durable(0, 1, type="text", text="same"))
@@ -88,7 +88,7 @@ async def test_an_equal_copy_is_not_sent_again(up: Up) -> None:
 
 
 async def test_a_provider_that_does_not_stream_gives_whole_blocks(up: Up) -> None:
-    blocks = Blocks(up.sender, Redactor({}))
+    blocks = Blocks(up.sender)
     blocks.content_end("main", durable(0, 2, type="thinking", thinking="hm"))
     blocks.content_end("main", durable(1, 2, type="text", text="yes"))
     assert [(e.kind, e.text) for e in up.of(BlockEnded)] == [("thinking", "hm"), ("text", "yes")]
@@ -96,7 +96,7 @@ async def test_a_provider_that_does_not_stream_gives_whole_blocks(up: Up) -> Non
 
 
 async def test_copies_find_their_blocks_whatever_their_numbers(up: Up) -> None:
-    blocks = Blocks(up.sender, Redactor({}))
+    blocks = Blocks(up.sender)
     for index, kind in enumerate(("thinking", "text", "tool_use", "text")):
         blocks.stream_delta("main", stream("r", index * 2, kind, text=f"{kind}{index}"))
         blocks.stream_end("main", stream("r", index * 2))
@@ -106,7 +106,7 @@ async def test_copies_find_their_blocks_whatever_their_numbers(up: Up) -> None:
 
 
 async def test_an_answer_that_was_continued_is_one_text(up: Up) -> None:
-    blocks = Blocks(up.sender, Redactor({}))
+    blocks = Blocks(up.sender)
     for request, text in (("r1", "Hello "), ("r2", "World")):
         blocks.stream_delta("main", stream(request, 0, text=text))
         blocks.stream_end("main", stream(request, 0))
@@ -115,7 +115,7 @@ async def test_an_answer_that_was_continued_is_one_text(up: Up) -> None:
 
 
 async def test_an_aborted_request_is_void_and_its_repetition_is_not(up: Up) -> None:
-    blocks = Blocks(up.sender, Redactor({}))
+    blocks = Blocks(up.sender)
     blocks.stream_delta("main", stream("r1", 0, text="broken"))
     assert blocks.stream_aborted("main", {"request_id": "r1"})
     assert not blocks.stream_aborted("main", {"request_id": "r1"})
@@ -126,7 +126,7 @@ async def test_an_aborted_request_is_void_and_its_repetition_is_not(up: Up) -> N
 
 
 async def test_hidden_reasoning_keeps_the_summary_that_was_shown(up: Up) -> None:
-    blocks = Blocks(up.sender, Redactor({}))
+    blocks = Blocks(up.sender)
     blocks.stream_delta("main", stream("r", 0, "thinking", text="a summary"))
     blocks.stream_end("main", stream("r", 0, "thinking"))
     blocks.content_end("main", durable(0, 1, type="redacted_thinking", data="xyz"))
@@ -134,7 +134,7 @@ async def test_hidden_reasoning_keeps_the_summary_that_was_shown(up: Up) -> None
 
 
 async def test_older_deltas_count_only_where_nothing_else_streams(up: Up) -> None:
-    blocks = Blocks(up.sender, Redactor({}))
+    blocks = Blocks(up.sender)
     blocks.content_delta("main", {"block_index": 0, "delta": {"text": "old"}})
     blocks.step_begins("main")
     blocks.stream_delta("main", stream("r", 0, text="new"))
@@ -144,7 +144,7 @@ async def test_older_deltas_count_only_where_nothing_else_streams(up: Up) -> Non
 
 
 async def test_what_still_streams_at_the_end_is_interrupted(up: Up) -> None:
-    blocks = Blocks(up.sender, Redactor({}))
+    blocks = Blocks(up.sender)
     blocks.stream_delta("main", stream("r", 0, text="half"))
     blocks.turn_over("main", interrupted=True)
     (ended,) = up.of(BlockEnded)
@@ -152,7 +152,7 @@ async def test_what_still_streams_at_the_end_is_interrupted(up: Up) -> None:
 
 
 async def test_words_in_a_row_are_saved_and_those_after_it_are_not(up: Up) -> None:
-    blocks = Blocks(up.sender, Redactor({}))
+    blocks = Blocks(up.sender)
     blocks.stream_delta("main", stream("r", 0, text="first"))
     blocks.row_added()
     blocks.stream_delta("main", stream("r", 1, text="second"))
@@ -161,7 +161,7 @@ async def test_words_in_a_row_are_saved_and_those_after_it_are_not(up: Up) -> No
 
 
 async def test_streams_of_lanes_do_not_mix(up: Up) -> None:
-    blocks = Blocks(up.sender, Redactor({}))
+    blocks = Blocks(up.sender)
     for lane in ("main", "child"):
         blocks.stream_delta(lane, stream("same", 0, text=lane))
         blocks.stream_end(lane, stream("same", 0))
@@ -177,7 +177,7 @@ def pre(call_id: str = "c1", tool: str = "echo", **arguments: Any) -> dict[str, 
 
 @pytest.fixture
 def tools(up: Up, tmp_path: Path) -> Tools:
-    return Tools(up.sender, Redactor({}), tmp_path, lambda tool: f"tool-{tool}")
+    return Tools(up.sender, tmp_path, lambda tool: f"tool-{tool}")
 
 
 async def test_an_error_and_a_result_of_one_call_end_it_once(up: Up, tools: Tools) -> None:
@@ -382,7 +382,7 @@ def test_a_plan_is_read_from_the_result_or_the_arguments() -> None:
 
 
 async def test_lanes_open_and_close_once(up: Up) -> None:
-    lanes = Lanes(up.sender, Redactor({}))
+    lanes = Lanes(up.sender)
     data = {"agent": "researcher", "sub_session_id": "x-y_researcher", "parent_session_id": "s"}
     lanes.spawned("main", {"session_id": "s"})
     lanes.spawned("main", data)
@@ -396,7 +396,7 @@ async def test_lanes_open_and_close_once(up: Up) -> None:
 
 async def test_lanes_that_are_open_at_the_end_are_closed_with_it(up: Up) -> None:
     over: list[str] = []
-    lanes = Lanes(up.sender, Redactor({}), lambda lane, _: over.append(lane))
+    lanes = Lanes(up.sender, lambda lane, _: over.append(lane))
     lanes.open("a", "one")
     lanes.open("b", "two", parent="a")
     lanes.close_all("cancelled")

@@ -32,7 +32,7 @@ class Up:
         self.events: list[HostEvent] = []
         redactor = Redactor({"MY_SECRET": SECRET})
         store = SessionStore(folder, redactor, lambda _: None)
-        self.sender = Sender("s", self.events.append, store, redactor)
+        self.sender = Sender(self.events.append, store)
         self.journal = folder / "partial.jsonl"
 
     def end(self, text: str, **more: bool) -> None:
@@ -51,7 +51,7 @@ class Up:
 
 @pytest.fixture
 async def up(tmp_path: Path) -> Up:
-    return Up(tmp_path / "session")
+    return Up(tmp_path / "s")
 
 
 async def test_a_piece_goes_up_as_soon_as_the_loop_turns(up: Up) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,9 @@ from amplifier_tui.host.events import (
     TurnStarted,
     Usage,
 )
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.control import TurnControl, TurnParts
 from amplifier_tui.host.turns.prompts import Prompt
 from amplifier_tui.kernel.cancellation import CancellationToken
@@ -24,7 +28,8 @@ from amplifier_tui.kernel.hooks import HookRegistry
 class Session:
     """A session whose prompts run until they are let go."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        store = SessionStore(folder, Redactor({}), lambda _: None)
         self.events: list[HostEvent] = []
         self.token = CancellationToken()
         self.gates: dict[str, asyncio.Event] = {}
@@ -33,12 +38,9 @@ class Session:
             TurnParts(
                 hooks=HookRegistry(),
                 token=self.token,
-                send=self.events.append,
-                put=self.events.append,
-                stamp=lambda: {"session_id": "s", "agent": "main", "at": 0.0},
+                sender=Sender(self.events.append, store),
                 execute=self.execute,
                 begins=lambda number, prompt: None,
-                shown=str,
                 settle=nothing,
                 failure=lambda error, prompt: Failed(session_id="s", kind="x", message=str(error)),
                 withdraw=lambda: None,
@@ -91,8 +93,8 @@ def nothing(outcome: object) -> Awaitable[None]:
 
 
 @pytest.fixture
-async def session() -> Session:
-    return Session()
+async def session(tmp_path: Path) -> Session:
+    return Session(tmp_path / "s")
 
 
 async def stop_while_others_wait(session: Session) -> None:
