@@ -103,12 +103,8 @@ class Service:
             await self.open(OpenRequest(cwd=self._cwd, bundle=bundle), carried)
 
     def _refuse(self, kind: str, message: str, remedy: str, prompt: str = "") -> None:
-        session_id = self._live.session_id if self._live is not None else ""
-        self._put(
-            Failed(
-                **self._stamp(session_id), kind=kind, message=message, remedy=remedy, prompt=prompt
-            )
-        )
+        stamp = self._stamp()
+        self._put(Failed(**stamp, kind=kind, message=message, remedy=remedy, prompt=prompt))
 
     async def open(self, request: OpenRequest, carried: Carried | None = None) -> None:
         """Open a session; the one that runs ends once the new one is there."""
@@ -232,9 +228,8 @@ class Service:
             self._say("warning", NO_SESSION)
         return self._live
 
-    def _say(self, level: Level, text: str) -> None:
-        """Show a line while no session is open."""
-        self._put(Notice(**self._stamp(""), level=level, text=text, source="host"))
+    def _say(self, level: Level, text: str, source: str = "host") -> None:
+        self._put(Notice(**self._stamp(), level=level, text=text, source=source))
 
     async def interrupt(self, immediate: bool = False, handle: TurnHandle | None = None) -> None:
         """Stop the running turn, or the opening of a session.
@@ -256,7 +251,7 @@ class Service:
             self._opening_task.cancel()
 
     async def decide(self, request_id: str, decision: Decision) -> None:
-        """ApprovalAnswer an approval request."""
+        """Answer an approval request."""
         for approvals in self._approval_queues():
             approvals.decide(request_id, decision)
 
@@ -266,9 +261,8 @@ class Service:
             approvals.hold(request_id)
 
     def _approval_queues(self) -> list[ApprovalQueue]:
-        queues = [self._opening.approvals if self._opening is not None else None]
-        queues.append(self._live.approvals if self._live is not None else None)
-        return [approvals for approvals in queues if approvals is not None]
+        asking = [session for session in (self._opening, self._live) if session is not None]
+        return [session.approvals for session in asking if session.approvals is not None]
 
     async def rename(self, title: str) -> None:
         """Give the session a title."""
@@ -315,9 +309,8 @@ class Service:
         live = self._live
         if live is None or before <= 0 or limit <= 0:
             return ()
-        return await asyncio.to_thread(
-            lambda: tuple(live.store.replay().events(before - limit, before))
-        )
+        replay = await asyncio.to_thread(live.store.replay)
+        return tuple(await asyncio.to_thread(replay.events, before - limit, before))
 
     async def payload(self, seq: int) -> str:
         """Return the payload of an event log row."""
@@ -339,30 +332,24 @@ class Service:
 
     def failed(self, error: BaseException, what: str) -> None:
         """Report an exception nobody expected."""
-        live = self._live
-        session_id = live.session_id if live is not None else ""
-        self._put(internal_failure(error, what, self._stamp(session_id), Redactor()))
+        self._put(internal_failure(error, what, self._stamp(), Redactor()))
 
     def _printed_line(self, line: str, stream: str) -> None:
         logger.info("printed to %s: %s", stream, line)
         self._printed += 1
         if self._live is None and self._opening is None:
             return
-        session_id = self._live.session_id if self._live is not None else self._opening_id()
         if self._printed <= _PRINTED:
-            text = Redactor().text(line)
+            self._say("info", Redactor().text(line), stream)
         elif self._printed == _PRINTED + 1:
-            text = "Modules print more; the rest is in the program's log"
-        else:
-            return
-        self._put(Notice(**self._stamp(session_id), level="info", text=text, source=stream))
-
-    def _opening_id(self) -> str:
-        return self._opening.session_id if self._opening is not None else ""
+            self._say("info", "Modules print more; the rest is in the program's log", stream)
 
     def _hold(self, task: "asyncio.Task[object]") -> None:
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
-    def _stamp(self, session_id: str) -> Stamp:
-        return {"session_id": session_id, "agent": "main", "at": time()}
+    def _stamp(self, session_id: str = "") -> Stamp:
+        """Return the fields of an event that happens now, in the session that is open or opens."""
+        session = self._live or self._opening
+        known = session.session_id if session is not None else ""
+        return {"session_id": session_id or known, "agent": "main", "at": time()}

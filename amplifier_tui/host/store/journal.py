@@ -7,7 +7,6 @@ and becomes rows, marked as interrupted.
 """
 
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -21,8 +20,6 @@ from amplifier_tui.host.store.sessions import now
 logger = logging.getLogger(__name__)
 
 FILE_NAME: Final = "partial.jsonl"
-
-_PROMPT, _DELTA, _WHOLE, _VOID, _RESULT = "prompt", "delta", "whole", "void", "result"
 
 
 class Journal:
@@ -39,29 +36,29 @@ class Journal:
     def prompt(self, text: str) -> None:
         """The user's prompt is about to be shown."""
         self._prompts.append(text)
-        self._note({"k": _PROMPT, "text": text})
+        self._note({"k": "prompt", "text": text})
 
     def delta(self, block_id: str, text: str) -> None:
         """A piece of the answer is about to be shown."""
         self._blocks.add(block_id)
-        self._note({"k": _DELTA, "id": block_id, "text": text})
+        self._note({"k": "delta", "id": block_id, "text": text})
 
     def whole(self, block_id: str, text: str) -> None:
         """A block of the answer is about to be shown as a whole; it replaces what streamed."""
         self._blocks.add(block_id)
-        self._note({"k": _WHOLE, "id": block_id, "text": text})
+        self._note({"k": "whole", "id": block_id, "text": text})
 
     def void(self, block_id: str) -> None:
         """A block is taken back: the request is going to be repeated."""
         if block_id in self._blocks:
             self._blocks.discard(block_id)
-            self._note({"k": _VOID, "id": block_id})
+            self._note({"k": "void", "id": block_id})
             self._settle()
 
     def result(self, call_id: str, tool: str, output: str, ok: bool) -> None:
         """A tool's result is about to be shown."""
         self._calls.add(call_id)
-        self._note({"k": _RESULT, "id": call_id, "name": tool, "output": output, "ok": ok})
+        self._note({"k": "result", "id": call_id, "name": tool, "output": output, "ok": ok})
 
     def row_added(self, count: int, row: Row) -> None:
         """A row is on disk."""
@@ -123,11 +120,7 @@ class _Left:
 
 
 def recovered_rows(path: Path, stored: StoredRows) -> list[Row]:
-    """Return the rows a crash kept from being written.
-
-    Returns:
-        Rows to append, in order; empty when nothing was lost.
-    """
+    """Return the rows a crash kept from being written, in order."""
     left = _read(path)
     rows: list[Row] = []
     for count, text in left.prompts:
@@ -155,7 +148,12 @@ def recovered_rows(path: Path, stored: StoredRows) -> list[Row]:
 
 def _read(path: Path) -> _Left:
     left = _Left()
-    for record in _records(path):
+    try:
+        records = StoredRows(path).read()
+    except OSError as error:
+        logger.warning("%s can't be read: %s", path, error)
+        return left
+    for _, record in records:
         count = int(record.get("row") or 0)
         identity = str(record.get("id") or "")
         text = str(record.get("text") or "")
@@ -171,16 +169,6 @@ def _read(path: Path) -> _Left:
             case "result":
                 left.results[identity] = (count, _tool_row(identity, record))
     return left
-
-
-def _records(path: Path) -> Iterator[Row]:
-    try:
-        stored = StoredRows(path)
-    except OSError as error:
-        logger.warning("%s can't be read: %s", path, error)
-        return
-    for _, record in stored.read():
-        yield record
 
 
 def _tool_row(call_id: str, record: Row) -> Row:

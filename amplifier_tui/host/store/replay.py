@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from amplifier_tui.base.jsonl import Row, StoredRows
 from amplifier_tui.base.tool_calls import RecordedCall, calls_of, failed_result
@@ -126,6 +126,12 @@ def _is_prompt(line: bytes) -> bool:
     return b'"role":"user"' in head and b'"hook_name"' not in line
 
 
+class _Stamp(TypedDict):
+    session_id: str
+    at: float
+    replayed: bool
+
+
 class Replay:
     """Turns rows of one session into events."""
 
@@ -187,18 +193,11 @@ class Replay:
     ) -> Iterator[HostEvent]:
         match row.get("role"):
             case "user" if metadata_of(row).get("hook_name") == STEER_HOOK:
-                yield SteerApplied(
-                    session_id=self._session_id,
-                    at=at,
-                    replayed=True,
-                    text=text_of(row.get("content")),
-                )
+                yield SteerApplied(**self._stamp(at), text=text_of(row.get("content")))
             case "user" if not is_from_hook(row):
                 attached = metadata_of(row).get("attachments")
                 yield TurnStarted(
-                    session_id=self._session_id,
-                    at=at,
-                    replayed=True,
+                    **self._stamp(at),
                     turn=turn,
                     prompt=typed_prompt(row),
                     attachments=tuple(str(a) for a in attached) if attached else (),
@@ -210,9 +209,7 @@ class Replay:
         interrupted = metadata_of(row).get(INTERRUPTED) is True
         for number, (kind, text) in enumerate(_blocks(row.get("content"))):
             yield BlockEnded(
-                session_id=self._session_id,
-                at=at,
-                replayed=True,
+                **self._stamp(at),
                 block_id=f"r{index}.{number}",
                 kind=kind,
                 text=text,
@@ -222,12 +219,7 @@ class Replay:
         results = self._results(index, rows) if calls else {}
         for call in calls:
             yield ToolStarted(
-                session_id=self._session_id,
-                at=at,
-                replayed=True,
-                call_id=call.call_id,
-                tool=call.name,
-                arguments=call.arguments,
+                **self._stamp(at), call_id=call.call_id, tool=call.name, arguments=call.arguments
             )
             result = results.get(call.call_id)
             if result is not None:
@@ -248,34 +240,24 @@ class Replay:
             interrupted=metadata.get(INTERRUPTED) is True,
             error=output.strip().split("\n")[0][:500] if failed else "",
         )
-        return replace(
-            event,
-            session_id=self._session_id,
-            at=_time(row) or event.at,
-            replayed=True,
-            output=output[:OUTPUT_LIMIT],
-            output_size=len(output),
-        )
+        stamp = self._stamp(_time(row) or event.at)
+        return replace(event, **stamp, output=output[:OUTPUT_LIMIT], output_size=len(output))
 
     def _retold(self, event: HostEvent) -> HostEvent:
-        return replace(event, session_id=self._session_id, replayed=True)
+        return replace(event, **self._stamp(event.at))
+
+    def _stamp(self, at: float) -> _Stamp:
+        return {"session_id": self._session_id, "at": at, "replayed": True}
 
 
 def _blocks(content: Any) -> Iterator[tuple[BlockKind, str]]:
-    if not isinstance(content, list):
-        text = text_of(content)
-        if text.strip():
-            yield "text", text
-        return
-    for block in content:
+    for block in content if isinstance(content, list) else [{"text": text_of(content)}]:
         if not isinstance(block, dict):
             continue
-        thinking = thinking_of(block)
+        thinking, text = thinking_of(block), text_of(block)
         if thinking.strip():
             yield "thinking", thinking
-            continue
-        text = text_of([block])
-        if text.strip():
+        elif text.strip():
             yield "text", text
 
 

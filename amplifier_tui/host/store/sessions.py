@@ -29,22 +29,9 @@ class SessionNotFoundError(Exception):
     """No stored session has that id, or several begin like that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A stored session.
-
-    Attributes:
-        folder: Its folder.
-        updated: Unix time of its last change.
-    """
-
-    folder: Path
-    updated: float
-
-
 def list_sessions(cwd: Path, limit: int = 500) -> tuple[SessionCard, ...]:
     """Return the sessions of a project, newest first."""
-    return tuple(_card(found) for found in _newest(cwd)[:limit])
+    return tuple(_card(folder, updated) for updated, folder in _newest(cwd)[:limit])
 
 
 def find_session(cwd: Path, wanted: str) -> Path:
@@ -60,13 +47,13 @@ def find_session(cwd: Path, wanted: str) -> Path:
         newest = _newest(cwd)
         if not newest:
             raise SessionNotFoundError(f"No session was stored in {cwd} yet")
-        return newest[0].folder
+        return newest[0][1]
     folder = sessions_dir(cwd)
     if not wanted or any(mark in wanted for mark in ("/", "\\", "\0")) or wanted in (".", ".."):
         raise SessionNotFoundError(f"{wanted!r} is no session id")
     if (folder / wanted / TRANSCRIPT).is_file():
         return folder / wanted
-    fitting = [found.folder for found in _newest(cwd) if found.folder.name.startswith(wanted)]
+    fitting = [path for _, path in _newest(cwd) if path.name.startswith(wanted)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -75,7 +62,8 @@ def find_session(cwd: Path, wanted: str) -> Path:
     raise SessionNotFoundError(f"No session {wanted!r} was stored in {cwd}")
 
 
-def _newest(cwd: Path) -> list[Found]:
+def _newest(cwd: Path) -> list[tuple[float, Path]]:
+    """Return the folders of a project's sessions, each with the Unix time of its last change."""
     found = []
     try:
         entries = list(os.scandir(sessions_dir(cwd)))
@@ -88,25 +76,25 @@ def _newest(cwd: Path) -> list[Found]:
         try:
             # The Amplifier CLI keeps sub-agents' sessions here too: `<span>-<span>_<agent>`.
             if entry.is_dir() and "_" not in entry.name:
-                updated = (Path(entry.path) / TRANSCRIPT).stat().st_mtime
-                found.append(Found(Path(entry.path), updated))
+                folder = Path(entry.path)
+                found.append(((folder / TRANSCRIPT).stat().st_mtime, folder))
         except OSError:
             # Nothing was said in it.
             continue
-    return sorted(found, key=lambda item: item.updated, reverse=True)
+    return sorted(found, reverse=True)
 
 
-def _card(found: Found) -> SessionCard:
-    metadata = read_metadata(found.folder)
+def _card(folder: Path, updated: float) -> SessionCard:
+    metadata = read_metadata(folder)
     return SessionCard(
-        session_id=found.folder.name,
+        session_id=folder.name,
         title=metadata.name,
         bundle=metadata.bundle.removeprefix("bundle:"),
-        first_prompt=metadata.first_prompt or _first_prompt(found.folder / TRANSCRIPT),
+        first_prompt=metadata.first_prompt or _first_prompt(folder / TRANSCRIPT),
         turns=metadata.turn_count,
-        updated=found.updated,
+        updated=updated,
         cwd=metadata.working_dir,
-        directory=str(found.folder),
+        directory=str(folder),
     )
 
 
@@ -141,21 +129,16 @@ class Metadata:
     """A session's card; the names are those of the Amplifier CLI where it has one.
 
     Attributes:
-        session_id: Its id.
         created: ISO time.
         updated: ISO time of the last turn.
         bundle: Name or URI of the bundle.
-        model: The model last used.
-        provider: The provider last used.
         turn_count: Prompts answered so far.
         name: The title; empty until somebody gave one.
-        first_prompt: The first prompt, shortened.
+        first_prompt: Shortened.
         working_dir: Where its tools work.
         project_dir: The folder it was started in, whose sessions it is listed with.
         parent_id: The session its conversation was taken from.
         workspace: Folder of its own scratch workspace, if it has one.
-        program: What wrote it.
-        program_version: Version of that.
         other: Fields of other programs, kept as they are.
     """
 
@@ -186,13 +169,11 @@ class Metadata:
     def from_json(cls, data: dict[str, Any], session_id: str) -> "Metadata":
         """Read a card; fields of the wrong type count as absent."""
         card = cls(session_id=session_id)
-        for f in fields(cls):
-            value = data.get(f.name)
-            default = getattr(card, f.name)
-            if f.name not in ("other", "session_id") and type(value) is type(default):
-                setattr(card, f.name, value)
-        known = {f.name for f in fields(cls)}
-        card.other = {name: value for name, value in data.items() if name not in known}
+        for name, value in data.items():
+            if name not in cls.__slots__:
+                card.other[name] = value
+            elif name not in ("other", "session_id") and type(value) is type(getattr(card, name)):
+                setattr(card, name, value)
         return card
 
 

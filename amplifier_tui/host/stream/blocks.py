@@ -5,6 +5,7 @@ block of the finished answer. The copy replaces what streamed. Providers that do
 the copy alone; older ones stream through `content_block:delta` and `thinking:delta`.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -57,25 +58,25 @@ class Blocks:
 
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
-        self._lanes: dict[str, _Lane] = {}
+        self._lanes: defaultdict[str, _Lane] = defaultdict(_Lane)
         self._numbers = count(1)
 
     def step_begins(self, lane: str) -> None:
         """The orchestrator turns to the model: blocks from here on belong to a new answer."""
-        for block in self._lane(lane).blocks:
+        for block in self._lanes[lane].blocks:
             if block.sent is None:
                 self._end(lane, block, block.text)
         self._lanes[lane] = _Lane()
 
     def stream_start(self, lane: str, data: Mapping[str, Any]) -> None:
         """`llm:stream_block_start`."""
-        self._lane(lane).streams = True
+        self._lanes[lane].streams = True
         if self._find(lane, data) is None:
             self._begin(lane, data)
 
     def stream_delta(self, lane: str, data: Mapping[str, Any]) -> None:
         """`llm:stream_block_delta`."""
-        self._lane(lane).streams = True
+        self._lanes[lane].streams = True
         block = self._find(lane, data) or self._begin(lane, data)
         self._add(lane, block, _delta_text(data))
 
@@ -88,7 +89,7 @@ class Blocks:
     def stream_aborted(self, lane: str, data: Mapping[str, Any]) -> bool:
         """`llm:stream_aborted`: the blocks of that request are void; whether there were any."""
         request = str(data.get("request_id") or "")
-        state = self._lane(lane)
+        state = self._lanes[lane]
         void = [b for b in state.blocks if b.request == request and not b.matched]
         for block in void:
             self._discard(lane, block)
@@ -97,7 +98,7 @@ class Blocks:
 
     def content_delta(self, lane: str, data: Mapping[str, Any]) -> None:
         """`content_block:delta` and `thinking:delta`, of providers that stream no other way."""
-        if self._lane(lane).streams:
+        if self._lanes[lane].streams:
             return
         self._add(lane, self._find(lane, data) or self._begin(lane, data), _delta_text(data))
 
@@ -112,48 +113,43 @@ class Blocks:
         text = _durable_text(kind, content)
         block = self._match(lane, kind, text)
         if block is None:
-            block = self._new(kind, "", int(data.get("block_index") or 0))
+            block = self._new(lane, kind, "", int(data.get("block_index") or 0))
             block.matched = True
-            self._lane(lane).blocks.append(block)
-            if lane == MAIN_LANE and kind == "text":
-                self._sender.text_begins(block.block_id)
         # Reasoning that is hidden from us was streamed as a summary: keep what was shown.
         self._end(lane, block, text or block.text)
 
     def row_added(self) -> None:
         """An answer of the main lane became a row: what streamed so far is in it."""
-        for block in self._lane(MAIN_LANE).blocks:
+        for block in self._lanes[MAIN_LANE].blocks:
             block.stored = True
 
     def unsaved_text(self) -> str:
         """Return the words of the main lane that are in no row yet."""
         texts = [
             block.text if block.sent is None else block.sent
-            for block in self._lane(MAIN_LANE).blocks
+            for block in self._lanes[MAIN_LANE].blocks
             if block.kind == "text" and not block.stored
         ]
         return "\n\n".join(text for text in texts if text.strip())
 
     def turn_over(self, lane: str, *, interrupted: bool) -> None:
         """End what still streams: nothing more will come."""
-        for block in self._lane(lane).blocks:
+        for block in self._lanes[lane].blocks:
             if block.sent is None:
                 self._end(lane, block, block.text, interrupted=interrupted)
         self._lanes.pop(lane, None)
 
-    def _lane(self, lane: str) -> _Lane:
-        state = self._lanes.get(lane)
-        if state is None:
-            state = self._lanes[lane] = _Lane()
-        return state
-
-    def _new(self, kind: BlockKind, request: str, index: int) -> _Block:
-        return _Block(f"b{next(self._numbers)}", kind, request, index)
+    def _new(self, lane: str, kind: BlockKind, request: str, index: int) -> _Block:
+        block = _Block(f"b{next(self._numbers)}", kind, request, index)
+        self._lanes[lane].blocks.append(block)
+        if lane == MAIN_LANE and kind == "text":
+            self._sender.text_begins(block.block_id)
+        return block
 
     def _find(self, lane: str, data: Mapping[str, Any]) -> _Block | None:
         request = str(data.get("request_id") or "")
         index = int(data.get("block_index") or 0)
-        for block in reversed(self._lane(lane).blocks):
+        for block in reversed(self._lanes[lane].blocks):
             if (block.request, block.index) == (request, index):
                 return block
         return None
@@ -161,18 +157,9 @@ class Blocks:
     def _begin(self, lane: str, data: Mapping[str, Any]) -> _Block:
         kind = _KINDS.get(str(data.get("block_type") or "text"), "text")
         index = int(data.get("block_index") or 0)
-        block = self._new(kind, str(data.get("request_id") or ""), index)
-        self._lane(lane).blocks.append(block)
-        if lane == MAIN_LANE and kind == "text":
-            self._sender.text_begins(block.block_id)
-        self._sender.send(
-            BlockStarted(
-                **self._sender.stamp(lane),
-                block_id=block.block_id,
-                kind=kind,
-                name=str(data.get("name") or ""),
-            )
-        )
+        block = self._new(lane, kind, str(data.get("request_id") or ""), index)
+        stamp, name = self._sender.stamp(lane), str(data.get("name") or "")
+        self._sender.send(BlockStarted(**stamp, block_id=block.block_id, kind=kind, name=name))
         return block
 
     def _add(self, lane: str, block: _Block, text: str) -> None:
@@ -196,14 +183,9 @@ class Blocks:
         )
 
     def _discard(self, lane: str, block: _Block) -> None:
+        stamp = self._sender.stamp(lane)
         self._sender.send(
-            BlockEnded(
-                **self._sender.stamp(lane),
-                block_id=block.block_id,
-                kind=block.kind,
-                text="",
-                discarded=True,
-            )
+            BlockEnded(**stamp, block_id=block.block_id, kind=block.kind, text="", discarded=True)
         )
 
     def _match(self, lane: str, kind: BlockKind, text: str) -> _Block | None:
@@ -211,9 +193,9 @@ class Blocks:
 
         One copy may cover several: an answer that was cut off and continued streams in pieces.
         """
-        state = self._lane(lane)
-        waiting = [b for b in state.blocks if b.kind == kind and not b.matched and not b.stored]
-        waiting += [b for b in state.blocks if b.kind == kind and not b.matched and b.stored]
+        state = self._lanes[lane]
+        waiting = [b for b in state.blocks if b.kind == kind and not b.matched]
+        waiting.sort(key=lambda block: block.stored)
         if not waiting:
             return None
         first = waiting[0]

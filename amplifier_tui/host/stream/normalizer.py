@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,9 +24,9 @@ from amplifier_tui.host.events import (
 from amplifier_tui.host.messages import metadata_of, text_of
 from amplifier_tui.host.session.module_facts import ModuleFacts
 from amplifier_tui.host.store.replay import STEER_HOOK
-from amplifier_tui.host.stream import notices
 from amplifier_tui.host.stream.blocks import Blocks
 from amplifier_tui.host.stream.lanes import Lanes
+from amplifier_tui.host.stream.notices import LINES, line_of
 from amplifier_tui.host.stream.results import is_todo_tool, read_plan
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.tools import Tools
@@ -45,6 +46,18 @@ _COMPACTED: Final = (
     "messages_truncated",
     "user_messages_stubbed",
     "messages_summarized",
+)
+_SPAWNED: Final = (
+    "delegate:agent_spawned",
+    "delegate:agent_resumed",
+    "task:agent_spawned",
+    "task:spawned",
+)
+_ENDED: Final = (
+    "delegate:agent_completed",
+    "delegate:error",
+    "task:agent_completed",
+    "task:completed",
 )
 Route = Callable[[str, Data], None]
 Declined = Callable[[str, str, str], None]
@@ -139,33 +152,6 @@ class Normalizer:
 
     def _all_routes(self) -> dict[str, Route]:
         blocks, tools, lanes = self.blocks, self.tools, self.lanes
-        spawned = dict.fromkeys(
-            (
-                "delegate:agent_spawned",
-                "delegate:agent_resumed",
-                "task:agent_spawned",
-                "task:spawned",
-            ),
-            lanes.spawned,
-        )
-        ended = dict.fromkeys(
-            (
-                "delegate:agent_completed",
-                "delegate:error",
-                "task:agent_completed",
-                "task:completed",
-            ),
-            lanes.ended,
-        )
-        lines: dict[str, Callable[[Data], notices.Line]] = {
-            "provider:retry": notices.retry_line,
-            "provider:throttle": notices.throttle_line,
-            "provider:error": notices.error_line,
-            "user:notification": notices.notification_line,
-            "module:on_session_ready_failed": notices.not_ready_line,
-            "policy:violation": notices.policy_line,
-            "orchestrator:rate_limit_delay": notices.limit_line,
-        }
         return {
             "execution:start": lambda lane, _: self._step(lane),
             "provider:request": lambda lane, _: self._step(lane),
@@ -187,18 +173,15 @@ class Normalizer:
             "orchestrator:complete": self._complete,
             "module:load_failed": self._load_failed,
             "delegate:agent_cancelled": lanes.cancelled,
-            **spawned,
-            **ended,
-            **{event: self._line(make) for event, make in lines.items()},
+            **dict.fromkeys(_SPAWNED, lanes.spawned),
+            **dict.fromkeys(_ENDED, lanes.ended),
+            **{event: partial(self._say, event) for event in LINES},
         }
 
-    def _line(self, make: Callable[[Data], notices.Line]) -> Route:
-        def route(lane: str, data: Data) -> None:
-            level, text, source = make(data)
-            if text:
-                self._sender.notice(level, text, source, lane)
-
-        return route
+    def _say(self, event: str, lane: str, data: Data) -> None:
+        line = line_of(event, data)
+        if line is not None:
+            self._sender.notice(*line, lane)
 
     def _step(self, lane: str) -> None:
         self.blocks.step_begins(lane)
@@ -206,7 +189,7 @@ class Normalizer:
 
     def _aborted(self, lane: str, data: Data) -> None:
         if self.blocks.stream_aborted(lane, data):
-            self._line(notices.aborted_line)(lane, data)
+            self._say("llm:stream_aborted", lane, data)
 
     def _content_end(self, lane: str, data: Data) -> None:
         self.blocks.content_end(lane, data)

@@ -22,69 +22,60 @@ _LEVELS: Final[dict[str, Level]] = {
 }
 
 
-def retry_line(data: Mapping[str, Any]) -> Line:
-    """`provider:retry`."""
-    attempt, most = data.get("attempt"), data.get("max_retries")
-    count = f" ({attempt} of {most})" if attempt and most else ""
-    wait = _seconds(data.get("delay") or data.get("retry_after"))
+LINES: Final = (
+    "provider:retry",
+    "provider:throttle",
+    "provider:error",
+    "orchestrator:rate_limit_delay",
+    "policy:violation",
+    "module:on_session_ready_failed",
+    "user:notification",
+)
+"""Events that are a line whenever they come."""
+
+
+def line_of(event: str, data: Mapping[str, Any]) -> Line | None:
+    """Return the line for an event; None when it has nothing to say."""
     problem = first_line(error_text(data.get("error")))
-    text = f"Trying again{f' in {wait}' if wait else ''}{count}"
-    return "warning", f"{text}: {problem}" if problem else text, _source(data)
+    wait = _seconds(data.get("delay") or data.get("retry_after") or data.get("delay_seconds"))
+    source = str(data.get("provider") or data.get("orchestrator") or data.get("source") or "")
+    level: Level = "warning"
+    match event:
+        case "provider:retry":
+            attempt, most = data.get("attempt"), data.get("max_retries")
+            count = f" ({attempt} of {most})" if attempt and most else ""
+            text = _joined(f"Trying again{f' in {wait}' if wait else ''}{count}", problem)
+        case "provider:throttle":
+            text = _joined("The provider slows us down", f"waiting {wait}" if wait else "")
+        case "provider:error":
+            level, text = "error", problem or "The provider failed"
+        case "llm:stream_aborted":
+            text = _joined("The answer broke off", problem)
+        case "orchestrator:rate_limit_delay":
+            level, text = "info", f"Waiting {wait or 'a moment'} for the rate limit"
+        case "policy:violation":
+            reason = data.get("message") or data.get("reason") or data.get("policy") or ""
+            text = _joined("Against a policy", str(reason))
+        case "module:on_session_ready_failed":
+            source = str(data.get("module_id") or "a module")
+            text = f"{source} is not ready: {first_line(str(data.get('error') or ''))}"
+        case "user:notification":
+            level = _LEVELS.get(str(data.get("level") or "info").casefold(), "info")
+            text = str(data.get("message") or data.get("text") or "")
+            source = str(data.get("source") or "")
+        case _:
+            text = ""
+    return (level, text, source) if text else None
 
 
-def throttle_line(data: Mapping[str, Any]) -> Line:
-    """`provider:throttle`."""
-    wait = _seconds(data.get("delay") or data.get("retry_after"))
-    text = "The provider slows us down" + (f": waiting {wait}" if wait else "")
-    return "warning", text, _source(data)
-
-
-def error_line(data: Mapping[str, Any]) -> Line:
-    """`provider:error`."""
-    problem = first_line(error_text(data.get("error"))) or "The provider failed"
-    return "error", problem, _source(data)
-
-
-def aborted_line(data: Mapping[str, Any]) -> Line:
-    """`llm:stream_aborted`."""
-    problem = first_line(error_text(data.get("error")))
-    text = "The answer broke off"
-    return "warning", f"{text}: {problem}" if problem else text, _source(data)
-
-
-def notification_line(data: Mapping[str, Any]) -> Line:
-    """`user:notification`."""
-    level = _LEVELS.get(str(data.get("level") or "info").casefold(), "info")
-    text = str(data.get("message") or data.get("text") or "")
-    return level, text, str(data.get("source") or "")
-
-
-def not_ready_line(data: Mapping[str, Any]) -> Line:
-    """`module:on_session_ready_failed`."""
-    module = str(data.get("module_id") or "a module")
-    return "warning", f"{module} is not ready: {first_line(str(data.get('error') or ''))}", module
-
-
-def policy_line(data: Mapping[str, Any]) -> Line:
-    """`policy:violation`."""
-    text = str(data.get("message") or data.get("reason") or data.get("policy") or "")
-    return "warning", f"Against a policy: {text}" if text else "Against a policy", _source(data)
-
-
-def limit_line(data: Mapping[str, Any]) -> Line:
-    """`orchestrator:rate_limit_delay`."""
-    wait = _seconds(data.get("delay") or data.get("delay_seconds"))
-    return "info", f"Waiting {wait or 'a moment'} for the rate limit", _source(data)
+def _joined(text: str, more: str) -> str:
+    return f"{text}: {more}" if more else text
 
 
 def _seconds(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
         return ""
     return f"{value:.0f} s" if value >= 1 else f"{value:.1f} s"
-
-
-def _source(data: Mapping[str, Any]) -> str:
-    return str(data.get("provider") or data.get("orchestrator") or data.get("source") or "")
 
 
 TEXT_LIMIT: Final = 4_000

@@ -137,34 +137,29 @@ class UsageMeter:
     def request_answered(self, lane: str, data: Mapping[str, Any]) -> bool:
         """`llm:response`; whether it counted."""
         count = read_count(data.get("usage"), data.get("cost_usd"))
-        if count is None:
-            return False
-        step = self._steps.setdefault(lane, _Step())
-        step.requests = step.requests.plus(count)
-        step.answered = True
-        self._note(lane, data, count)
-        return True
+        if count is not None:
+            step = self._steps.setdefault(lane, _Step())
+            step.requests = step.requests.plus(count)
+            step.answered = True
+            self._note(lane, data, count)
+        return count is not None
 
     def step_answered(self, lane: str, data: Mapping[str, Any]) -> bool:
         """`provider:response` or the last `content_block:end`; whether it counted."""
         count = read_count(data.get("usage"), data.get("cost_usd"))
-        if count is None:
-            return False
         step = self._steps.setdefault(lane, _Step())
-        if step.answered:
+        if count is None or step.answered:
             return False
-        changed = step.durable != count
-        step.durable = count
+        changed, step.durable = step.durable != count, count
         self._note(lane, data, count)
         return changed
 
     def aside_answered(self, data: Mapping[str, Any]) -> bool:
         """`llm:response` of a request that is no part of the conversation; whether it counted."""
         count = read_count(data.get("usage"), data.get("cost_usd"))
-        if count is None:
-            return False
-        self._turn = self._turn.plus(count)
-        return True
+        if count is not None:
+            self._turn = self._turn.plus(count)
+        return count is not None
 
     def _note(self, lane: str, data: Mapping[str, Any], count: Count) -> None:
         if lane != "main":

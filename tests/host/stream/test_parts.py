@@ -18,9 +18,9 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.session_store import SessionStore
-from amplifier_tui.host.stream import notices
 from amplifier_tui.host.stream.blocks import Blocks
 from amplifier_tui.host.stream.lanes import Lanes
+from amplifier_tui.host.stream.notices import line_of
 from amplifier_tui.host.stream.results import is_todo_tool, output_text, read_plan, summary_words
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.tools import Tools
@@ -413,7 +413,7 @@ def test_a_retry_says_when_and_why() -> None:
         "delay": 2.4,
         "error": {"type": "RateLimitError", "msg": "slow down"},
     }
-    line = notices.retry_line(data)
+    line = line_of("provider:retry", data)
     assert line == ("warning", "Trying again in 2 s (1 of 3): slow down", "anthropic")
-    assert notices.retry_line({})[1] == "Trying again"
-    assert notices.notification_line({"message": "m", "level": "WARN"})[0] == "warning"
+    assert line_of("provider:retry", {}) == ("warning", "Trying again", "")
+    assert line_of("user:notification", {"message": "m", "level": "WARN"}) == ("warning", "m", "")
