@@ -15,7 +15,7 @@ from textual import on, work
 from textual.widgets import Input
 
 from amplifier_tui.ui.app import pace
-from amplifier_tui.ui.app.actions import context, program, session, turn, view
+from amplifier_tui.ui.app.actions import program, session, turn, view
 from amplifier_tui.ui.app.main_screen import MID, WIDE, MainScreen, PanesChanged, StopRequested
 from amplifier_tui.ui.app.preferences import Preferences
 from amplifier_tui.ui.app.session_app import SessionApp
@@ -142,10 +142,10 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_retry_without = turn.retry_without
     action_unqueue = turn.unqueue
     action_approvals = turn.approvals
-    action_compact = context.compact
-    action_remember = context.remember
-    action_memories = context.memories
-    action_forget = context.forget
+    action_compact = session.compact
+    action_remember = session.remember
+    action_memories = session.memories
+    action_forget = session.forget
     action_copy_answer = view.copy_answer
     action_plan = view.plan
     action_notices = view.notices
@@ -319,7 +319,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     def on_compact_requested(self, event: CompactRequested) -> None:
         """Show what compacting would do."""
-        context.compact(self, instruct=event.instruct)
+        session.compact(self, instruct=event.instruct)
 
     def on_link_clicked(self, event: LinkClicked) -> None:
         """Ask whether to open an address."""

@@ -112,7 +112,7 @@ class MainScreen(Screen[None]):
 
     async def furnish(self, state: SessionState, root: Path) -> None:
         """Mount everything else and show the state in it."""
-        from amplifier_tui.ui.prompt.completer import Completer, CompletionPopup
+        from amplifier_tui.ui.prompt.completion import Completer, CompletionPopup
         from amplifier_tui.ui.transcript.view import TranscriptView
         from amplifier_tui.ui.widgets.status_bar import StatusBar
 

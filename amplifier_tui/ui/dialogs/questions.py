@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from amplifier_tui.base.text import one_line
-from amplifier_tui.ui.dialogs.approval.payload import text_lines
+from amplifier_tui.ui.dialogs.approval_words import text_lines
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import HookTraced, TodoItem
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
-from amplifier_tui.ui.panes.inspector.pane import EventInspector
+from amplifier_tui.ui.panes.inspector import EventInspector
 from amplifier_tui.ui.widgets.messages import InspectorClosed
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines, TextLine
 

@@ -23,7 +23,7 @@ from textual.keys import key_to_character
 
 from amplifier_tui.ui.keys.actions import ACTIONS, LEADER, OVERLAPPING, Action, KeyScope
 from amplifier_tui.ui.keys.keymap import EDITING_KEYS, Keymap, show_key
-from amplifier_tui.ui.panes.inspector.pane import EventInspector
+from amplifier_tui.ui.panes.inspector import EventInspector
 from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.terminal.input import key_name
 from amplifier_tui.ui.transcript.view import TranscriptView

@@ -1,4 +1,4 @@
-"""The one table of panes: a pane is its folder and its row here."""
+"""The one table of panes: a pane is its file or folder, and its row here."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class PaneRow(NamedTuple):
     """A pane.
 
     Attributes:
-        name: In preferences, slash command, action (`pane.<name>`) and folder.
+        name: In preferences, slash command and action (`pane.<name>`).
         title: In palette and help.
-        widget: Its class, in `pane.py` of its folder.
+        widget: Its class, as `module:class` below this package.
         key: Shows and focuses it.
         chord: The same after the leader.
-        parts: Widgets in it that have keys of their own, as `module:class` in its folder.
+        parts: Widgets in it that have keys of their own, named like `widget`.
         own_column: It gets a column of its own where there is room for three.
     """
 
@@ -42,26 +42,34 @@ class PaneRow(NamedTuple):
     @property
     def module(self) -> str:
         """The module its class is in; imported after the first frame."""
-        return f"{__package__}.{self.name}.pane"
+        return f"{__package__}.{self.widget.partition(':')[0]}"
 
     def make(self) -> Widget:
         """Make the pane."""
-        pane: Widget = self._load(f"pane:{self.widget}")()
+        pane: Widget = _load(self.widget)()
         return pane
 
     def widgets(self) -> list[Any]:
         """Return the classes that have keys: parts first, as they hear a key first."""
-        return [self._load(spec) for spec in (*self.parts, f"pane:{self.widget}")]
+        return [_load(spec) for spec in (*self.parts, self.widget)]
 
-    def _load(self, spec: str) -> Any:
-        module, _, name = spec.partition(":")
-        return getattr(import_module(f"{__package__}.{self.name}.{module}"), name)
+
+def _load(spec: str) -> Any:
+    module, _, name = spec.partition(":")
+    return getattr(import_module(f"{__package__}.{module}"), name)
 
 
 PANES: tuple[PaneRow, ...] = (
-    PaneRow("context", "Context budget", "ContextPane", "f4", "x"),
-    PaneRow("modules", "Modules", "ModulesPane", "f2", "m", own_column=True),
-    PaneRow("events", "Hook events", "EventLogPane", "f3", "v", parts=("view:EventLogView",)),
+    PaneRow("context", "Context budget", "context:ContextPane", "f4", "x"),
+    PaneRow("modules", "Modules", "modules:ModulesPane", "f2", "m", own_column=True),
+    PaneRow(
+        "events",
+        "Hook events",
+        "events.pane:EventLogPane",
+        "f3",
+        "v",
+        ("events.view:EventLogView",),
+    ),
 )
 """From top to bottom, which is the order of F6."""
 BY_NAME = {row.name: row for row in PANES}

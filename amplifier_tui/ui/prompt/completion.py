@@ -1,8 +1,7 @@
-"""What the popup above the prompt offers: files after `@`, commands after `/`.
+"""The popup above the prompt: files after `@`, commands after `/`."""
 
-Files are what git knows or would add; without git, a bounded walk.
-"""
-
+import asyncio
+import logging
 import os
 import re
 import time
@@ -10,11 +9,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+
 from amplifier_tui.base.git import git_output_now
 from amplifier_tui.ui.fuzzy import match, rank
 from amplifier_tui.ui.keys.actions import BY_SLASH
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.prompt.prompt_input import PromptInput
+from amplifier_tui.ui.widgets.pick_list import PickList, PickRow, marked
 
+_log = logging.getLogger(__name__)
+
+FRESH = 10.0
+"""Seconds a file listing is used before it is made again."""
 SHOWN = 200
 """Candidates kept after ranking."""
 
@@ -61,6 +72,183 @@ class Candidate:
     note: str = ""
     positions: tuple[int, ...] = ()
     command: bool = False
+
+
+class CompletionPopup(Vertical):
+    """Lists candidates; the prompt keeps the focus and sends it the keys."""
+
+    DEFAULT_CSS = """
+    CompletionPopup {
+        display: none;
+        overlay: screen;
+        offset: 0 -100%;
+        width: 100%;
+        height: auto;
+        max-height: 8;
+        background: $panel;
+        & > PickList { height: auto; max-height: 8; background: $panel; padding: 0 2; }
+    }
+    """
+
+    class Clicked(Message):
+        """The highlighted candidate was clicked."""
+
+    def __init__(self) -> None:
+        super().__init__(id="completion")
+        self._candidates: list[Candidate] = []
+
+    def compose(self) -> ComposeResult:
+        """Make the list."""
+        yield PickList()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether candidates are shown."""
+        return bool(self._candidates)
+
+    @property
+    def candidate(self) -> Candidate | None:
+        """The highlighted candidate."""
+        at = self.query_one(PickList).cursor
+        return self._candidates[at] if 0 <= at < len(self._candidates) else None
+
+    def show_candidates(self, candidates: list[Candidate]) -> None:
+        """Show candidates, best first; none closes the popup."""
+        self._candidates = candidates
+        self.display = bool(candidates)
+        rows = [
+            PickRow(str(i), marked(c.text, c.positions), Content.styled(c.note, "$text-muted"))
+            for i, c in enumerate(candidates)
+        ]
+        self.query_one(PickList).set_rows(rows)
+
+    def move(self, by: int) -> None:
+        """Move the highlight."""
+        self.query_one(PickList).move(by)
+
+    @on(PickList.Chosen)
+    def _chosen(self, event: PickList.Chosen) -> None:
+        event.stop()
+        self.post_message(self.Clicked())
+
+
+class Completer:
+    """Joins the prompt's text with the popup; files are listed and ranked in a thread."""
+
+    def __init__(self, prompt: PromptInput, popup: CompletionPopup, root: Path) -> None:
+        self._prompt = prompt
+        self._popup = popup
+        self._root = root
+        self._files: list[str] = []
+        self._listed = float("-inf")
+        self._query: Query | None = None
+        self._closed: Query | None = None
+        self._wanted: str | None = None
+        self._busy = False
+        self.keymap = Keymap()
+
+    def set_root(self, root: Path) -> None:
+        """Complete the files of another directory."""
+        if root != self._root:
+            self._root, self._files, self._listed = root, [], float("-inf")
+
+    def update(self) -> bool:
+        """Look at the word under the cursor; True when `find_files` has to be awaited."""
+        row, column = self._prompt.cursor_location
+        query = None
+        if self._prompt.selection.is_empty and not self._prompt.past.walking:
+            query = find_query(self._prompt.document.get_line(row), column, row)
+        if query == self._query and (query is None or self._popup.is_open):
+            return False
+        self._query = query
+        if query is None or self._is_closed(query):
+            self._closed = self._closed if query else None
+            self._popup.show_candidates([])
+            return False
+        self._closed = None
+        if query.kind == "command":
+            self._popup.show_candidates(complete_commands(query.word, self.keymap))
+            return False
+        # While one ranking runs in its thread, the words typed meanwhile wait as one.
+        self._wanted = query.word
+        return not self._busy
+
+    def take_key(self, key: str) -> bool:
+        """Deal with a key that may be meant for the popup; False when it was not.
+
+        Keys may come faster than the messages that say the draft changed: what was typed just
+        before counts.
+        """
+        waiting = self.update()
+        if not self._popup.is_open or waiting:
+            return False
+        match key:
+            case "up":
+                self._popup.move(-1)
+            case "down":
+                self._popup.move(1)
+            case "escape":
+                self.close()
+            case "tab" | "enter":
+                candidate = self.accept()
+                if key == "enter" and candidate is not None and candidate.command:
+                    self._prompt.action_send()
+            case _:
+                return False
+        return True
+
+    async def find_files(self) -> None:
+        """Rank files until the word that was typed last is shown."""
+        self._busy = True
+        try:
+            while (word := self._wanted) is not None:
+                self._wanted = None
+                found = await asyncio.to_thread(self._find_files, word)
+                if self._query is not None and self._query == Query(
+                    "file", word, self._query.start
+                ):
+                    self._popup.show_candidates(found)
+        finally:
+            self._busy = False
+
+    def _is_closed(self, query: Query) -> bool:
+        """Whether the user closed the popup at this very word; moving on opens it again."""
+        closed = self._closed
+        return closed is not None and (closed.kind, closed.start) == (query.kind, query.start)
+
+    def _find_files(self, word: str) -> list[Candidate]:
+        now = time.monotonic()
+        if now - self._listed > FRESH:
+            try:
+                self._files = list_files(self._root)
+            except OSError as error:
+                _log.warning("The files of %s cannot be listed: %s", self._root, error)
+            self._listed = now
+        return complete_files(word, self._files)
+
+    def close(self) -> bool:
+        """Close the popup until the cursor is in another word; False when it was not open."""
+        was_open = self._popup.is_open
+        if was_open:
+            self._closed = self._query
+            self._popup.show_candidates([])
+        return was_open
+
+    def accept(self) -> Candidate | None:
+        """Put the highlighted candidate into the draft and return it."""
+        candidate, query = self._popup.candidate, self._query
+        if candidate is None or query is None:
+            return None
+        row, column = self._prompt.cursor_location
+        insert = candidate.insert
+        rest = self._prompt.document.get_line(row)[column:]
+        if insert.endswith(" ") and rest.startswith(" "):
+            insert = insert[:-1]
+        self._popup.show_candidates([])
+        self._closed = self._query = None
+        self._prompt.replace(insert, (row, query.start), (row, column))
+        self._prompt.move_cursor((row, query.start + len(insert)))
+        return candidate
 
 
 def find_query(line: str, column: int, row: int) -> Query | None:

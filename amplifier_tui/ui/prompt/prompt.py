@@ -17,7 +17,7 @@ from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 
 if TYPE_CHECKING:
-    from amplifier_tui.ui.prompt.completer import Completer
+    from amplifier_tui.ui.prompt.completion import Completer
 
 IDLE = "Ask for anything   @ file   / command   ? keys"
 RUNNING = "enter steers   tab queues   esc stops"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from amplifier_tui.host.client import Decision, SessionClient
     from amplifier_tui.host.events import ApprovalRequested
     from amplifier_tui.ui.app.main_screen import MainScreen
-    from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
+    from amplifier_tui.ui.dialogs.approval import ApprovalDialog
     from amplifier_tui.ui.state.session import SessionState
 
 PAUSE = 0.7
@@ -61,7 +61,7 @@ class ApprovalDialogs:
 
     def open(self, request: ApprovalRequested, place: QueuePlace) -> None:
         """Show a request."""
-        from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
+        from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 
         self._dialog = ApprovalDialog(
             request,
@@ -78,7 +78,7 @@ class ApprovalDialogs:
         """Take the dialog away and say what became of the request."""
         dialog, self._dialog = self._dialog, None
         if dialog is not None and dialog.request.request_id == request_id:
-            from amplifier_tui.ui.dialogs.approval.words import outcome_words
+            from amplifier_tui.ui.dialogs.approval_words import outcome_words
 
             dialog.withdraw()
             answers = self._state.approvals.recent

@@ -1,6 +1,6 @@
 import pytest
 
-from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from textual.widgets import Input
 
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import BlockEnded, Segment, TurnStarted
-from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from tests.ui.driving import Driver, running

@@ -5,8 +5,7 @@ from textual.widgets import Input
 
 from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.host.events import Compacted, PlanStep, TurnEnded, TurnStarted
-from amplifier_tui.ui.dialogs.compaction import CompactionSheet
-from amplifier_tui.ui.dialogs.compaction_words import bars, facts, step_lines
+from amplifier_tui.ui.dialogs.compaction import CompactionSheet, bars, facts, step_lines
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION, FakeClient
 

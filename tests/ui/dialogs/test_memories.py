@@ -4,7 +4,7 @@ import pytest
 from textual.widgets import Input
 
 from amplifier_tui.host.client import MemoryCard
-from amplifier_tui.ui.dialogs.memories import MemoryList
+from amplifier_tui.ui.dialogs.pickers import MemoryList
 from amplifier_tui.ui.dialogs.questions import AskLine
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import FakeClient

@@ -6,8 +6,13 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from amplifier_tui.host.events import Segment
-from amplifier_tui.ui.dialogs.approval.payload import diff_view, payload_lines, visible
-from amplifier_tui.ui.dialogs.approval.words import outcome_words, remember
+from amplifier_tui.ui.dialogs.approval_words import (
+    diff_view,
+    outcome_words,
+    payload_lines,
+    remember,
+    visible,
+)
 from amplifier_tui.ui.widgets.scroll_lines import TextLine, fold
 from tests.ui.requests import DIFF, ask, resolved
 

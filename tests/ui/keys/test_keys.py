@@ -43,7 +43,7 @@ def test_keys_that_terminals_and_multiplexers_take_are_left_alone() -> None:
 def test_every_action_runs_something_that_exists() -> None:
     from amplifier_tui.ui.app.app import AmplifierApp
     from amplifier_tui.ui.app.main_screen import MainScreen
-    from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
+    from amplifier_tui.ui.dialogs.approval import ApprovalDialog
     from amplifier_tui.ui.dialogs.parts.picker import Picker
     from amplifier_tui.ui.prompt.prompt_input import PromptInput
 

@@ -4,7 +4,7 @@ import pytest
 from rich.cells import cell_len
 
 from amplifier_tui.host.events import BudgetChanged, PlanStep, SourceUsage
-from amplifier_tui.ui.panes.context.pane import ContextPane
+from amplifier_tui.ui.panes.context import ContextPane
 from amplifier_tui.ui.widgets.messages import CompactRequested
 from tests.ui.panes.stage import Stage, text
 from tests.ui.state.make import NOW, make, opened, turn

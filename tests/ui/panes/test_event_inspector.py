@@ -4,7 +4,7 @@ import pytest
 from rich.cells import cell_len
 
 from amplifier_tui.host.events import HookTraced
-from amplifier_tui.ui.panes.inspector.pane import DISPLAY_LIMIT, EventInspector
+from amplifier_tui.ui.panes.inspector import DISPLAY_LIMIT, EventInspector
 from amplifier_tui.ui.widgets.messages import CopyRequested, InspectorClosed
 from tests.ui.panes.stage import Stage, text
 from tests.ui.state.make import handler, traced

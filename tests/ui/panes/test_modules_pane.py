@@ -11,8 +11,7 @@ from amplifier_tui.host.events import (
     Usage,
     UsageChanged,
 )
-from amplifier_tui.ui.panes.modules.pane import ModulesPane
-from amplifier_tui.ui.panes.modules.rows import failure_word
+from amplifier_tui.ui.panes.modules import ModulesPane, failure_word
 from amplifier_tui.ui.state.instruments.modules import ModuleStatus
 from amplifier_tui.ui.widgets.messages import CopyRequested
 from tests.ui.panes.stage import Stage, text

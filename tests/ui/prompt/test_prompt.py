@@ -5,7 +5,7 @@ import pytest
 from textual import events
 
 from amplifier_tui.paths import user_state_dir
-from amplifier_tui.ui.prompt.completer import CompletionPopup
+from amplifier_tui.ui.prompt.completion import CompletionPopup
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from tests.ui.driving import Driver, running
 

@@ -3,7 +3,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amplifier_tui.ui.panes.inspector.json_tree import (
+from amplifier_tui.ui.panes.json_tree import (
     PAGE,
     JsonTree,
     TreeLine,

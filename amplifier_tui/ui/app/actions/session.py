@@ -1,4 +1,4 @@
-"""Actions that open, name and copy sessions."""
+"""Actions on the session: opening, naming, copying, compacting, memories."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from amplifier_tui.ui.app.session_app import in_open_session, in_session
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient
     from amplifier_tui.ui.app.session_app import SessionApp
+    from amplifier_tui.ui.dialogs.compaction import CompactChoice
     from amplifier_tui.ui.state.conversation.entries import UserEntry
     from amplifier_tui.ui.state.session import SessionState
+
+_EVERYWHERE = "--everywhere"
+_MEMORY_SIZE = 4_000
 
 
 @in_session
@@ -22,7 +26,6 @@ def bundles(app: SessionApp, client: SessionClient, state: SessionState, name: s
     from amplifier_tui.ui.dialogs.bundle_picker import BundlePicker
 
     picker = BundlePicker(client.bundles, client.preview)
-
     app.ask(picker, lambda found: client.switch_bundle(found, carry=picker.carry))
 
 
@@ -37,12 +40,8 @@ def sessions(
     from amplifier_tui.ui.dialogs.pickers import SessionPicker
 
     current = state.facts.session_id
-
-    def chosen(found: str) -> None:
-        if found != current:
-            client.resume(found)
-
-    app.ask(SessionPicker(client.sessions, current), chosen)
+    picker = SessionPicker(client.sessions, current)
+    app.ask(picker, lambda found: client.resume(found) if found != current else None)
 
 
 @in_session
@@ -80,6 +79,76 @@ def rename(app: SessionApp, client: SessionClient, state: SessionState, title: s
 def fork(
     app: SessionApp, client: SessionClient, state: SessionState, before: UserEntry | None = None
 ) -> None:
-    """Copy the conversation, or what came before a prompt, into a new session and open that."""
+    """Go on in a copy of the conversation, or of what came before a prompt."""
     if app.link is not None:
         app.link.forks.begin(before)
+
+
+@in_open_session
+def compact(
+    app: SessionApp,
+    client: SessionClient,
+    state: SessionState,
+    instructions: str = "",
+    *,
+    instruct: bool = False,
+) -> None:
+    """Show what compacting would do, and do it when the user says so.
+
+    `instructions` stand in the line for the summary's instructions; `instruct` begins there.
+    """
+    from amplifier_tui.ui.dialogs.compaction import CompactionSheet
+
+    def chosen(choice: CompactChoice) -> None:
+        if app.link is not None:
+            app.link.compact(choice.instructions)
+
+    sheet = CompactionSheet(
+        client.compaction,
+        lambda: state.activity.running,
+        instructions=instructions,
+        instruct=instruct or bool(instructions),
+    )
+    app.ask(sheet, chosen)
+
+
+@in_open_session
+def remember(app: SessionApp, client: SessionClient, state: SessionState, text: str = "") -> None:
+    """Store a memory; without a text, ask for it."""
+    first, _, rest = text.strip().partition(" ")
+    everywhere = first == _EVERYWHERE
+    said = rest.strip() if everywhere else text.strip()
+
+    def written(line: str) -> None:
+        client.remember(line, everywhere=everywhere)
+
+    if said:
+        written(said)
+        return
+    from amplifier_tui.ui.dialogs.questions import AskLine
+
+    label = "Remember everywhere" if everywhere else "Remember for this project"
+    app.ask(AskLine(label, limit=_MEMORY_SIZE), written)
+
+
+@in_open_session
+def memories(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Show what was remembered."""
+    from amplifier_tui.ui.dialogs.pickers import MemoryList
+
+    memories = MemoryList(client.memories, client.forget)
+    app.ask(memories, lambda memory_id: app.copy(memories.text_of(memory_id), "memory"))
+
+
+@in_open_session
+def forget(
+    app: SessionApp, client: SessionClient, state: SessionState, memory_id: str = ""
+) -> None:
+    """Delete a memory by its number; without one, show them."""
+    number = memory_id.strip().removeprefix("#")
+    if not number:
+        memories(app)
+    elif number.isdecimal() and number.isascii():
+        client.forget(int(number))
+    else:
+        app.say("A memory is named by its number: /memories shows them.", "warning")

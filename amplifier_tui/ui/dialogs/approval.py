@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import ApprovalRequested, Scope
-from amplifier_tui.ui.dialogs.approval import words
+from amplifier_tui.ui.dialogs import approval_words as words
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.keys.actions import BY_ID, bindings
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys

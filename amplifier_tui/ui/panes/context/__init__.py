@@ -1,1 +1,0 @@
-"""The context pane: how full the window is."""

@@ -1,1 +1,0 @@
-"""The inspector of one event."""

@@ -1,1 +1,0 @@
-"""The modules pane: what is mounted."""
