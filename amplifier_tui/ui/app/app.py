@@ -240,14 +240,8 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         event.stop()
         text = event.text
         if event.store:
-            self.run_worker(self._store(text), group="history")
+            self.write("The prompt history is not kept", self.history.store, text, str(self.cwd))
         await turn.send(self, text, queue=event.queue)
-
-    async def _store(self, text: str) -> None:
-        try:
-            await asyncio.to_thread(self.history.store, text, str(self.cwd))
-        except OSError as error:
-            self.say(f"The prompt history is not kept: {error}", "warning")
 
     @on(StopRequested)
     def _stop_requested(self) -> None:
@@ -257,10 +251,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     @on(PanesChanged)
     def _panes_changed(self) -> None:
         names = sorted(self.main.shown)
-        try:
-            self.preferences.set_panes(str(self.cwd), names)
-        except OSError as error:
-            self.say(f"The panes are not remembered: {error}", "warning")
+        self.write("The panes are not remembered", self.preferences.set_panes, str(self.cwd), names)
 
     @on(PromptArea.Draft)
     @on(Input.Changed)
@@ -366,9 +357,10 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         problems = " ".join(part for part in (problem, farewell.problem) if part)
         self.exit(Farewell(farewell.last_answer, farewell.resume_command, problems))
 
-    def on_unmount(self) -> None:
-        """Let the signals be what they were."""
+    async def on_unmount(self) -> None:
+        """Let the signals be what they were, and wait for what is being written."""
         self._remove_signals()
+        await asyncio.to_thread(self.writer.shutdown)
 
     def release(self, timeout: float) -> None:
         """Close the session in so many seconds if the app ended without; called after `run`."""

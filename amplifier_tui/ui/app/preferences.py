@@ -1,20 +1,21 @@
 """What the screen remembers of the user: theme and panes, in one small JSON file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from amplifier_tui.paths import user_config_dir
 
 _PROJECTS = 200
-_PATIENCE = 1.0
+_PATIENCE = 5.0
 """Seconds to wait for another window that is writing."""
 
 
 class Preferences:
     """Reads once; a change is put on top of what the file says then: other windows write too.
 
-    A broken file is not fatal: it counts as empty, and `error` says so.
+    A change waits while another one does: make it in a thread. A broken file is not fatal: it
+    counts as empty, and `error` says so.
 
     Args:
         path: The file; the default is `preferences.json` of the config directory.
@@ -24,17 +25,6 @@ class Preferences:
         self.path = path if path is not None else user_config_dir() / "preferences.json"
         self.error = ""
         self._data = self._read()
-
-    def _read(self) -> dict[str, Any]:
-        if not self.path.exists():
-            return {}
-        from amplifier_tui.base.jsonl import read_object
-
-        try:
-            return read_object(self.path)
-        except (OSError, ValueError) as error:
-            self.error = f"{self.path}: {error}. Defaults are used."
-            return {}
 
     @property
     def theme(self) -> str:
@@ -47,17 +37,13 @@ class Preferences:
         """The chosen theme's roles as they were last loaded: the first frame needs no YAML."""
         return self._data.get("palette")
 
-    def set_theme(self, name: str, palette: dict[str, str | bool]) -> None:
+    def set_theme(self, name: str, palette: Mapping[str, object]) -> None:
         """Remember the theme, with its file's content.
 
         Raises:
             OSError: The config directory cannot be written.
         """
-
-        def change(data: dict[str, Any]) -> None:
-            data.update(theme=name, palette=palette)
-
-        self._change(change)
+        self._change(lambda data: data.update(theme=name, palette=palette))
 
     def panes(self, project: str) -> list[str] | None:
         """Return the panes shown in a project, None when nothing is remembered."""
@@ -80,8 +66,18 @@ class Preferences:
 
         self._change(change)
 
+    def _read(self) -> dict[str, Any]:
+        if not self.path.exists():
+            return {}
+        from amplifier_tui.base.jsonl import read_object
+
+        try:
+            return read_object(self.path)
+        except (OSError, ValueError) as error:
+            self.error = f"{self.path}: {error}. Defaults are used."
+            return {}
+
     def _change(self, change: Callable[[dict[str, Any]], None]) -> None:
-        """Change what stands in the file now, not what was read from it once."""
         from amplifier_tui.base.files import locked
         from amplifier_tui.base.jsonl import write_object
 

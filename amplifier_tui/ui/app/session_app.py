@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -53,6 +54,8 @@ class SessionApp(App[Farewell]):
         """Joins client and state; None until both are there."""
         self.early: list[tuple[str, bool]] = []
         """What was sent before a session is open, each with whether it is to be queued."""
+        self.writer = ThreadPoolExecutor(1, "remember")
+        """The one thread of `write`."""
 
     @property
     def keymap(self) -> Keymap:
@@ -70,6 +73,22 @@ class SessionApp(App[Farewell]):
             return then(answer) if answer is not None else None
 
         self.push_screen(dialog, answered)
+
+    def write(
+        self, failed: str, call: Callable[P, object], *args: P.args, **kwargs: P.kwargs
+    ) -> None:
+        """Have a thread write to disk, one call after the other; the app ends after the last one.
+
+        `failed` is what to say where the disk refuses.
+        """
+        self.run_worker(self._written(self.writer.submit(call, *args, **kwargs), failed))
+
+    async def _written(self, writing: Future[object], failed: str) -> None:
+        try:
+            # The end of the app cancels this, but not what is still to be written.
+            await asyncio.shield(asyncio.wrap_future(writing))
+        except OSError as error:
+            self.say(f"{failed}: {error}", "warning")
 
     async def run_by_id(self, action_id: str, argument: str = "") -> None:
         """Run an action of the table, as a chord, the palette or a slash command does."""

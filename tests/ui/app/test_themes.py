@@ -7,6 +7,7 @@ import pytest
 from textual.app import App
 from textual.color import Color
 
+from amplifier_tui.base.files import locked
 from amplifier_tui.paths import shipped_themes_dir, user_config_dir
 from amplifier_tui.ui.app.preferences import Preferences
 from amplifier_tui.ui.app.themes import (
@@ -199,6 +200,16 @@ def test_windows_that_write_at_the_same_time_lose_nothing(tmp_path: Path) -> Non
         list(pool.map(write, range(6)))
     again = Preferences(path)
     assert all(again.panes(f"/{w}/{n}") == ["events"] for w in range(6) for n in range(5))
+
+
+async def test_another_window_that_is_writing_holds_up_no_key_and_what_is_chosen_is_kept() -> None:
+    path = Preferences().path
+    async with running() as drive:
+        with locked(path, 1):
+            await drive.press("f2", "f2", "f3")
+            await drive.press("f3")
+            assert "not remembered" not in drive.text()
+    assert Preferences(path).panes(str(drive.app.cwd)) == ["context"]
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", "\xff", '{"theme": 3, "panes": 4}'])

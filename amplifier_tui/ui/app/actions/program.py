@@ -138,7 +138,5 @@ def _choose_theme(app: SessionApp, name: str) -> None:
         return
     add_theme(app, roles)
     app.theme = name
-    try:
-        app.preferences.set_theme(name, {**roles, "dark": bool(roles["dark"])})
-    except OSError as error:
-        app.say(f"The theme is not remembered: {error}", "warning")
+    palette = {**roles, "dark": bool(roles["dark"])}
+    app.write("The theme is not remembered", app.preferences.set_theme, name, palette)
