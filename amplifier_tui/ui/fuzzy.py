@@ -10,15 +10,11 @@ _STARTS = frozenset("/\\_-. :@")
 
 
 def match(query: str, text: str) -> tuple[float, tuple[int, ...]] | None:
-    """Match the words of `query` against `text`, each as a subsequence, case folded.
-
-    Args:
-        query: What the user typed; words are separated by spaces and all of them must match.
-        text: The candidate.
+    """Match every word of `query` (by spaces) as a subsequence of `text`, case folded.
 
     Returns:
-        A score (higher is better) and the positions in `text` that matched, ascending; None
-        when a word does not match. An empty query matches everything with score 0.
+        A score (higher is better) and the positions that matched, ascending; None without a
+        match. An empty query matches everything with score 0.
     """
     # Folding may change the length (`İ`): positions must index the text itself.
     folded = text.lower()
@@ -64,14 +60,7 @@ def _starts(text: str, at: int) -> bool:
 
 
 def rank(query: str, items: Iterable[T], key: Callable[[T], str], limit: int = 500) -> list[T]:
-    """Return the matching items, best first; the given order decides between equals.
-
-    Args:
-        query: What the user typed; empty keeps the given order.
-        items: The candidates.
-        key: Gives the text of an item.
-        limit: How many to return at most.
-    """
+    """Return at most `limit` items whose text (by `key`) matches, best first, then as given."""
     if not query.strip():
         return [item for item, _ in zip(items, range(limit), strict=False)]
     scored = (

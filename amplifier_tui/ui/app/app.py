@@ -17,7 +17,6 @@ from textual.widgets import Input
 from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.app.actions import program, session, turn, view
 from amplifier_tui.ui.app.main_screen import MID, WIDE, MainScreen, PanesChanged, StopRequested
-from amplifier_tui.ui.app.preferences import Preferences
 from amplifier_tui.ui.app.session_app import SessionApp
 from amplifier_tui.ui.app.themes import (
     DEFAULT_ROLES,
@@ -89,8 +88,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     """The program on screen.
 
     Args:
-        connect: Makes the client and says what to open. Called in a thread once the first frame
-            is out: it may import what it likes.
+        connect: Makes the client and says what to open; called in a thread after the first frame.
         cwd: The user's working directory.
         theme: Theme for this run; the remembered one when empty.
         guard: Gives the terminal back when the program dies.
@@ -130,8 +128,6 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         self._closed_in_order = False
         self._first_theme(theme)
 
-    # --- actions ---------------------------------------------------------------------------
-
     action_bundles = session.bundles
     action_sessions = session.sessions
     action_new_session = session.new_session
@@ -167,8 +163,6 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     def get_default_screen(self) -> MainScreen:
         """Return the main screen."""
         return self.main
-
-    # --- start -----------------------------------------------------------------------------
 
     def _first_theme(self, wanted: str) -> None:
         """Take the theme of the first frame; the remembered colours spare reading YAML."""
@@ -208,7 +202,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         from amplifier_tui.ui.state.session import SessionState
 
         self.state = SessionState()
-        self.main.shown = _remembered_panes(self.preferences, self.cwd, self.main.shown)
+        remembered = self.preferences.panes(str(self.cwd))
+        if remembered is not None:
+            self.main.shown.intersection_update(remembered)
         await self.main.furnish(self.state, self.cwd)
         try:
             self.client = await opening
@@ -232,8 +228,6 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         client, request = await asyncio.to_thread(self._connect)
         client.open(request)
         return client
-
-    # --- the user --------------------------------------------------------------------------
 
     @on(PromptInput.Submitted)
     async def _submitted(self, event: PromptInput.Submitted) -> None:
@@ -266,8 +260,6 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         if isinstance(self.screen, LeaderPopup):
             self.screen.take(event.key)
 
-    # --- clicks ----------------------------------------------------------------------------
-
     def on_app_focus(self) -> None:
         """The terminal came to the front."""
         if self.link is not None:
@@ -283,44 +275,32 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         if self.link is not None:
             self.link.approvals.user_is_here()
 
-    async def on_status_bar_segment_clicked(self, event: StatusBar.SegmentClicked) -> None:
-        """Open what belongs to a segment of the status bar."""
+    # Messages are found by name, so that the widgets need not be imported before the first frame.
+
+    async def _on_status_bar_segment_clicked(self, event: StatusBar.SegmentClicked) -> None:
         if event.name in _SEGMENT_ACTIONS:
             await self.run_by_id(_SEGMENT_ACTIONS[event.name])
 
-    # --- transcript and panes --------------------------------------------------------------
+    def _on_copy_requested(self, event: CopyRequested) -> None:
+        self.copy(event.text, event.what)
 
-    # Found by name, so that the widgets need not be imported before the first frame.
-
-    def on_copy_requested(self, event: CopyRequested) -> None:
-        """Put what a pane or the transcript shows on the clipboard."""
-        self.copy(event.text, getattr(event, "what", "text"))
-
-    def on_retry_requested(self, event: RetryRequested) -> None:
-        """Go on with a prompt that failed."""
+    def _on_retry_requested(self, event: RetryRequested) -> None:
         turn.retry(self, event.entry, event.without)
 
-    def on_fork_requested(self, event: ForkRequested) -> None:
-        """Go on from before a prompt."""
+    def _on_fork_requested(self, event: ForkRequested) -> None:
         session.fork(self, event.entry)
 
-    async def on_action_wanted(self, event: ActionWanted) -> None:
-        """Do what an entry offers."""
+    async def _on_action_wanted(self, event: ActionWanted) -> None:
         await self.run_by_id(event.action)
 
-    def on_compact_requested(self, event: CompactRequested) -> None:
-        """Show what compacting would do."""
+    def _on_compact_requested(self, event: CompactRequested) -> None:
         session.compact(self, instruct=event.instruct)
 
-    def on_link_clicked(self, event: LinkClicked) -> None:
-        """Ask whether to open an address."""
+    def _on_link_clicked(self, event: LinkClicked) -> None:
         view.open_link(self, event.url)
 
-    def on_inspect_requested(self, event: InspectRequested) -> None:
-        """Show an event of the log."""
+    def _on_inspect_requested(self, event: InspectRequested) -> None:
         view.inspect(self, event.seq)
-
-    # --- end -------------------------------------------------------------------------------
 
     def action_quit_if_asked_twice(self) -> None:
         """Quit when the same was asked just before; else say that it takes two."""
@@ -369,8 +349,3 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
                 self.client.close().result(timeout)
             except Exception:
                 _log.exception("The session did not close after the screen had ended")
-
-
-def _remembered_panes(preferences: Preferences, cwd: Path, default: set[str]) -> set[str]:
-    names = preferences.panes(str(cwd))
-    return default if names is None else {name for name in default if name in names}

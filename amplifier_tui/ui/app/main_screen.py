@@ -44,8 +44,7 @@ class PanesChanged(Message):
 class Rail(Vertical):
     """Shows the panes that are displayed in it; without any it takes no room.
 
-    With `-drawer` it covers the conversation instead of standing beside it, so that the
-    conversation keeps its width.
+    With `-drawer` it covers the conversation, which keeps its width, instead of standing beside it.
     """
 
     SCOPED_CSS = False
@@ -80,10 +79,7 @@ class Rail(Vertical):
 
 
 class MainScreen(Screen[None]):
-    """Lays out and routes keys; what a key means to the session is the app's business.
-
-    The first frame has the prompt and two empty places; `furnish` fills them.
-    """
+    """Lays out and routes keys. The first frame has the prompt alone; `furnish` mounts the rest."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen")
     AUTO_FOCUS = "#prompt-input"
@@ -135,8 +131,6 @@ class MainScreen(Screen[None]):
             self._arrange()
         self.prompt.complete_with(Completer(self.prompt.input, popup, root))
 
-    # --- what there is to show -------------------------------------------------------------
-
     def show(self, changes: list[EntryChange]) -> None:
         """Draw the state; each widget looks at its own version and does nothing in vain."""
         state = self._state
@@ -178,8 +172,6 @@ class MainScreen(Screen[None]):
                     compact=keymap.way_to("context.compact"),
                 )
             )
-
-    # --- panes -----------------------------------------------------------------------------
 
     @property
     def narrow(self) -> bool:
@@ -294,8 +286,6 @@ class MainScreen(Screen[None]):
         hidden = rows if rows < self.size.height - foot else 0
         self.query_one("#stage").styles.padding = (0, 0, hidden, 0)
 
-    # --- keys ------------------------------------------------------------------------------
-
     def action_copy_text(self) -> None:
         """Mean with Textual's own ctrl+c, heard outside of the prompt, what it means in it."""
         self.call_next(self.prompt.input.run_action, "copy_clear_or_quit")
@@ -346,7 +336,6 @@ class MainScreen(Screen[None]):
         if self.transcript is not None:
             self.transcript.toggle_all()
 
-    def on_completion_popup_clicked(self) -> None:
-        """Take the candidate that was clicked."""
+    def _on_completion_popup_clicked(self) -> None:
         self.prompt.accept_clicked()
         self.prompt.input.focus()

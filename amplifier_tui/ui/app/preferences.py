@@ -14,11 +14,8 @@ _PATIENCE = 5.0
 class Preferences:
     """Reads once; a change is put on top of what the file says then: other windows write too.
 
-    A change waits while another one does: make it in a thread. A broken file is not fatal: it
-    counts as empty, and `error` says so.
-
-    Args:
-        path: The file; the default is `preferences.json` of the config directory.
+    A change waits while another one does: make it in a thread. A broken file counts as empty, and
+    `error` says so. `path` is `preferences.json` of the config directory by default.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -38,11 +35,7 @@ class Preferences:
         return self._data.get("palette")
 
     def set_theme(self, name: str, palette: Mapping[str, object]) -> None:
-        """Remember the theme, with its file's content.
-
-        Raises:
-            OSError: The config directory cannot be written.
-        """
+        """Remember the theme with its colours; raises OSError where the file cannot be written."""
         self._change(lambda data: data.update(theme=name, palette=palette))
 
     def panes(self, project: str) -> list[str] | None:
@@ -51,11 +44,7 @@ class Preferences:
         return [str(name) for name in value] if isinstance(value, list) else None
 
     def set_panes(self, project: str, names: list[str]) -> None:
-        """Remember which panes a project shows; the oldest projects are forgotten.
-
-        Raises:
-            OSError: The config directory cannot be written.
-        """
+        """Remember which panes a project shows; raises as `set_theme`. The oldest are forgotten."""
 
         def change(data: dict[str, Any]) -> None:
             rows = _table(data, "panes")

@@ -39,6 +39,19 @@ ROLES: tuple[str, ...] = tuple(key for key in DEFAULT_ROLES if key not in _OTHER
 """The colours a theme file gives; all of them are required."""
 
 
+_VARIABLES = {
+    "background": "block-cursor-background block-cursor-blurred-background block-hover-background",
+    "surface": "border-blurred input-cursor-foreground scrollbar-background "
+    "scrollbar-background-hover scrollbar-background-active scrollbar-corner-color",
+    "foreground": "text block-cursor-foreground block-cursor-blurred-foreground "
+    "input-cursor-background",
+    "muted": "text-muted text-disabled foreground-muted foreground-disabled scrollbar-hover "
+    "scrollbar-active",
+    "primary": "border link-color",
+}
+"""Textual's variables that are a role itself."""
+
+
 class ThemeError(ValueError):
     """A theme file is wrong; the message names the file and the key."""
 
@@ -72,11 +85,7 @@ def load_roles(path: Path) -> Roles:
 
 
 def check_roles(data: Any, where: str) -> Roles:
-    """Check the parsed content of a theme file.
-
-    Raises:
-        ThemeError: See `load_roles`.
-    """
+    """Check the parsed content of a theme file, read from `where`; raises as `load_roles`."""
     if not isinstance(data, Mapping):
         raise ThemeError(f"{where}: must be a mapping of roles to colours")
     for key in data:
@@ -112,53 +121,23 @@ def _colour(value: Any, where: str) -> str:
 def build_theme(roles: Roles) -> Theme:
     """Make Textual's theme of checked roles.
 
-    Textual derives muted and tinted text by blending; here each is set to the role itself, so
-    that what is drawn is what the file says and what the contrast test measured.
+    Textual blends muted and tinted text; here each is the role itself, whose contrast is tested.
     """
-    muted, foreground = roles["muted"], roles["foreground"]
-    variables = {
-        "text": foreground,
-        "text-muted": muted,
-        "text-disabled": muted,
-        "foreground-muted": muted,
-        "foreground-disabled": muted,
-        "block-cursor-background": roles["background"],
-        "block-cursor-foreground": foreground,
-        "block-cursor-blurred-background": roles["background"],
-        "block-cursor-blurred-foreground": foreground,
-        "block-hover-background": roles["background"],
-        "border": roles["primary"],
-        "border-blurred": roles["surface"],
-        "scrollbar": Color.parse(roles["panel"]).blend(Color.parse(muted), 0.45).hex,
-        "scrollbar-hover": muted,
-        "scrollbar-active": muted,
-        "scrollbar-background": roles["surface"],
-        "scrollbar-background-hover": roles["surface"],
-        "scrollbar-background-active": roles["surface"],
-        "scrollbar-corner-color": roles["surface"],
-        "link-color": roles["primary"],
-        "link-background": "transparent",
-        "link-style": "underline",
-        "input-cursor-background": foreground,
-        "input-cursor-foreground": roles["surface"],
-    }
-    for role in ROLES:
-        if role != "muted":
-            # Derived by Textual, a colour comes out one step off.
-            variables[role] = roles[role]
+    variables = {name: roles[role] for role, names in _VARIABLES.items() for name in names.split()}
+    scrollbar = Color.parse(roles["panel"]).blend(Color.parse(roles["muted"]), 0.45).hex
+    variables |= {"scrollbar": scrollbar, "link-background": "transparent"}
+    variables["link-style"] = "underline"
+    # Derived by Textual, a colour comes out one step off.
+    variables |= {role: roles[role] for role in ROLES if role != "muted"}
     hues = ("primary", "secondary", "accent", "success", "warning", "error")
-    variables.update({f"text-{role}": roles[role] for role in hues})
+    variables |= {f"text-{role}": roles[role] for role in hues}
     surfaces = ("background", "surface", "panel", "foreground")
     colours: dict[str, Any] = {role: roles[role] for role in (*surfaces, *hues)}
     return Theme(name=roles["name"], dark=bool(roles["dark"]), variables=variables, **colours)
 
 
 def find_theme(name: str) -> Roles:
-    """Load one theme by name.
-
-    Raises:
-        ThemeError: There is none of that name, or its file is wrong.
-    """
+    """Load one theme by name; raises ThemeError also where there is none of that name."""
     for folder in reversed(theme_dirs()):
         path = folder / f"{name}.yaml"
         if path.is_file():
@@ -167,19 +146,14 @@ def find_theme(name: str) -> Roles:
 
 
 def load_all(folders: Iterable[Path] | None = None) -> tuple[list[Roles], list[str]]:
-    """Load every theme file.
-
-    Returns:
-        The themes by name, and one line per file that is wrong.
-    """
+    """Load every theme file: the themes by name, and one line for each file that is wrong."""
     found: dict[str, Roles] = {}
     errors: list[str] = []
     for folder in folders if folders is not None else theme_dirs():
-        for path in sorted(folder.glob("*.yaml")) if folder.is_dir() else ():
+        for path in sorted(folder.glob("*.yaml")):
             try:
                 roles = load_roles(path)
+                found[roles["name"]] = roles
             except ThemeError as error:
                 errors.append(str(error))
-            else:
-                found[roles["name"]] = roles
     return [found[name] for name in sorted(found)], errors

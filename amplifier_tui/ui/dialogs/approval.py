@@ -36,7 +36,7 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         request: What is asked.
         lane: Name of the agent that wants it.
         place: Where it stands in the queue.
-        hold: Stops the request's clock.
+        hold: Stops the clock of the request with this id.
         keymap: The keys to show.
         is_first_click: True for the click that brought the terminal to the front.
         cover: Told how many rows the dialog hides, 0 when it is gone.
@@ -124,8 +124,6 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         self._withdrawn = True
         self.finish()
 
-    # --- what is shown ---------------------------------------------------------------------
-
     def set_place(self, place: QueuePlace) -> None:
         """The queue behind this request has changed."""
         self._place = place
@@ -185,10 +183,7 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         self.query_one(KeyRow).set_right(words.countdown(request, remaining, self._held))
 
     def _fit(self, rows: int) -> None:
-        """Share the rows: head and choices always, then the payload, then what is about it.
-
-        Where a row about it does not fit it is left out; `?` shows it all.
-        """
+        """Share the rows: keys, payload, and what is about it where it fits; `?` shows it all."""
         if not self.query(ScrollLines):
             return
         width = self._width
@@ -231,8 +226,6 @@ class ApprovalDialog(Sheet[DialogAnswer]):
     def on_unmount(self) -> None:
         """Give the conversation its rows back."""
         self._report_cover(0)
-
-    # --- deciding --------------------------------------------------------------------------
 
     def _arm(self) -> None:
         self.armed = True

@@ -52,11 +52,7 @@ def place(at: QueuePlace, lane: str) -> Content:
 
 
 def body(request: ApprovalRequested) -> tuple[list[TextLine], int, tuple[int, ...]]:
-    """Return what is to be allowed.
-
-    Returns:
-        The lines, the width of their first column, and the lines where a diff's hunks begin.
-    """
+    """Return what is to be allowed, its first column's width, and where a diff's hunks begin."""
     payload = payload_lines(request)
     if not request.diff:
         lines = payload or text_lines(request.prompt) if request.payload or request.prompt else []
@@ -109,9 +105,7 @@ def facts(request: ApprovalRequested) -> Content:
 def remember(request: ApprovalRequested, scope: Scope, withheld: bool, width: int) -> Content:
     """Return the row that says how long the answer holds and what rule that would be.
 
-    Args:
-        withheld: The payload was not seen to its end, so nothing may be remembered yet.
-        width: Cells there are; the rule gets a row of its own where it does not fit.
+    `withheld`: the payload was not seen to its end. A rule that does not fit has its own row.
     """
     if len(request.scopes) < 2 or request.risk == "critical":
         return Content()
@@ -152,12 +146,7 @@ def why(request: ApprovalRequested) -> Content:
 
 
 def countdown(request: ApprovalRequested, remaining: float | None, held: bool) -> Content:
-    """Return the clock at the right end of the choices.
-
-    Args:
-        remaining: Seconds left, None when it waits for ever.
-        held: A key has stopped the clock.
-    """
+    """Return the clock beside the choices: seconds left, `held` by a key, or none for ever."""
     if remaining is None:
         return Content()
     if held:
@@ -197,13 +186,9 @@ LEAD = 7
 
 
 def visible(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return one line with control, invisible and odd characters written out, and where.
+    """Return a line with control, invisible and odd characters written out, and where those are.
 
-    Args:
-        text: A line; a tab becomes an arrow and three spaces.
-
-    Returns:
-        The text to draw and the start and end of each character that was written out.
+    A tab becomes an arrow and three spaces.
     """
     shown = _ODD_SPACES.sub(lambda m: f"‹U+{ord(m[0]):04X}›", reveal(text)).replace("\t", "→   ")
     return shown, shown_marks(shown)
@@ -277,12 +262,7 @@ def _plain_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class DiffView:
-    """A diff ready to be drawn.
-
-    Attributes:
-        lines: One per line of the diff, file headers joined to one.
-        hunks: Index in `lines` of each hunk's first line.
-    """
+    """A diff ready to be drawn; `hunks` are the lines where one begins."""
 
     lines: tuple[TextLine, ...]
     added: int

@@ -112,11 +112,9 @@ def action_text(action: Action) -> str:
 
 
 def action_row(action: Action, keymap: Keymap, query: str = "", *, full: bool = False) -> PickRow:
-    """Return one action with the ways to reach it.
+    """Return one action with the ways to reach it, what was typed marked in its title.
 
-    Args:
-        query: What was typed, to mark it.
-        full: Show every key, the chord, the command and the long help, not only the first key.
+    In `full` it has every key, the chord, the command and the long help, not only the first key.
     """
     left = marked_match(action.title, query)
     if full and action.help:
@@ -140,12 +138,7 @@ def action_row(action: Action, keymap: Keymap, query: str = "", *, full: bool = 
 
 
 def chord_columns(chords: dict[str, Action], leader: str, width: int, rows: int) -> Content:
-    """Lay out chords by group.
-
-    Args:
-        chords: By the key that follows the leader.
-        rows: Rows there are; what does not fit is left out from the end.
-    """
+    """Lay out chords, by their key, in columns; what needs more rows is left out from the end."""
     cells: list[Content] = []
     size = 36
     for chord, action in chords.items():

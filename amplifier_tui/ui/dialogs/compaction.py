@@ -114,8 +114,6 @@ class CompactionSheet(Sheet[CompactChoice]):
         else:
             self._rest()
 
-    # --- what it shows ---------------------------------------------------------------------
-
     @property
     def _can_summarise(self) -> bool:
         return self._preview is not None and bool(self._preview.model)
@@ -203,8 +201,6 @@ class CompactionSheet(Sheet[CompactChoice]):
     def _writing(self) -> bool:
         # Not `has_focus`, which comes true an event later: keys may be on their way already.
         return self.focused is self.query_one("#instructions")
-
-    # --- keys ------------------------------------------------------------------------------
 
     def on_descendant_focus(self) -> None:
         """Say what enter does now."""

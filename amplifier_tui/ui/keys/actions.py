@@ -1,8 +1,7 @@
 """The one table of actions: keys, leader chords, slash commands, palette, help and footer.
 
-Everything a user can do from the screen is a row here. Bindings are made from it, the leader
-popup and the help screen list it, `/name` and the palette run it, and `keymap.toml` remaps it
-by id (`ui/keys/keymap_file.py`).
+Bindings are made from it, the leader popup and the help list it, `/name` and the palette run it,
+and `keymap.toml` remaps it by id (`ui/keys/keymap_file.py`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -63,21 +62,24 @@ class Action(NamedTuple):
         return tuple(self.slash.split(",")) if self.slash else ()
 
 
-def _in_session(action: Action) -> Action:
-    return action._replace(in_session=True)
-
-
-def _key(action: Action) -> Action:
-    return action._replace(listed=False)
-
-
 def _rows(group: str, *actions: Action, scope: KeyScope = "screen") -> Iterator[Action]:
-    """Yield the actions with their help, group and scope; the keys of dialogs are never listed."""
+    """Yield the actions, each with what the tables below say about it."""
     for action in actions:
-        listed = action.listed and scope not in ("approval", "picker")
-        text = _HELP.get(action.id, "")
-        yield action._replace(help=text, group=group, scope=scope, listed=listed)
+        listed = action.id not in _ONLY_KEYS and scope not in ("approval", "picker")
+        in_session, text = action.id in _IN_SESSION, _HELP.get(action.id, "")
+        yield action._replace(
+            help=text, in_session=in_session, listed=listed, group=group, scope=scope
+        )
 
+
+_IN_SESSION = ("session.fork", "context.compact", "memory.remember", "memory.list", "memory.forget")
+"""They act on the session that is open."""
+
+_ONLY_KEYS = (
+    *("turn.back", "view.up", "view.down", LEADER, "prompt.send", "prompt.newline"),
+    *("prompt.queue", "prompt.search", "prompt.clear", "prompt.end"),
+)
+"""They are not listed: they only make sense as keys."""
 
 _HELP = {
     "session.bundles": "Open another bundle; the conversation comes along.",
@@ -113,12 +115,12 @@ ACTIONS: tuple[Action, ...] = (
         Action("session.new", "New session", "app.new_session", "", "n", "new"),
         Action("session.demo", "Try the offline demo", "app.demo", "", "w", "demo"),
         Action("session.rename", "Name this session", "app.rename", "", "j", "rename", "title"),
-        _in_session(Action("session.fork", "Fork this session", "app.fork", "", "f", "fork")),
+        Action("session.fork", "Fork this session", "app.fork", "", "f", "fork"),
         Action("app.quit", "Quit", "app.leave", "", "q", "quit,exit"),
     ),
     *_rows(
         "Turn",
-        _key(Action("turn.back", "Back, or stop", "screen.escape", "escape")),
+        Action("turn.back", "Back, or stop", "screen.escape", "escape"),
         Action("turn.stop", "Stop the turn", "screen.stop", "", "s", "stop"),
         Action("turn.retry", "Retry the prompt that failed", "app.retry", "", "r", "retry"),
         Action(
@@ -138,8 +140,8 @@ ACTIONS: tuple[Action, ...] = (
     ),
     *_rows(
         "Conversation",
-        _key(Action("view.up", "Page up", "screen.page_up", "pageup")),
-        _key(Action("view.down", "Page down", "screen.page_down", "pagedown")),
+        Action("view.up", "Page up", "screen.page_up", "pageup"),
+        Action("view.down", "Page down", "screen.page_down", "pagedown"),
         Action("view.top", "To the first message", "screen.top", "ctrl+home"),
         Action("view.bottom", "To the newest message", "screen.bottom", "ctrl+end"),
         Action(
@@ -151,26 +153,20 @@ ACTIONS: tuple[Action, ...] = (
     ),
     *_rows(
         "Context",
-        _in_session(
-            Action(
-                "context.compact",
-                "Compact the conversation",
-                "app.compact",
-                "",
-                "c",
-                "compact",
-                "instructions",
-            )
+        Action(
+            "context.compact",
+            "Compact the conversation",
+            "app.compact",
+            "",
+            "c",
+            "compact",
+            "instructions",
         ),
-        _in_session(
-            Action(
-                "memory.remember", "Remember something", "app.remember", "", "R", "remember", "text"
-            )
+        Action(
+            "memory.remember", "Remember something", "app.remember", "", "R", "remember", "text"
         ),
-        _in_session(Action("memory.list", "Memories", "app.memories", "", "M", "memories")),
-        _in_session(
-            Action("memory.forget", "Forget a memory", "app.forget", "", "", "forget", "id")
-        ),
+        Action("memory.list", "Memories", "app.memories", "", "M", "memories"),
+        Action("memory.forget", "Forget a memory", "app.forget", "", "", "forget", "id"),
     ),
     *_rows(
         "Panes",
@@ -188,17 +184,17 @@ ACTIONS: tuple[Action, ...] = (
         Action("app.theme", "Theme", "app.themes", "", "h", "theme", "name"),
         Action("app.help", "Keys and commands", "app.help", "f1", "k", "help,keys"),
         Action("app.suspend", "Suspend to the shell", "app.suspend_process", "", "", "suspend"),
-        _key(Action(LEADER, "Leader", "app.leader", "ctrl+x")),
+        Action(LEADER, "Leader", "app.leader", "ctrl+x"),
     ),
     *_rows(
         "Prompt",
-        _key(Action("prompt.send", "Send", "send", "enter")),
-        _key(Action("prompt.newline", "New line", "newline", "ctrl+j,alt+enter,shift+enter")),
-        _key(Action("prompt.queue", "Complete, or queue", "complete_or_queue", "tab")),
-        _key(Action("prompt.search", "Search the history", "app.search_history", "ctrl+r")),
+        Action("prompt.send", "Send", "send", "enter"),
+        Action("prompt.newline", "New line", "newline", "ctrl+j,alt+enter,shift+enter"),
+        Action("prompt.queue", "Complete, or queue", "complete_or_queue", "tab"),
+        Action("prompt.search", "Search the history", "app.search_history", "ctrl+r"),
         Action("prompt.editor", "Edit in $EDITOR", "app.editor", "ctrl+g", "e", "editor"),
-        _key(Action("prompt.clear", "Copy, clear, quit", "copy_clear_or_quit", "ctrl+c")),
-        _key(Action("prompt.end", "Delete forward, or quit", "delete_or_quit", "ctrl+d")),
+        Action("prompt.clear", "Copy, clear, quit", "copy_clear_or_quit", "ctrl+c"),
+        Action("prompt.end", "Delete forward, or quit", "delete_or_quit", "ctrl+d"),
         scope="prompt",
     ),
     *_rows(

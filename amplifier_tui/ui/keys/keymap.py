@@ -76,7 +76,7 @@ class Keymap:
     Attributes:
         keys: Changed keys by action id, comma separated; empty means unbound.
         chords: Changed chords by action id.
-        errors: One readable line per entry that was refused; the default stays in force for it.
+        errors: One line per entry that was refused; its default stays in force.
     """
 
     def __init__(self) -> None:

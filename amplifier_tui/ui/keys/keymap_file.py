@@ -37,10 +37,7 @@ Wanted = dict[str, list[str]]
 
 @cache
 def pane_actions() -> tuple[Action, ...]:
-    """Return the keys that work while the conversation or a pane has the focus.
-
-    The widgets own them; help and keymap read them here from the bindings.
-    """
+    """Return the keys of the conversation and the panes, from the bindings of their widgets."""
     widgets: list[tuple[str, type[DOMNode]]] = [
         ("In the conversation", TranscriptView),
         *((f"In the {pane.name}", widget) for pane in PANES for widget in pane.widgets()),
@@ -64,10 +61,7 @@ def pane_actions() -> tuple[Action, ...]:
 
 
 def load_keymap(path: Path) -> Keymap:
-    """Read a keymap file; a missing one is the default, a bad entry is an error line.
-
-    Never raises for what the file says: a broken file leaves every default in force.
-    """
+    """Read a keymap file. What is wrong in it is an error line, and leaves the default in force."""
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -80,12 +74,7 @@ def load_keymap(path: Path) -> Keymap:
 
 
 def build_keymap(data: dict[str, Any], where: str = "keymap.toml") -> Keymap:
-    """Check parsed keymap data entry by entry and return what holds.
-
-    Args:
-        data: Tables `keys` (id to key, list of keys, or `""` to unbind) and `chords` (id to key).
-        where: Name of the file, for the error lines.
-    """
+    """Return what holds of parsed keymap data; error lines name the file as `where`."""
     return _KeymapBuilder(where).build(data)
 
 

@@ -30,10 +30,7 @@ _GROUPS = 5
 
 
 class ContextPane(LineView[Row]):
-    """Head, bar, legend and threshold; when wide, everything the report knows.
-
-    `c` shows what compacting would do, `i` with instructions for a summary.
-    """
+    """Head, bar, legend and threshold; when wide, everything the report knows."""
 
     DEFAULT_CSS = "ContextPane { height: auto; max-height: 100%; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -74,16 +71,14 @@ class ContextPane(LineView[Row]):
         """Ask for the compaction dialog."""
         self.post_message(CompactRequested(instruct))
 
-    def make_rows(self, width: int) -> list[Row]:
-        """Return the compact form or, where there is room, the full one."""
+    def _make_rows(self, width: int) -> list[Row]:
         if width >= _WIDE:
             rows = full_context_rows(self._budget, width, model=self._model, clock=self._clock)
         else:
             rows = context_rows(self._budget, width, groups=_GROUPS)
         return [*rows, key_row(width)] if self.has_focus else rows
 
-    def draw_row(self, row: int, width: int) -> Strip:
-        """Draw a row."""
+    def _draw_row(self, row: int, width: int) -> Strip:
         return self.palette.strip(self.rows[row], width)
 
     def _tick(self) -> None:

@@ -1,6 +1,6 @@
 """The event inspector: one event's handlers and payload, foldable."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from textual import events
@@ -30,20 +30,12 @@ DISPLAY_LIMIT = 64 * 1024
 View = Literal["payload", "changes"]
 
 
-@dataclass(frozen=True, slots=True)
-class _InspectorLine:
-    """A line of the view: made already, or a line of the tree to be drawn when it is seen."""
-
-    row: Row | None = None
-    tree: TreeLine | None = None
+_InspectorLine = Row | TreeLine
+"""A line of the view: made already, or one of the tree, which is drawn when it is seen."""
 
 
 class EventInspector(LineView[_InspectorLine]):
-    """Shows the event given to `show`.
-
-    `j` `k` move, Enter folds, `h` `l` close and open, `y` copies the value, `Y` its path, `=`
-    switches between the payload and what hooks changed in it, Esc closes.
-    """
+    """Shows one event: its payload, or (`=`) what hooks changed in it."""
 
     DEFAULT_CSS = "EventInspector { height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -62,7 +54,6 @@ class EventInspector(LineView[_InspectorLine]):
     def __init__(self) -> None:
         super().__init__()
         self._event: HookTraced | None = None
-        self._count = 1
         self._payload = ""
         self._to_payload = False
         self._tree: JsonTree | None = None
@@ -73,10 +64,9 @@ class EventInspector(LineView[_InspectorLine]):
         """Position in the session's log of the event that is shown."""
         return self._event.seq if self._event is not None else None
 
-    def show(self, event: HookTraced, count: int = 1) -> None:
-        """Show an event of the ring, and how many events its row stands for."""
+    def show(self, event: HookTraced) -> None:
+        """Show an event of the log."""
         self._event = event
-        self._count = count
         self.view = "payload"
         self._take(event.data)
 
@@ -102,11 +92,9 @@ class EventInspector(LineView[_InspectorLine]):
     def action_open(self) -> None:
         """Open the value under the cursor; go into it when it is open."""
         line = self._line_at_cursor()
-        if line is None:
-            return
-        if line.rest or (line.node.folds and not line.node.expanded):
+        if line is not None and (line.rest or (line.node.folds and not line.node.expanded)):
             self.action_fold()
-        elif line.node.folds and line.part is None:
+        elif line is not None and line.node.folds and line.part is None:
             self.action_move(1)
 
     def action_shut(self) -> None:
@@ -149,20 +137,15 @@ class EventInspector(LineView[_InspectorLine]):
         """Say that the user is done."""
         self.post_message(InspectorClosed())
 
-    def make_rows(self, width: int) -> list[_InspectorLine]:
-        """Return what happened, who handled it, and the payload or what changed in it."""
-        return [*(_InspectorLine(row=row) for row in self._above(width)), *self._body(width)]
+    def _make_rows(self, width: int) -> list[_InspectorLine]:
+        return [*self._above(width), *self._body(width)]
 
-    def identity(self, row: _InspectorLine) -> TreeLine | None:
-        """Return the line of the tree."""
-        return row.tree
+    def _identity(self, row: _InspectorLine) -> TreeLine | None:
+        return row if isinstance(row, TreeLine) else None
 
-    def draw_row(self, row: int, width: int) -> Strip:
-        """Draw a line."""
+    def _draw_row(self, row: int, width: int) -> Strip:
         line = self.rows[row]
-        pieces = line.row or []
-        if line.tree is not None:
-            pieces = tree_row(line.tree, self.content_width())
+        pieces = tree_row(line, self.content_width()) if isinstance(line, TreeLine) else line
         return self.palette.strip(pieces, width, cursor=self.is_at_cursor(row))
 
     def _take(self, payload: str) -> None:
@@ -178,28 +161,30 @@ class EventInspector(LineView[_InspectorLine]):
         if self._to_payload and self.rows:
             self._to_payload = False
             self.scroll_home(animate=False)
-            self.put_cursor(next((i for i, line in enumerate(self.rows) if line.tree), 0))
+            lines = enumerate(self.rows)
+            self.put_cursor(next((at for at, line in lines if isinstance(line, TreeLine)), 0))
 
     def _above(self, width: int) -> list[Row]:
         event = self._event
         if event is None:
             return [[(fit("Enter on an event shows it here", width), "muted")]]
-        rows = inspector_head(event, self._count, width)
-        if self.view == "changes":
-            rows.append([(fit("changed by hooks · = shows the payload", width), "muted")])
-        elif event.changed:
-            rows.append([(fit("payload · = shows what hooks changed", width), "muted")])
+        rows = inspector_head(event, width)
+        if event.changed:
+            words = "payload · = shows what hooks changed"
+            if self.view == "changes":
+                words = "changed by hooks · = shows the payload"
+            rows.append([(fit(words, width), "muted")])
         size = max(event.size, len(self._payload))
         if self.view == "payload" and len(self._payload) < size:
             held = f"the first {len(self._payload)} of {size} characters"
             words = held if self._payload else f"payload of {size} characters is on disk"
-            rows.append([(fit(words, width), "warning")])
         elif self.view == "payload" and len(self._payload) > DISPLAY_LIMIT:
             words = f"{size} characters, the first {DISPLAY_LIMIT} are shown"
-            rows.append([(fit(words, width), "warning")])
-        return rows
+        else:
+            return rows
+        return [*rows, [(fit(words, width), "warning")]]
 
-    def _body(self, width: int) -> list[_InspectorLine]:
+    def _body(self, width: int) -> Sequence[_InspectorLine]:
         event = self._event
         if event is None:
             return []
@@ -207,47 +192,40 @@ class EventInspector(LineView[_InspectorLine]):
             before, known = parse_json(self._payload)
             after, valid = parse_json(event.changed)
             if known and valid:
-                rows = difference_rows(differences(before, after), width)
-            else:
-                rows = [[("after", "key")], *text_rows(event.changed, width)]
-            return [_InspectorLine(row=row) for row in rows]
+                return difference_rows(differences(before, after), width)
+            return [[("after", "key")], *text_rows(event.changed, width)]
         if self._tree is None:
-            return [
-                _InspectorLine(row=row) for row in text_rows(self._payload[:DISPLAY_LIMIT], width)
-            ]
-        return [_InspectorLine(tree=line) for line in self._tree.lines(width)]
+            return text_rows(self._payload[:DISPLAY_LIMIT], width)
+        return self._tree.lines(width)
 
     def _line_at_cursor(self) -> TreeLine | None:
         row = self.cursor_row
-        return self.rows[row].tree if 0 <= row < len(self.rows) else None
+        return self._identity(self.rows[row]) if 0 <= row < len(self.rows) else None
 
     def _go_to(self, wanted: TreeLine) -> None:
         """Make the rows anew and go to a line of a node, else to the node's first one."""
         self.lay_out()
         row = self.find_row(wanted)
         if row < 0:
-            of_node = (
-                index
-                for index, line in enumerate(self.rows)
-                if line.tree is not None and line.tree.node is wanted.node
-            )
-            row = next(of_node, -1)
+            lines = ((at, self._identity(line)) for at, line in enumerate(self.rows))
+            row = next((at for at, line in lines if line and line.node is wanted.node), -1)
         if row >= 0:
             self.put_cursor(row)
 
 
+_HANDLER_ROLES: tuple[tuple[Role, Role], ...] = (("muted", "muted"), ("text", "warning"))
+"""Of a handler's name and verdict, if it was silent and if it spoke."""
 _INDENT_LIMIT = 40
 _VALUE_LIMIT = 2_000
 
 
-def inspector_head(row: HookTraced, count: int, width: int) -> list[Row]:
+def inspector_head(row: HookTraced, width: int) -> list[Row]:
     """Return the lines above the payload: what happened, who handled it."""
-    times = f" ×{count}" if count > 1 else ""
     facts = [one_line(row.source), one_line(row.agent), one_line(row.verdict)]
     rows: list[Row] = [
         spread(
             [(one_line(row.event), "strong" if event_role(row) == "text" else "alarm")],
-            [(times, "muted"), (f" #{row.seq}", "muted")],
+            [(f" #{row.seq}", "muted")],
             width,
         ),
         spread(
@@ -259,8 +237,7 @@ def inspector_head(row: HookTraced, count: int, width: int) -> list[Row]:
     if row.handlers:
         rows.append([])
     for handler in row.handlers:
-        role: Role = "text" if spoke(handler) else "muted"
-        verdict_role: Role = "warning" if spoke(handler) else "muted"
+        role, verdict_role = _HANDLER_ROLES[spoke(handler)]
         if handler.verdict in ("deny", "error"):
             verdict_role = "error"
         data: Row = [(one_line(handler.verdict), verdict_role)]

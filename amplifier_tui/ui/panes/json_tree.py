@@ -21,10 +21,7 @@ _LONG = 120
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One value of the tree, under a name or index of its parent; the root has neither.
-
-    `expanded` shows the first `shown` children, or the whole of a long text.
-    """
+    """One value under its key; `expanded` shows `shown` children, or the whole of a long text."""
 
     key: str | int | None
     value: Any

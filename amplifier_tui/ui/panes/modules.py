@@ -63,8 +63,7 @@ class ModulesPane(LineView[_ModuleLine]):
         """Draw the empty state."""
         self.lay_out()
 
-    def make_rows(self, width: int) -> list[_ModuleLine]:
-        """Return a line for each module, and the open details below theirs."""
+    def _make_rows(self, width: int) -> list[_ModuleLine]:
         lines: list[_ModuleLine] = []
         for module in self._modules.ordered():
             lines.append(_ModuleLine(module.key, module_row(module, width), own=True))
@@ -74,20 +73,16 @@ class ModulesPane(LineView[_ModuleLine]):
         none: Row = [(fit("None mounted yet", width), "muted")]
         return lines or [_ModuleLine("", none, own=False)]
 
-    def stops_at(self, row: _ModuleLine) -> bool:
-        """Let the cursor be on modules, not on their details."""
+    def _stops_at(self, row: _ModuleLine) -> bool:
         return row.own
 
-    def identity(self, row: _ModuleLine) -> str:
-        """Return the module's key."""
+    def _identity(self, row: _ModuleLine) -> str:
         return row.key
 
-    def draw_pinned(self, width: int) -> Strip:
-        """Draw the head."""
+    def _draw_pinned(self, width: int) -> Strip:
         return self.palette.strip(modules_head(self._modules, self.content_width()), width)
 
-    def draw_row(self, row: int, width: int) -> Strip:
-        """Draw a line below the head."""
+    def _draw_row(self, row: int, width: int) -> Strip:
         return self.palette.strip(self.rows[row].row, width, cursor=self.is_at_cursor(row))
 
     def on_click(self, event: events.Click) -> None:

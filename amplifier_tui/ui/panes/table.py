@@ -25,8 +25,7 @@ class PaneRow(NamedTuple):
         name: In preferences, slash command and action (`pane.<name>`).
         title: In palette and help.
         widget: Its class, as `module:class` below this package.
-        key: Shows and focuses it.
-        chord: The same after the leader.
+        key: Shows and focuses it; so does `chord` after the leader.
         parts: Widgets in it that have keys of their own, named like `widget`.
         own_column: It gets a column of its own where there is room for three.
     """

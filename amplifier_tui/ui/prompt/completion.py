@@ -59,13 +59,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One line of the popup.
-
-    Attributes:
-        insert: What replaces the word.
-        positions: Characters of `text` that matched.
-        command: It is a command: enter runs it, tab leaves room for an argument.
-    """
+    """A line of the popup: `insert` replaces the word; of a `command`, enter runs it at once."""
 
     text: str
     insert: str
@@ -176,8 +170,7 @@ class Completer:
     def take_key(self, key: str) -> bool:
         """Deal with a key that may be meant for the popup; False when it was not.
 
-        Keys may come faster than the messages that say the draft changed: what was typed just
-        before counts.
+        Keys may come faster than the messages that say the draft changed: it looks first.
         """
         waiting = self.update()
         if not self._popup.is_open or waiting:
@@ -262,10 +255,7 @@ def find_query(line: str, column: int, row: int) -> Query | None:
 
 
 def complete_commands(word: str, keymap: Keymap) -> list[Candidate]:
-    """Return the slash commands that match, best first; an empty word lists them all.
-
-    A title matches too, but what starts with the word comes first.
-    """
+    """Return the slash commands that match by name, then by title; an empty word lists them all."""
     names = rank(word, sorted(BY_SLASH), lambda name: f"{name} {BY_SLASH[name].title}", limit=SHOWN)
     if word:
         names.sort(key=lambda name: not name.startswith(word))
@@ -302,10 +292,10 @@ def complete_files(word: str, files: list[str]) -> list[Candidate]:
 
 
 def list_files(root: Path) -> list[str]:
-    """Return paths under `root`, relative, `/` separated, shallow ones first.
+    """Return paths under `root`, relative, `/` separated, shallow ones first; in a thread.
 
-    Takes up to `SECONDS`: call it from a thread. Names with control characters are left out,
-    and so are files that git ignores or, without git, hidden and generated folders.
+    Left out are names with control characters, and what git ignores or, without git, hidden and
+    generated folders.
     """
     found = _from_git(root)
     if found is None:

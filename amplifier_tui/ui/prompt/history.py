@@ -13,10 +13,7 @@ LONGEST = 65_536
 
 
 class History:
-    """Walks through earlier prompts and remembers new ones.
-
-    Reading and writing touch the disk: call `load` and `store` from a thread.
-    """
+    """Walks through earlier prompts and remembers new ones. `load` and `store` are for a thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -58,11 +55,7 @@ class History:
         return True
 
     def store(self, text: str, cwd: str) -> None:
-        """Append a prompt to the file, for its owner's eyes only.
-
-        Raises:
-            OSError: The state directory cannot be written.
-        """
+        """Append a prompt to the file, for its owner alone; raises OSError where that cannot be."""
         from amplifier_tui.base.jsonl import append_rows
 
         append_rows(self._path, [{"text": text[:LONGEST], "at": round(time.time(), 3), "cwd": cwd}])

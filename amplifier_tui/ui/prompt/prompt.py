@@ -141,13 +141,7 @@ class QueueLine(Static):
         self._shown: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
     def show_waiting(self, items: tuple[str, ...], steering: tuple[str, ...], hint: str) -> None:
-        """Show the first of what waits, and how much there is.
-
-        Args:
-            items: Prompts for after the turn, first to be sent first.
-            steering: Messages for the next step.
-            hint: How to take a prompt back.
-        """
+        """Show what waits for the end of the turn and for its next step; `hint` takes it back."""
         if (items, steering) == self._shown:
             return
         self._shown = (items, steering)

@@ -24,8 +24,7 @@ CHIP_CHARACTERS = 1_000
 class PromptInput(TextArea, inherit_bindings=False):
     """A text area that sends on enter.
 
-    Its keys are looked up here, in its own message queue, and not as bindings: a binding is found
-    by the app after the key has bubbled up to it, and by then what was typed next is in the text.
+    It looks its keys up itself: a binding would be found only after what was typed next.
     """
 
     running: var[bool] = var(False)
@@ -34,12 +33,9 @@ class PromptInput(TextArea, inherit_bindings=False):
     # Plain classes: making a dataclass takes a noticeable part of the way to the first frame.
 
     class Submitted(Message):
-        """The draft was sent; the prompt is empty already.
+        """The draft was sent, chips expanded; the prompt is empty already.
 
-        Attributes:
-            text: With its chips expanded.
-            queue: Send it after the running turn instead of steering it.
-            store: Write it to the history: it is not what was sent just before.
+        With `queue` it is for after the running turn. `store`: it is not what was sent just before.
         """
 
         def __init__(self, text: str, queue: bool, store: bool) -> None:
@@ -85,8 +81,6 @@ class PromptInput(TextArea, inherit_bindings=False):
             key: action for keys, action in (*EDITING, *own) for key in keys.split(",") if key
         }
 
-    # --- the draft -------------------------------------------------------------------------
-
     @property
     def draft(self) -> str:
         """The text as it would be sent."""
@@ -111,8 +105,6 @@ class PromptInput(TextArea, inherit_bindings=False):
             for start, end in spans:
                 line.stylize(style, start, end)
         return line
-
-    # --- keys ------------------------------------------------------------------------------
 
     async def on_key(self, event: events.Key) -> None:
         """Run the key's action; what is typed is left to TextArea."""
@@ -224,8 +216,6 @@ class PromptInput(TextArea, inherit_bindings=False):
             self.call_next(self.run_action, "screen.bottom")
         super().action_cursor_line_end(select)
 
-    # --- pasting ---------------------------------------------------------------------------
-
     async def on_paste(self, event: events.Paste) -> None:
         """Insert the paste in place of TextArea."""
         event.stop()
@@ -275,10 +265,7 @@ class Chips:
         return label
 
     def expand(self, draft: str) -> str:
-        """Return the draft with every label replaced by its text, in one pass.
-
-        Labels that occur inside a pasted text are left alone.
-        """
+        """Return the draft with each label replaced by its text; labels in texts are left alone."""
         if not self.texts:
             return draft
         parts: list[str] = []

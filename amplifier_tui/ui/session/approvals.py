@@ -34,8 +34,6 @@ class ApprovalDialogs:
         self._dialog: ApprovalDialog | None = None
         self._refocused = False
 
-    # --- the user --------------------------------------------------------------------------
-
     def typed(self) -> None:
         """The user changed a text: no dialog may open right now."""
         self.queue.typed()
@@ -56,8 +54,6 @@ class ApprovalDialogs:
     def _first_click(self) -> bool:
         first, self._refocused = self._refocused, False
         return first
-
-    # --- what the queue asks for -----------------------------------------------------------
 
     def open(self, request: ApprovalRequested, place: QueuePlace) -> None:
         """Show a request."""
@@ -114,12 +110,8 @@ class ApprovalDialogs:
 class DialogQueue:
     """Decides when an approval dialog opens and closes, and what becomes of the answer.
 
-    One dialog at a time, first come first served. It waits for a pause in the user's typing, it
-    never reopens what was put off, and it closes itself when the request is resolved elsewhere.
-
-    Args:
-        dialogs: Opens, closes and sends.
-        clock: Monotonic seconds.
+    One at a time, first come first served, in a pause of the user's typing. It never reopens what
+    was put off, and closes what is resolved elsewhere. `clock` gives monotonic seconds.
     """
 
     def __init__(

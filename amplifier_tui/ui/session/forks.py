@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _Fork:
-    """A fork that was asked for and is not open yet.
-
-    Attributes:
-        before_turn: As in `SessionClient.fork`.
-        left: Id of the session it leaves.
-        sent: The client was asked; before that the running turn has to end.
-    """
+    """A fork that is not open yet: of session `left`, `sent` once no turn runs there."""
 
     before_turn: int | None
     prompt: str

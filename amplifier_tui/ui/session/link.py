@@ -86,8 +86,6 @@ class SessionLink:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._settled.wait(), timeout)
 
-    # --- events ----------------------------------------------------------------------------
-
     def take(self, events: list[HostEvent]) -> None:
         """Apply a batch and draw what changed."""
         try:
@@ -162,14 +160,8 @@ class SessionLink:
             self._title = title
             guard.set_title(self._app, title)
 
-    # --- the user --------------------------------------------------------------------------
-
     def submit(self, text: str, *, queue: bool) -> bool:
-        """Send a prompt the way the moment asks for.
-
-        Args:
-            text: The prompt.
-            queue: Send it after the running turn instead of steering it.
+        """Send a prompt the way the moment asks for; with `queue`, for after the running turn.
 
         Returns:
             False when no session is open; the draft is to be kept.
@@ -228,8 +220,6 @@ class SessionLink:
         facts = self._state.facts
         return Farewell(facts.last_answer, facts.resume_command, problem)
 
-    # --- the stored part of a resumed session ----------------------------------------------
-
     def _scrolled(self, scroll_y: float) -> None:
         if scroll_y < 1 and self._state.facts.earlier > 0 and not self._fetching:
             self._fetching = True
@@ -251,11 +241,7 @@ class SessionLink:
 
 
 class Feed:
-    """Drains the client when it has something new.
-
-    Args:
-        sink: Called on the UI loop with each batch, never with an empty one.
-    """
+    """Drains the client when it has something new; `sink` gets each batch, on the UI loop."""
 
     def __init__(self, client: SessionClient, sink: Callable[[list[HostEvent]], None]) -> None:
         self._client = client

@@ -32,9 +32,7 @@ _SIGNALS = ("SIGTERM", "SIGHUP")
 
 
 class TerminalGuard:
-    """Remembers how the terminal was and puts it back when the program dies unexpectedly.
-
-    Textual restores the terminal when it ends in an orderly way; this covers the other ways:
+    """Puts the terminal back as it was when the program dies in a way Textual does not cover:
     an exception outside its loop, `sys.exit` from a thread, a signal.
     """
 
@@ -94,11 +92,7 @@ def _say(sequence: str) -> None:
 
 
 def takes_true_color(environ: Mapping[str, str]) -> bool:
-    """Say whether the terminal takes 24-bit colours without saying so.
-
-    tmux does since 2.2, whatever TERM names, and turns them into what the terminal around it
-    shows; it sets no COLORTERM.
-    """
+    """Say whether the terminal takes 24-bit colours unsaid: tmux does, and sets no COLORTERM."""
     asked = ("COLORTERM", "TEXTUAL_COLOR_SYSTEM", "NO_COLOR")
     return "TMUX" in environ and not any(environ.get(name) for name in asked)
 
@@ -121,13 +115,8 @@ def handle_signals(
 ) -> Callable[[], None]:
     """End the program in order on SIGTERM and SIGHUP: rows on disk, terminal restored.
 
-    Args:
-        loop: The UI loop.
-        leave: Begins the orderly end; gets the signal's name.
-        guard: Puts the terminal back when the orderly end takes too long.
-
-    Returns:
-        A function that takes the handlers away again.
+    `leave` begins that and gets the signal's name; where it takes too long, `guard` puts the
+    terminal back. Returns a function that takes the handlers away again.
     """
     numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
 

@@ -52,11 +52,7 @@ def farewell_text(farewell: Farewell) -> str:
 
 
 def write_report(error: BaseException, folder: Path | None = None) -> Path | None:
-    """Write the error's traceback to a file, without the values of variables.
-
-    Returns:
-        The file, or None when the log directory cannot be written.
-    """
+    """Write a traceback, without values, to a file and return it; None where the disk refuses."""
     folder = folder if folder is not None else user_log_dir()
     path = folder / f"crash-{time.strftime('%Y%m%d-%H%M%S')}.txt"
     head = f"amplifier-tui {__version__}\nPython {platform.python_version()}, {platform.platform()}"
@@ -81,9 +77,6 @@ def crash_words(error: BaseException, report: Path | None) -> str:
 
 
 def end_with_report(app: App[Any]) -> None:
-    """End after a fault of the program: a report in a file instead of values on the screen.
-
-    It stands in for `App._fatal_error`, which shows the variables of every frame.
-    """
+    """End after a fault with a report; `App._fatal_error` shows the variables of every frame."""
     error = sys.exc_info()[1] or app._exception or RuntimeError("unknown fault")
     app.exit(return_code=1, message=crash_words(error, write_report(error)))

@@ -21,11 +21,7 @@ class EditorError(Exception):
 
 
 def editor_command() -> list[str]:
-    """Return the user's editor: `$VISUAL`, `$EDITOR`, else `vi`.
-
-    Raises:
-        EditorError: The variable is not a command line.
-    """
+    """Return `$VISUAL`, `$EDITOR` or `vi`; raises EditorError where that is no command line."""
     value = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
         command = shlex.split(value)
@@ -35,9 +31,7 @@ def editor_command() -> list[str]:
 
 
 def edit_text(text: str) -> str:
-    """Open `text` in the editor and return what was saved. Blocks until the editor ends.
-
-    The caller has given the terminal back first.
+    """Open `text` in the editor and return what was saved; the caller has given the terminal back.
 
     Raises:
         EditorError: The editor is missing or failed; the text is unchanged.

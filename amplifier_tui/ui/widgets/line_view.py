@@ -27,10 +27,10 @@ def cursor_bindings(prefix: str, first: str = "First", last: str = "Last") -> li
 class LineView(ScrollView, Generic[RowT], can_focus=True):
     """Draws the visible ones of its rows, and moves a cursor over them.
 
-    A subclass makes the rows for a width (`make_rows`) and draws one (`draw_row`).
+    A subclass makes the rows for a width (`_make_rows`) and draws one (`_draw_row`).
 
     Attributes:
-        PINNED: How many rows at the top do not scroll (0 or 1; see `draw_pinned`).
+        PINNED: How many rows at the top do not scroll (0 or 1; see `_draw_pinned`).
         rows: The rows, as they were made for the present width.
         cursor_row: The row the cursor is on; -1 for none.
     """
@@ -62,27 +62,27 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
         self.cursor_row = -1
         self._made_for = 0
 
-    def make_rows(self, width: int) -> Sequence[RowT]:
+    def _make_rows(self, width: int) -> Sequence[RowT]:
         """Return the rows in `width` cells."""
         raise NotImplementedError
 
-    def draw_row(self, row: int, width: int) -> Strip:
+    def _draw_row(self, row: int, width: int) -> Strip:
         """Return a row as a strip of `width` cells."""
         raise NotImplementedError
 
-    def draw_pinned(self, width: int) -> Strip:
+    def _draw_pinned(self, width: int) -> Strip:
         """Return the row that does not scroll."""
         raise NotImplementedError
 
-    def draw_below(self, row: int, width: int) -> Strip:
+    def _draw_below(self, row: int, width: int) -> Strip:
         """Return a line below the last row."""
         return self.palette.strip([], width)
 
-    def stops_at(self, row: RowT) -> bool:
+    def _stops_at(self, row: RowT) -> bool:
         """Say whether the cursor can be on a row."""
         return True
 
-    def identity(self, row: RowT) -> Hashable:
+    def _identity(self, row: RowT) -> Hashable:
         """Return what a row is about, by which the cursor finds it again in other rows."""
         return None
 
@@ -106,8 +106,8 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
     def _make(self) -> None:
         width = self.content_width()
         at = self.rows[self.cursor_row] if 0 <= self.cursor_row < len(self.rows) else None
-        self.rows, self._made_for = self.make_rows(width) if width > 0 else (), width
-        about = self.identity(at) if at is not None else None
+        self.rows, self._made_for = self._make_rows(width) if width > 0 else (), width
+        about = self._identity(at) if at is not None else None
         if about is None:
             self.cursor_row = min(self.cursor_row, len(self.rows) - 1)
         else:
@@ -120,7 +120,7 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
             (
                 index
                 for index, row in enumerate(self.rows)
-                if self.stops_at(row) and self.identity(row) == about
+                if self._stops_at(row) and self._identity(row) == about
             ),
             -1,
         )
@@ -136,7 +136,7 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the number of rows at `width`, for `height: auto`."""
-        return self.PINNED + (len(self.make_rows(width)) if width > 0 else 0)
+        return self.PINNED + (len(self._make_rows(width)) if width > 0 else 0)
 
     def render_line(self, y: int) -> Strip:
         """Draw one line of the viewport."""
@@ -144,11 +144,11 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
         if self._made_for and self._made_for != self.content_width():
             self._make()
         if y < self.PINNED:
-            return self.draw_pinned(width)
+            return self._draw_pinned(width)
         row = y - self.PINNED + self.scroll_offset.y
         if row >= self.count_rows():
-            return self.draw_below(row, width)
-        return self.draw_row(row, width)
+            return self._draw_below(row, width)
+        return self._draw_row(row, width)
 
     def clicked_row(self, event: Click) -> int | None:
         """Return the row that was clicked."""
@@ -205,7 +205,7 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
         left = abs(by)
         while left and 0 <= probe + step < len(self.rows):
             probe += step
-            if self.stops_at(self.rows[probe]):
+            if self._stops_at(self.rows[probe]):
                 row, left = probe, left - 1
         if row >= 0:
             self.put_cursor(row)
@@ -224,4 +224,4 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
         """Return the first (0) or last (-1) row that the cursor can be on, or -1."""
         rows = range(len(self.rows))
         order = rows if place == 0 else reversed(rows)
-        return next((row for row in order if self.stops_at(self.rows[row])), -1)
+        return next((row for row in order if self._stops_at(self.rows[row])), -1)

@@ -75,9 +75,9 @@ class Palette:
         return style
 
     def strip(self, pieces: Sequence[Piece], width: int, *, cursor: bool = False) -> Strip:
-        """Return pieces, behind the margin, as a strip of exactly `width` cells, margin included.
+        """Return pieces behind the margin as a strip of `width` cells in all, cut or filled up.
 
-        The row is cut or filled up at the right; `cursor` draws it on the cursor's surface.
+        With `cursor` it is on the cursor's surface.
         """
         base = self.style("")
         segments = [Segment(" " * MARGIN, base)]

@@ -16,10 +16,7 @@ from amplifier_tui.ui.widgets.line_view import LineView
 
 @dataclass(frozen=True, slots=True)
 class PickRow:
-    """One row: its words at the left, data about it at the right, muted by default.
-
-    An empty id makes a heading, which the cursor skips. Long words end in an ellipsis.
-    """
+    """Words at the left, data at the right. Without an id it is a heading: the cursor skips it."""
 
     id: str
     left: Content
@@ -94,8 +91,7 @@ class PickList(LineView[PickRow]):
             self._announce()
         self.refresh(layout=True)
 
-    def stops_at(self, row: PickRow) -> bool:
-        """Let the cursor pass over headings."""
+    def _stops_at(self, row: PickRow) -> bool:
         return bool(row.id)
 
     def put_cursor(self, row: int) -> None:
@@ -135,12 +131,10 @@ class PickList(LineView[PickRow]):
         """Return the number of rows, so that `height: auto` fits them."""
         return max(len(self.rows), 1 if self._empty else 0)
 
-    def draw_row(self, row: int, width: int) -> Strip:
-        """Draw a row; the cursor is a surface."""
+    def _draw_row(self, row: int, width: int) -> Strip:
         return self._strip(_line(self.rows[row], width), width, cursor=row == self.cursor)
 
-    def draw_below(self, row: int, width: int) -> Strip:
-        """Draw a line below the last row; in an empty list it says why it is empty."""
+    def _draw_below(self, row: int, width: int) -> Strip:
         words = Content.styled(self._empty if row == 0 else "", "$text-muted")
         return self._strip(_line(PickRow("", words), width), width)
 

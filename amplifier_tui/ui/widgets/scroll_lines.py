@@ -104,8 +104,7 @@ class ScrollLines(LineView[_FoldedRow]):
         """Return the cells of a row, which has no margin."""
         return self.scrollable_content_region.width
 
-    def make_rows(self, width: int) -> list[_FoldedRow]:
-        """Return the lines folded to the width."""
+    def _make_rows(self, width: int) -> list[_FoldedRow]:
         room = max(1, width - self._lead)
         return [row for number, line in enumerate(self._lines) for row in fold(number, line, room)]
 
@@ -113,7 +112,7 @@ class ScrollLines(LineView[_FoldedRow]):
         """Return the folded height, so that `height: auto` fits it."""
         # The scrollbar's column is kept free, and not counted off `width`.
         width -= self.styles.scrollbar_size_vertical
-        return max(1, len(self.rows if width == self._made_for else self.make_rows(width)))
+        return max(1, len(self.rows if width == self._made_for else self._make_rows(width)))
 
     def notify_style_update(self) -> None:
         """Colours have changed: draw the rows again."""
@@ -127,8 +126,7 @@ class ScrollLines(LineView[_FoldedRow]):
             super().lay_out()
         self._note_reading()
 
-    def draw_row(self, row: int, width: int) -> Strip:
-        """Draw a folded row."""
+    def _draw_row(self, row: int, width: int) -> Strip:
         strip = self._strips.get(row)
         if strip is None:
             content = self._content(self.rows[row])
@@ -136,8 +134,7 @@ class ScrollLines(LineView[_FoldedRow]):
             self._strips[row] = strip
         return strip.adjust_cell_length(width, self.rich_style)
 
-    def draw_below(self, row: int, width: int) -> Strip:
-        """Draw an empty row."""
+    def _draw_below(self, row: int, width: int) -> Strip:
         return Strip.blank(width, self.rich_style)
 
     def _content(self, row: _FoldedRow) -> Content:

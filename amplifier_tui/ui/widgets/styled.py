@@ -54,10 +54,7 @@ def fit_pieces(pieces: Sequence[tuple[str, StyleT]], width: int) -> list[tuple[s
 
 
 def spread(left: Sequence[Piece], right: Sequence[Piece], width: int) -> Row:
-    """Return a row of exactly `width` cells: `left` at the left, `right` flush right.
-
-    The left side gives way; when the right side alone is too wide it is cut as well.
-    """
+    """Return a row of `width` cells: `right` flush right, and of `left` what has room beside it."""
     right = fit_pieces(right, width)
     taken = pieces_width(right)
     left = fit_pieces(left, max(0, width - taken - (1 if taken else 0)))

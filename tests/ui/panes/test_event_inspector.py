@@ -35,9 +35,9 @@ def stage() -> Stage:
     return Stage(EventInspector())
 
 
-def show(app: Stage, event: HookTraced, count: int = 1) -> EventInspector:
+def show(app: Stage, event: HookTraced) -> EventInspector:
     inspector = app.query_one(EventInspector)
-    inspector.show(event, count)
+    inspector.show(event)
     inspector.focus()
     return inspector
 
@@ -55,10 +55,10 @@ async def test_before_an_event_is_chosen_it_says_how() -> None:
 async def test_it_shows_the_event_its_handlers_and_the_payload() -> None:
     app = stage()
     async with app.run_test(size=(60, 24)) as pilot:
-        inspector = show(app, EVENT, count=3)
+        inspector = show(app, EVENT)
         await pilot.pause()
         shown = [" ".join(line.split()) for line in lines(inspector)]
-        assert shown[0] == "tool:pre ×3 #419"
+        assert shown[0] == "tool:pre #419"
         assert shown[1].startswith("bash · main · modify")
         assert shown[2:5] == [
             "└ hooks-logging continue 0.2 ms",

@@ -93,10 +93,7 @@ def compact(
     *,
     instruct: bool = False,
 ) -> None:
-    """Show what compacting would do, and do it when the user says so.
-
-    `instructions` stand in the line for the summary's instructions; `instruct` begins there.
-    """
+    """Show what compacting would do, and do it when the user says so."""
     from amplifier_tui.ui.dialogs.compaction import CompactionSheet
 
     def chosen(choice: CompactChoice) -> None:

@@ -15,12 +15,7 @@ if TYPE_CHECKING:
 
 
 async def send(app: SessionApp, text: str, *, queue: bool) -> None:
-    """Run a slash command, or give the session a prompt.
-
-    Args:
-        text: What was sent.
-        queue: Send it after the running turn instead of steering it.
-    """
+    """Run a slash command or send a prompt; with `queue`, for after the running turn."""
     if text.startswith("/") and await _run_slash(app, text):
         return
     if app.link is None:
@@ -74,9 +69,7 @@ def retry(
 ) -> None:
     """Go on with the prompt of a failure; one the session did not take is sent again.
 
-    Args:
-        failed: The failure; None leaves it to the session what there is to go on with.
-        without: The context source to leave out.
+    Without `failed` the session knows what to go on with; `without` leaves a context source out.
     """
     if state.activity.running:
         app.say("A turn is running.")

@@ -21,10 +21,7 @@ Card = TypeVar("Card")
 
 
 class Picker(Sheet[str]):
-    """Lists rows, filters them while the user types, returns the id of the chosen one.
-
-    A subclass gives `rows_for` and may mount a preview beside the list with `aside`.
-    """
+    """Lists rows (`_rows_for`), filters them by what is typed, returns the id of the chosen one."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("picker")
     AUTO_FOCUS = "#filter"
@@ -65,8 +62,6 @@ class Picker(Sheet[str]):
         yield from self._below()
         yield KeyRow(self._choices())
 
-    # --- for subclasses --------------------------------------------------------------------
-
     def _aside(self) -> ComposeResult:
         """Make what stands beside the list."""
         yield from ()
@@ -97,8 +92,6 @@ class Picker(Sheet[str]):
     def _chosen(self, row: PickRow) -> None:
         """A row was chosen."""
         self.finish(row.id)
-
-    # --- machinery -------------------------------------------------------------------------
 
     def on_mount(self) -> None:
         """Fill the list."""

@@ -41,9 +41,7 @@ class KeyChoice:
 class KeyRow(Widget):
     """Lays its choices out from left to right, on as many rows as they need.
 
-    Args:
-        choices: What is offered.
-        reserve: Cells kept free at the right for `set_right`, which needs no layout.
+    `reserve` cells at the right are kept free for `set_right`, which needs no layout.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"key-row--key"}
@@ -203,18 +201,12 @@ class Sheet(ModalScreen[T]):
         """Adapt to the height there is; called on every resize."""
 
     async def answer_of(self, asked: Future[R]) -> R:
-        """Wait for what the host was asked.
-
-        Raises:
-            CancelledError: The dialog has closed meanwhile; it has nothing left to show it in.
-        """
+        """Wait for what the host was asked; a dialog that has closed meanwhile is cancelled."""
         try:
             return await asyncio.wrap_future(asked)
         finally:
             if not self.app.is_running or self not in self.app.screen_stack:
                 raise asyncio.CancelledError
-
-    # --- ending ----------------------------------------------------------------------------
 
     @on(KeyRow.Clicked)
     async def _choice_clicked(self, event: KeyRow.Clicked) -> None:

@@ -53,10 +53,7 @@ class FilterInput(Input):
 
 
 class EventLogPane(Vertical):
-    """Head, filter line and rows; `clock` gives monotonic seconds, for the repaint limit.
-
-    `f` follows, `p` pauses, `/` filters, `j` `k` move, Enter inspects, `y` copies.
-    """
+    """Head, filter line and rows; `clock` gives monotonic seconds, for the repaint limit."""
 
     DEFAULT_CSS = """
     EventLogPane {

@@ -32,10 +32,7 @@ _BREATH = 0.01
 
 
 class EventLogView(LineView[int]):
-    """Line-API list over the ring; see `EventLogPane` for the keys.
-
-    Its rows are the codes of lines (see `EventIndex`).
-    """
+    """The lines, as codes of `EventIndex`, drawn straight from the ring."""
 
     DEFAULT_CSS = "EventLogView { height: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -68,8 +65,6 @@ class EventLogView(LineView[int]):
         self.filtering = False
         """A new filter is being worked out; the lines are still those of the old one."""
 
-    # --- what the head line says -----------------------------------------------------------
-
     @property
     def filter(self) -> EventFilter:
         """The filter that the lines were chosen with."""
@@ -100,8 +95,6 @@ class EventLogView(LineView[int]):
         """Position in the session's log of the event under the cursor."""
         row = self._log.get(self._cursor) if self._cursor is not None else None
         return row.seq if row is not None else None
-
-    # --- new rows --------------------------------------------------------------------------
 
     def show(self, log: EventRing) -> None:
         """Show what is new in the ring, now or as soon as the repaint limit allows."""
@@ -220,10 +213,7 @@ class EventLogView(LineView[int]):
         if not self.paused and fresh.behind:
             self._schedule()
 
-    # --- drawing ---------------------------------------------------------------------------
-
-    def draw_row(self, row: int, width: int) -> Strip:
-        """Draw a line, or return it as it was drawn before."""
+    def _draw_row(self, row: int, width: int) -> Strip:
         line = self._index.lines[row]
         index = row_of(line)
         above = self._index.row_above(row) if self._columns.wide else None
@@ -249,8 +239,7 @@ class EventLogView(LineView[int]):
         pieces = event_row(row, self._index.log.count(index), self._columns, previous)
         return self.palette.strip(pieces, width, cursor=cursor)
 
-    def draw_below(self, row: int, width: int) -> Strip:
-        """Draw a line below the last event; in an empty list it says why it is empty."""
+    def _draw_below(self, row: int, width: int) -> Strip:
         words: list[str] = []
         if not self._index.lines:
             filtered = bool(self._log.total) and not self._index.wanted.empty
@@ -271,8 +260,6 @@ class EventLogView(LineView[int]):
         self._relayout()
         self._show_lines()
 
-    # --- keys and mouse --------------------------------------------------------------------
-
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Follow while the end is in view, stop when the user scrolls away from it."""
         super().watch_scroll_y(old_value, new_value)
@@ -289,8 +276,7 @@ class EventLogView(LineView[int]):
                 self.action_inspect()
             self.put_cursor(row)
 
-    def stops_at(self, row: int) -> bool:
-        """Let the cursor be on events, not on what handlers said."""
+    def _stops_at(self, row: int) -> bool:
         return not child_of(row)
 
     def put_cursor(self, row: int) -> None:
