@@ -51,6 +51,7 @@ class ApprovalDialog(Sheet[DialogAnswer]):
     ApprovalDialog > #sheet { border-left: thick $secondary; }
     ApprovalDialog.-medium > #sheet { border-left: thick $warning; }
     ApprovalDialog.-high > #sheet, ApprovalDialog.-critical > #sheet { border-left: thick $error; }
+    ApprovalDialog.-small > #sheet { height: 100%; }
     ApprovalDialog #head { height: 1; margin-bottom: 1; }
     ApprovalDialog #who { width: 1fr; height: 1; }
     ApprovalDialog #place { width: auto; height: 1; }

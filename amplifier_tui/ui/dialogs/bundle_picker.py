@@ -45,6 +45,7 @@ class BundlePicker(AskingPicker[BundleCard]):
     PLACEHOLDER = "Type to filter by name or description"
     CHOOSE = "Switch"
     WHAT = "bundles"
+    KEY = "name"
     EMPTY = ("No bundle was found.", "No bundle matches.")
     ROWS = (20, 20)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "toggle_carry", show=False)]
@@ -54,9 +55,9 @@ class BundlePicker(AskingPicker[BundleCard]):
         width: 3fr;
         padding: 0 0 0 3;
         scrollbar-size: 1 1;
-        scrollbar-background: $panel;
-        scrollbar-background-hover: $panel;
-        scrollbar-background-active: $panel;
+        scrollbar-background: transparent;
+        scrollbar-background-hover: transparent;
+        scrollbar-background-active: transparent;
     }
     BundlePicker.-alone #preview { display: none; }
     """
@@ -82,9 +83,6 @@ class BundlePicker(AskingPicker[BundleCard]):
             KeyChoice("tab", words, "toggle_carry"),
             KeyChoice("esc", "Close", "close"),
         )
-
-    def _card_id(self, card: BundleCard) -> str:
-        return card.name
 
     def _first(self) -> str:
         return next((name for name, card in self.cards.items() if card.active), "")

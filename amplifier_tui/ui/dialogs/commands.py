@@ -73,7 +73,6 @@ class LeaderPopup(Sheet[str]):
 
     DEFAULT_CSS = """
     LeaderPopup > #sheet { padding: 1 2; }
-    LeaderPopup.-small > #sheet { height: auto; }
     """
 
     def __init__(self, keymap: Keymap) -> None:

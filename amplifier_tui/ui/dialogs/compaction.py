@@ -59,7 +59,6 @@ class CompactionSheet(Sheet[CompactChoice]):
     CompactionSheet KeyRow { margin-top: 1; }
     CompactionSheet.-low #bars { margin: 0; }
     CompactionSheet.-low #facts, CompactionSheet.-low #summary { margin: 0; }
-    CompactionSheet.-small > #sheet { height: auto; }
     CompactionSheet .-hidden { display: none; }
     """
 

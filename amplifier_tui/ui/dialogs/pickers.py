@@ -36,18 +36,12 @@ class SessionPicker(AskingPicker[SessionCard]):
     PLACEHOLDER = "Type to filter by title, first prompt, bundle or id"
     CHOOSE = "Resume"
     WHAT = "sessions"
+    KEY = "session_id"
     EMPTY = ("No session was stored here.", "No session matches.")
 
-    def __init__(
-        self,
-        ask: Callable[[], Future[tuple[SessionCard, ...]]],
-        current: str,
-    ) -> None:
+    def __init__(self, ask: Callable[[], Future[tuple[SessionCard, ...]]], current: str) -> None:
         super().__init__(ask)
         self._current = current
-
-    def _card_id(self, card: SessionCard) -> str:
-        return card.session_id
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         cards = rank(
@@ -187,6 +181,7 @@ class MemoryList(AskingPicker[MemoryCard]):
     PLACEHOLDER = "/ filters"
     CHOOSE = "Copy"
     WHAT = "memories"
+    KEY = "memory_id"
     EMPTY = ("Nothing was remembered yet: /remember does.", "No memory matches.")
     ROWS = (4, 16)
     BELOW = 4
@@ -207,9 +202,7 @@ class MemoryList(AskingPicker[MemoryCard]):
     """
 
     def __init__(
-        self,
-        ask: Callable[[], Future[tuple[MemoryCard, ...]]],
-        forget: Callable[[int], None],
+        self, ask: Callable[[], Future[tuple[MemoryCard, ...]]], forget: Callable[[int], None]
     ) -> None:
         super().__init__(ask)
         self._forget = forget
@@ -222,9 +215,6 @@ class MemoryList(AskingPicker[MemoryCard]):
 
     def _below(self) -> ComposeResult:
         yield Static(id="memory-text", markup=False)
-
-    def _card_id(self, card: MemoryCard) -> str:
-        return str(card.memory_id)
 
     def _problem_words(self, error: Exception) -> str:
         if isinstance(error, RuntimeError):
@@ -294,11 +284,11 @@ class MemoryList(AskingPicker[MemoryCard]):
             self._show_keys()
         else:
             self._doomed = ""
-            at = self.rows.cursor
+            at = self.rows.cursor_row
             del self.cards[row.id]
             self._forget(int(row.id))
             self.refill()
-            self.rows.move(at)
+            self.rows.action_move(at)
             self._show_keys()
 
     def action_filter(self) -> None:

@@ -27,7 +27,6 @@ class AskLine(Sheet[str]):
     AskLine #ask { height: 1; margin-bottom: 1; }
     AskLine #ask > Static { width: auto; text-style: bold; color: $text-secondary; }
     AskLine #line { width: 1fr; margin-left: 2; }
-    AskLine.-small > #sheet { height: auto; }
     """
 
     def __init__(self, label: str, value: str = "", limit: int = 200) -> None:
@@ -61,7 +60,6 @@ class Confirm(Sheet[bool]):
     ]
     DEFAULT_CSS = """
     Confirm #question { margin-bottom: 1; }
-    Confirm.-small > #sheet { height: auto; }
     """
 
     def __init__(self, question: str, yes: str) -> None:
@@ -96,7 +94,6 @@ class OpenLink(Sheet[str]):
     OpenLink #link-head { margin-bottom: 1; }
     OpenLink #address { background: $panel; margin-left: 2; }
     OpenLink KeyRow { margin-top: 1; }
-    OpenLink.-small > #sheet { height: auto; }
     """
 
     def __init__(self, url: str) -> None:

@@ -33,6 +33,7 @@ class PlanSheet(Sheet[None]):
     DEFAULT_CSS = """
     PlanSheet #plan-head { text-style: bold; color: $text-secondary; margin-bottom: 1; }
     PlanSheet #plan { background: $panel; }
+    PlanSheet.-small > #sheet { height: 100%; }
     """
 
     def __init__(self, items: tuple[TodoItem, ...]) -> None:

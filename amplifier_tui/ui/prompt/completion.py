@@ -103,7 +103,7 @@ class CompletionPopup(Vertical):
     @property
     def candidate(self) -> Candidate | None:
         """The highlighted candidate."""
-        at = self.query_one(PickList).cursor
+        at = self.query_one(PickList).cursor_row
         return self._candidates[at] if 0 <= at < len(self._candidates) else None
 
     def show_candidates(self, candidates: list[Candidate]) -> None:
@@ -118,7 +118,7 @@ class CompletionPopup(Vertical):
 
     def move(self, by: int) -> None:
         """Move the highlight."""
-        self.query_one(PickList).move(by)
+        self.query_one(PickList).action_move(by)
 
     @on(PickList.Chosen)
     def _chosen(self, event: PickList.Chosen) -> None:
@@ -197,9 +197,8 @@ class Completer:
             while (word := self._wanted) is not None:
                 self._wanted = None
                 found = await asyncio.to_thread(self._find_files, word)
-                if self._query is not None and self._query == Query(
-                    "file", word, self._query.start
-                ):
+                query = self._query
+                if query is not None and (query.kind, query.word) == ("file", word):
                     self._popup.show_candidates(found)
         finally:
             self._busy = False

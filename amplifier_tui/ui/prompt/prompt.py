@@ -148,10 +148,8 @@ class QueueLine(Static):
         self.set_class(bool(items or steering), "-shown")
         rows = []
         if steering:
-            words = (
-                "at the next step" if len(steering) == 1 else f"{len(steering)} at the next step"
-            )
-            rows.append(_waiting(words, steering[0]))
+            count = f"{len(steering)} " if len(steering) > 1 else ""
+            rows.append(_waiting(f"{count}at the next step", steering[0]))
         if items:
             row = _waiting(f"+{len(items)} queued", items[0])
             rows.append(row.append(Content.styled(f"   {hint}", "$text-muted")))

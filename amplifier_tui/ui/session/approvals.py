@@ -39,10 +39,6 @@ class ApprovalDialogs:
         self.queue.typed()
         self.user_is_here()
 
-    def show(self) -> bool:
-        """Show the oldest request, also one that was put off; False when none waits."""
-        return self.queue.show()
-
     def terminal_focused(self) -> None:
         """The terminal came to the front; the click that did it decides nothing."""
         self._refocused = True

@@ -86,10 +86,6 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
         """Return what a row is about, by which the cursor finds it again in other rows."""
         return None
 
-    def count_rows(self) -> int:
-        """Return how many rows there are, the pinned one left out."""
-        return len(self.rows)
-
     def content_width(self) -> int:
         """Return the cells that a row's words have."""
         return self.scrollable_content_region.width - MARGIN
@@ -146,14 +142,14 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
         if y < self.PINNED:
             return self._draw_pinned(width)
         row = y - self.PINNED + self.scroll_offset.y
-        if row >= self.count_rows():
+        if row >= len(self.rows):
             return self._draw_below(row, width)
         return self._draw_row(row, width)
 
     def clicked_row(self, event: Click) -> int | None:
         """Return the row that was clicked."""
         row = event.y - self.PINNED + self.scroll_offset.y
-        return row if event.y >= self.PINNED and 0 <= row < self.count_rows() else None
+        return row if event.y >= self.PINNED and 0 <= row < len(self.rows) else None
 
     def grow(self, size: Size) -> None:
         """Take another size of the content; the screen needs a layout only for a scrollbar."""

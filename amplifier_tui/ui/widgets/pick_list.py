@@ -8,7 +8,6 @@ from textual import events
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
-from textual.reactive import reactive
 from textual.strip import Strip
 
 from amplifier_tui.ui.widgets.line_view import LineView
@@ -31,7 +30,7 @@ def marked(text: str, positions: Iterable[int], style: str = "$primary bold") ->
     return content
 
 
-class PickList(LineView[PickRow]):
+class PickList(LineView[PickRow], can_focus=False):
     """Draws only what is visible; the cursor is a surface, not a glyph."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"pick-list--cursor"}
@@ -41,17 +40,9 @@ class PickList(LineView[PickRow]):
         background: transparent;
         scrollbar-gutter: auto;
         scrollbar-color: $scrollbar;
-        scrollbar-color-hover: $scrollbar-hover;
-        scrollbar-color-active: $scrollbar-active;
-        scrollbar-background: $panel;
-        scrollbar-background-hover: $panel;
-        scrollbar-background-active: $panel;
         & > .pick-list--cursor { background: $block-cursor-background; }
     }
     """
-
-    cursor: reactive[int] = reactive(-1, repaint=True)
-    """Index of the highlighted row, -1 when there is none."""
 
     @dataclass
     class Highlighted(Message):
@@ -65,74 +56,46 @@ class PickList(LineView[PickRow]):
 
         row: PickRow
 
-    def __init__(self, *, id: str | None = None, empty: str = "", focusable: bool = False) -> None:
-        super().__init__(id=id)
-        self.can_focus = focusable
-        self._empty = empty
+    _empty = ""
 
     @property
     def row(self) -> PickRow | None:
         """The highlighted row."""
-        return self.rows[self.cursor] if 0 <= self.cursor < len(self.rows) else None
+        return self.rows[self.cursor_row] if 0 <= self.cursor_row < len(self.rows) else None
 
-    def set_rows(self, rows: Sequence[PickRow], keep: str = "", empty: str | None = None) -> None:
-        """Show other rows, with the cursor on the row `keep` or else the first one."""
+    def set_rows(self, rows: Sequence[PickRow], keep: str = "", empty: str = "") -> None:
+        """Show other rows, with the cursor on `keep` or the first; without any, say `empty`."""
         self.rows = rows
-        if empty is not None:
-            self._empty = empty
+        self._empty = empty
         self.virtual_size = Size(0, max(len(rows), 1))
         at = next((i for i, row in enumerate(rows) if keep and row.id == keep), None)
-        if at is None:
-            at = next((i for i, row in enumerate(rows) if row.id), -1)
-        moved = self.cursor != at
-        self.cursor = at
-        if not moved:
-            self._show_cursor()
-            self._announce()
+        self.put_cursor(self._stop(0) if at is None else at)
         self.refresh(layout=True)
 
     def _stops_at(self, row: PickRow) -> bool:
         return bool(row.id)
 
     def put_cursor(self, row: int) -> None:
-        """Put the cursor on a row."""
-        self.cursor = row
-
-    def move(self, by: int) -> None:
-        """Move the cursor by rows, over headings, without wrapping round."""
-        self.cursor_row = self.cursor
-        self.action_move(by)
-
-    def page(self, direction: int) -> None:
-        """Move the cursor by a page."""
-        self.cursor_row = self.cursor
-        self.action_page(direction)
-
-    def watch_cursor(self) -> None:
-        """Keep the cursor in view and say where it is."""
-        self._show_cursor()
-        self._announce()
+        """Put the cursor on a row, bring it into view and say where it is."""
+        self.cursor_row = row
+        self.lay_out()
+        self.refresh()
+        self.post_message(self.Highlighted(self.row))
 
     def lay_out(self) -> None:
         """Keep the cursor in view."""
-        self._show_cursor()
-
-    def _show_cursor(self) -> None:
         if not self.size.height:
             return
         # With the first row that can be chosen, the heading above it is to be seen as well.
-        first = not any(row.id for row in self.rows[: max(self.cursor, 0)])
-        self.show_rows(0 if first else self.cursor)
-
-    def _announce(self) -> None:
-        self.post_message(self.Highlighted(self.row))
+        first = not any(row.id for row in self.rows[: max(self.cursor_row, 0)])
+        self.show_rows(0 if first else self.cursor_row)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the number of rows, so that `height: auto` fits them."""
         return max(len(self.rows), 1 if self._empty else 0)
 
     def _draw_row(self, row: int, width: int) -> Strip:
-        return self._strip(_line(self.rows[row], width), width, cursor=row == self.cursor)
+        return self._strip(_line(self.rows[row], width), width, cursor=row == self.cursor_row)
 
     def _draw_below(self, row: int, width: int) -> Strip:
         words = Content.styled(self._empty if row == 0 else "", "$text-muted")
@@ -149,7 +112,7 @@ class PickList(LineView[PickRow]):
         """Choose the row that was clicked."""
         row = self.clicked_row(event)
         if row is not None and self.rows[row].id:
-            self.cursor = row
+            self.put_cursor(row)
             self.post_message(self.Chosen(self.rows[row]))
 
 

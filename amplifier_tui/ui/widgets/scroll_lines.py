@@ -60,11 +60,6 @@ class ScrollLines(LineView[_FoldedRow]):
         height: auto;
         background: transparent;
         scrollbar-color: $scrollbar;
-        scrollbar-color-hover: $scrollbar-hover;
-        scrollbar-color-active: $scrollbar-active;
-        scrollbar-background: $panel;
-        scrollbar-background-hover: $panel;
-        scrollbar-background-active: $panel;
     }
     """
 
@@ -90,11 +85,6 @@ class ScrollLines(LineView[_FoldedRow]):
         super().lay_out()
         self.scroll_to(y=0, animate=False, force=True)
         self.refresh(layout=True)
-
-    @property
-    def total(self) -> int:
-        """Rows when folded to the present width."""
-        return len(self.rows)
 
     def row_of(self, line: int) -> int:
         """Return the first row of a line."""
@@ -160,7 +150,7 @@ class ScrollLines(LineView[_FoldedRow]):
 
     def _note_reading(self) -> None:
         height = self.scrollable_content_region.height
-        if not self.read_to_end and height and self.scroll_offset.y + height >= self.total:
+        if not self.read_to_end and height and self.scroll_offset.y + height >= len(self.rows):
             self.read_to_end = True
             self.post_message(self.Read())
 

@@ -102,5 +102,5 @@ def unqueue(app: SessionApp, client: SessionClient, state: SessionState) -> None
 
 def approvals(app: SessionApp) -> None:
     """Show the oldest request that waits for the user."""
-    if app.link is None or not app.link.approvals.show():
+    if app.link is None or not app.link.approvals.queue.show():
         app.say("Nothing waits for you.")

@@ -158,11 +158,11 @@ class Picker(Sheet[str]):
 
     def action_move(self, by: int) -> None:
         """Move the cursor."""
-        self.rows.move(by)
+        self.rows.action_move(by)
 
     def action_page(self, direction: int) -> None:
         """Move the cursor by a page."""
-        self.rows.page(direction)
+        self.rows.action_page(direction)
 
 
 class AskingPicker(Picker, Generic[Card]):
@@ -170,6 +170,8 @@ class AskingPicker(Picker, Generic[Card]):
 
     WHAT: ClassVar[str] = ""
     """What is listed, in the plural."""
+    KEY: ClassVar[str] = ""
+    """Which attribute of a card is the id of its row."""
 
     def __init__(self, ask: Callable[[], Future[tuple[Card, ...]]]) -> None:
         super().__init__()
@@ -191,16 +193,12 @@ class AskingPicker(Picker, Generic[Card]):
             # Whatever the host could not do is shown in place of the list.
             self._problem = self._problem_words(error)
         self.asked = True
-        self.cards = {self._card_id(card): card for card in cards}
+        self.cards = {str(getattr(card, self.KEY)): card for card in cards}
         self.refill(self._first())
 
     def _problem_words(self, error: Exception) -> str:
         """Say why there is no list."""
         return f"The {self.WHAT} cannot be listed: {one_line(str(error))}"
-
-    def _card_id(self, card: Card) -> str:
-        """Return the id of a card's row."""
-        raise NotImplementedError
 
     def _first(self) -> str:
         """Return the id of the row the cursor begins on; empty for the topmost."""

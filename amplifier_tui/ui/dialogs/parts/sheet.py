@@ -151,7 +151,7 @@ class Sheet(ModalScreen[T]):
         &:focus { border: none; background-tint: transparent; }
         & > .input--placeholder { color: $text-muted; }
     }
-    Sheet.-small > #sheet { height: 100%; max-height: 100%; padding: 0 1; }
+    Sheet.-small > #sheet { max-height: 100%; padding: 0 1; }
     """
 
     def compose(self) -> ComposeResult:
