@@ -23,7 +23,7 @@ async def test_no_character_is_hidden_by_the_scrollbar(count: int) -> None:
         lines = app.query_one(ScrollLines)
         await pilot.pause()
         shown = ""
-        for _ in range(lines.total):
+        for _ in range(len(lines.rows)):
             for y in range(lines.size.height):
                 shown += lines.render_line(y).text.rstrip()
             lines.scroll_relative(y=lines.size.height, animate=False, force=True)
@@ -38,4 +38,4 @@ async def test_it_is_as_high_as_its_lines() -> None:
     app = Stage([TextLine("x" * 39), TextLine("y" * 40)])
     async with app.run_test(size=(40, 12)):
         lines = app.query_one(ScrollLines)
-        assert lines.total == lines.size.height == 3
+        assert len(lines.rows) == lines.size.height == 3
