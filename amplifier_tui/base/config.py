@@ -122,6 +122,9 @@ class ModuleSettings(BaseModel):
 
     @classmethod
     def _validated(cls, given: dict[str, Any]) -> tuple[Self | None, list[SettingProblem]]:
+        if not given and cls._has_valid_defaults():
+            # Building the validator takes a millisecond; most modules are mounted with defaults.
+            return cls.model_construct(), []
         try:
             return cls.model_validate(given), []
         except ValidationError as error:
@@ -130,6 +133,13 @@ class ModuleSettings(BaseModel):
         for problem in map(cls._problem, found):
             first.setdefault(problem.key, problem)
         return None, list(first.values())
+
+    @classmethod
+    def _has_valid_defaults(cls) -> bool:
+        """Whether a config without a key is right: nothing is required or checked as a whole."""
+        return not cls.__pydantic_decorators__.model_validators and not any(
+            field.is_required() or field.validate_default for field in cls.model_fields.values()
+        )
 
     @classmethod
     def _problem(cls, problem: Any) -> SettingProblem:

@@ -52,11 +52,11 @@ _PUBLIC: Final[dict[str, str]] = {
 """The public names by the module they are defined in."""
 
 _SUBMODULES: Final[dict[str, str]] = {
-    "approval": "frontend",
+    "approval": "hooks.frontend",
     "capabilities": "capabilities",
     "content_models": "models.content",
     "correlation": "correlation",
-    "display": "frontend",
+    "display": "hooks.frontend",
     "events": "events",
     "module_sources": "mounting.sources",
     "utils": "utils",

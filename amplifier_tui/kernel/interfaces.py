@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pydantic import BaseModel, field_validator
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, ToolCall
 from amplifier_tui.kernel.models import HookResult, ModelInfo, ProviderInfo, ToolResult
@@ -160,6 +160,8 @@ class HookHandler(Protocol, metaclass=_StructuralMeta):
 class ApprovalRequest(BaseModel):
     """A question about a tool call; ``timeout`` in seconds, None waits for ever."""
 
+    model_config = ConfigDict(defer_build=True)
+
     tool_name: str
     action: str
     details: dict[str, Any] = {}
@@ -176,6 +178,8 @@ class ApprovalRequest(BaseModel):
 
 class ApprovalResponse(BaseModel):
     """The answer to an :class:`ApprovalRequest`; ``remember`` asks to keep it as a rule."""
+
+    model_config = ConfigDict(defer_build=True)
 
     approved: bool
     reason: str | None = None

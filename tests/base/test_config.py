@@ -1,8 +1,8 @@
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import pytest
-from pydantic import AliasChoices, BaseModel, Field, field_validator
+from pydantic import AliasChoices, BaseModel, Field, field_validator, model_validator
 
 from amplifier_tui.base.config import (
     Bytes,
@@ -46,6 +46,27 @@ class OvenSettings(ModuleSettings):
 
 def test_what_is_not_given_has_its_default() -> None:
     assert OvenSettings.read(None) == OvenSettings.read({"timeout": None}) == OvenSettings()
+
+
+def test_what_a_config_lacks_is_told_also_of_an_empty_one() -> None:
+    class WaterSettings(ModuleSettings):
+        module: ClassVar[str] = "tool-water"
+        litres: int
+
+    class PairSettings(ModuleSettings):
+        module: ClassVar[str] = "tool-pair"
+        left: int = 0
+
+        @model_validator(mode="after")
+        def _never(self) -> Self:
+            raise ValueError("has no pair")
+
+    for settings, words in (
+        (WaterSettings, "`litres` of tool-water is missing"),
+        (PairSettings, "`?` of tool-pair has no pair"),
+    ):
+        for config in (None, {}, {"other": 1}):
+            assert words in [problem.message for problem in settings.problems(config)]
 
 
 @pytest.mark.parametrize(

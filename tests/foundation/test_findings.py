@@ -2,9 +2,12 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.checks.bundle_file import Problem
 from amplifier_tui.foundation.checks.findings import preview_findings
+from amplifier_tui.foundation.checks.module_settings import settings_of, settings_problems
 from amplifier_tui.foundation.workspace import Workspace
+from amplifier_tui.paths import shipped_bundles_dir
 from tests.foundation.helpers import GitRepo, allow, write
 
 COMPLETE = (
@@ -134,7 +137,7 @@ async def test_what_the_settings_add_is_no_mistake_of_a_bundle_file(
     write(tmp_path / ".amplifier" / "settings.yaml", settings)
     (problem,) = await findings(tmp_path)
     assert problem.message == "tool-zz: No module 'tool-zz' is installed"
-    assert (problem.path, problem.line) == (bundles / "mine.yaml", None)
+    assert (problem.path, problem.line) == (tmp_path / ".amplifier" / "settings.yaml", 3)
 
 
 async def test_a_part_says_that_it_is_one_only_once(tmp_path: Path, bundles: Path) -> None:
@@ -144,3 +147,90 @@ async def test_a_part_says_that_it_is_one_only_once(tmp_path: Path, bundles: Pat
         "tools[0]: 'config' must be a dict, got int"
     ]
     assert all("config" not in each.message for each in found if each.severity == "warning")
+
+
+# --- settings of built-in modules ------------------------------------------------------------
+
+
+async def test_a_setting_nobody_knows_is_told_with_its_place_and_the_nearest_name(
+    tmp_path: Path, bundles: Path
+) -> None:
+    write(
+        bundles / "part.yaml",
+        "tools:\n  - module: tool-bash\n    config:\n      timeot: 3\n      timeout: soon\n"
+        "hooks:\n  - module: hooks-approval\n    config: {polcy: careful}\n",
+    )
+    write(
+        bundles / "mine.yaml",
+        "bundle: {name: mine}\nincludes: [./part.yaml]\n"
+        "session:\n  orchestrator:\n    module: loop-streaming\n    config: {zzz: 1}\n"
+        "  context: {module: context-simple}\nproviders: [{module: provider-mock}]\n",
+    )
+    found = {each.message: each for each in await findings(tmp_path)}
+    mine, part = bundles / "mine.yaml", bundles / "part.yaml"
+    assert {words: (each.severity, each.path, each.line) for words, each in found.items()} == {
+        "`timeout` of tool-bash must be a number of seconds from 0.1 up, not 'soon'": (
+            *("error", part, 5),
+        ),
+        "`timeot` is no setting of tool-bash; did you mean `timeout`?": ("warning", part, 4),
+        "`polcy` is no setting of hooks-approval; did you mean `policy`?": ("warning", part, 8),
+        "`zzz` is no setting of loop-streaming": ("warning", mine, 6),
+    }
+    assert {each.severity for each in await findings(tmp_path, strict=True)} == {"error"}
+
+
+async def test_a_misspelled_key_of_an_entry_is_told(tmp_path: Path, bundles: Path) -> None:
+    text = f"bundle: {{name: mine}}\n{COMPLETE}tools:\n  - module: tool-bash\n    conifg: {{}}\n"
+    write(bundles / "mine.yaml", text)
+    (problem,) = await findings(tmp_path)
+    assert (problem.severity, problem.line) == ("warning", 6)
+    assert problem.message == "tools[0]: 'conifg' is no key of an entry; did you mean 'config'?"
+
+
+async def test_a_setting_of_the_users_own_is_told_with_the_place_in_the_settings(
+    tmp_path: Path, bundles: Path
+) -> None:
+    write(
+        bundles / "mine.yaml", f"bundle: {{name: mine}}\ntools: [{{module: tool-bash}}]\n{COMPLETE}"
+    )
+    own = write(
+        tmp_path / ".amplifier" / "settings.yaml",
+        "overrides:\n  tool-bash:\n    config:\n      timeot: 3\n"
+        "modules:\n  tools:\n    - module: tool-todo\n      config: {zzz: 1}\n",
+    )
+    found = await findings(tmp_path)
+    assert [(each.path, each.line) for each in found] == [(own, 4), (own, 8)]
+
+
+async def test_a_setting_of_an_agents_tool_is_told(tmp_path: Path, bundles: Path) -> None:
+    file = write(
+        bundles / "agents" / "a.md",
+        "---\ntools:\n  - module: tool-bash\n    config:\n      timeot: 3\n---\nYou are a.\n",
+    )
+    top = f"bundle: {{name: mine}}\nagents: {{include: [a]}}\n{COMPLETE}"
+    write(bundles / "mine.yaml", top)
+    (problem,) = await findings(tmp_path)
+    assert (problem.path, problem.line) == (file, 5)
+
+
+async def test_what_a_variable_stands_for_and_a_strangers_module_are_not_judged(
+    tmp_path: Path, bundles: Path
+) -> None:
+    write(tmp_path / "m" / "pyproject.toml", "[project]\nname = 'm'\nversion = '1'\n")
+    write(
+        bundles / "mine.yaml",
+        f"bundle: {{name: mine}}\n{COMPLETE}tools:\n"
+        "  - {module: tool-bash, config: {timeout: '${SECONDS_OF_MINE:3}'}}\n"
+        f"  - {{module: tool-todo, source: '{tmp_path}/m', config: {{zzz: 1}}}}\n",
+    )
+    assert await findings(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["coding", "demo", "minimal", "local", "research"])
+async def test_the_shipped_bundles_give_only_settings_there_are(tmp_path: Path, name: str) -> None:
+    workspace = Workspace.open(tmp_path, shipped=(shipped_bundles_dir(),))
+    bundle = (await workspace.preview(name)).bundle
+    assert bundle is not None
+    assert list(settings_problems(bundle)) == []
+    entries = [entry for entry in entries_of(bundle) if not entry.data.get("source")]
+    assert all(settings_of(entry.module) is not None for entry in entries)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
-from amplifier_tui.kernel.frontend import ApprovalDecision, ApprovalTimeoutError
+from amplifier_tui.kernel.hooks.frontend import ApprovalDecision, ApprovalTimeoutError
 from amplifier_tui.kernel.models import ContextInjection, HookResult
 
 Log = pytest.LogCaptureFixture

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from amplifier_tui.foundation.bundle.loading import BundleFile, read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData, is_settings_origin
 from amplifier_tui.foundation.checks.validator import content_findings
-from amplifier_tui.foundation.dicts import module_key
+from amplifier_tui.foundation.dicts import get_nested, module_key
 from amplifier_tui.foundation.exceptions import BundleError, located
 from amplifier_tui.foundation.io import Keys
 
@@ -79,27 +79,44 @@ def check_files_of(bundle: BundleData, *, strict: bool = False) -> Iterator[Prob
 
 
 def place_of(
-    bundle: BundleData, origin_key: str, section: str, name: str
+    bundle: BundleData, origin_key: str, section: str, name: str, inside: Keys = ()
 ) -> tuple[Path | None, int | None]:
     """Find the file and line that have an entry, the last word about it first.
 
     The entry has a key in `Bundle.origins`; in its section it is known by module, id, name or
-    reference.
+    reference. A file that has `inside`, a path of keys within the entry, is preferred.
     """
     for origin in reversed(bundle.origins.get(origin_key, [])):
-        line = None if origin.path is None else _line_in(origin.path, section, name)
+        line = None if origin.path is None else line_in(origin.path, section, name, inside)
         if line is not None:
             return origin.path, line
-    return bundle.source_file, None
+    return place_of(bundle, origin_key, section, name) if inside else (bundle.source_file, None)
 
 
-def _line_in(path: Path, section: str, name: str) -> int | None:
+def line_in(path: Path, section: str, name: str, inside: Keys = ()) -> int | None:
+    """Return the line of an entry in a bundle's, an agent's or a settings file; see `place_of`."""
     try:
         file = read_bundle_file(path)
     except BundleError:
         return None
-    keys = _keys_of(file.data.get(section), name)
-    return None if keys is None else file.line_of((section, *keys))
+    for start in ((section,), *_SETTINGS, ("modules", section)):
+        keys = _keys_of(get_nested(file.data, start), name)
+        if keys is not None and _has(file.data, (*start, *keys, *inside)):
+            return file.line_of((*start, *keys, *inside))
+    return None
+
+
+_SETTINGS = (("overrides",), ("config", "providers"))
+"""Where settings files have entries, beside `modules`."""
+
+
+def _has(data: Any, keys: Keys) -> bool:
+    try:
+        for key in keys:
+            data = data[key]
+    except (KeyError, IndexError, TypeError):
+        return False
+    return True
 
 
 def _keys_of(value: Any, name: str) -> Keys | None:

@@ -1,6 +1,7 @@
 """What is wrong with a bundle as a whole: what its own file alone does not show."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from amplifier_tui.foundation.bundle.definitions import read_agent_file
@@ -12,6 +13,7 @@ from amplifier_tui.foundation.checks.bundle_file import (
     place_of,
     problem_of,
 )
+from amplifier_tui.foundation.checks.module_settings import settings_problems
 from amplifier_tui.foundation.checks.preview import BundleDescription
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule
 from amplifier_tui.foundation.checks.validator import completeness_findings
@@ -37,6 +39,8 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
         for each in preview.skipped
     ]
     found += _missing_modules(preview, bundle)
+    for each in settings_problems(bundle):
+        found.append(replace(each, severity="error") if strict else each)
     found += _empty_agents(preview, bundle)
     found += _unresolved_context(bundle)
     remedy = "As a part of another bundle it needs none."

@@ -1,5 +1,6 @@
 """Checks of a bundle beyond its shape (foundation reference a.6)."""
 
+import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -133,6 +134,18 @@ def _module_findings(section: str, index: int, entry: Any) -> Iterator[Finding]:
     if not isinstance(config, dict | None):
         message = f"{where}: 'config' must be a dict, got {_got(config)}"
         yield Finding((*keys, "config"), message)
+    yield from _misspelled(where, keys, entry)
+
+
+_ENTRY_KEYS = ("module", "source", "config", "id", "instance_id")
+
+
+def _misspelled(where: str, keys: Keys, entry: dict[Any, Any]) -> Iterator[Finding]:
+    for key in map(str, entry):
+        near = difflib.get_close_matches(key, _ENTRY_KEYS, n=1)
+        if near and key not in _ENTRY_KEYS:
+            message = f"{where}: '{key}' is no key of an entry; did you mean '{near[0]}'?"
+            yield Finding((*keys, key), message, warning=True)
 
 
 def _session_findings(session: Any) -> Iterator[Finding]:
@@ -146,6 +159,8 @@ def _session_findings(session: Any) -> Iterator[Finding]:
         elif isinstance(value, dict) and not (value.get("module") or value.get("source")):
             message = f"session.{part}: Missing required 'module' or 'source' field"
             yield Finding(keys, message)
+        if isinstance(value, dict):
+            yield from _misspelled(f"session.{part}", keys, value)
 
 
 def _raise_if_invalid(result: ValidationResult, what: str) -> None:

@@ -11,8 +11,12 @@ from amplifier_tui.host.events import MAIN_LANE, Risk
 from amplifier_tui.host.gate.queue import STOPPED, ApprovalAnswer, ApprovalQuestion, ApprovalQueue
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import current_tool_call_id
-from amplifier_tui.kernel.frontend import ApprovalDecision, ApprovalTimeoutError, HookApprovalSystem
 from amplifier_tui.kernel.hooks import HookRegistry, HookTrace
+from amplifier_tui.kernel.hooks.frontend import (
+    ApprovalDecision,
+    ApprovalTimeoutError,
+    HookApprovalSystem,
+)
 from amplifier_tui.kernel.interfaces import ApprovalRequest, ApprovalResponse
 from amplifier_tui.kernel.models.hook_result import HookResult
 
@@ -63,7 +67,7 @@ class KernelApprovals(HookApprovalSystem):
                 del self._asking[next(iter(self._asking))]
 
     async def request_for_hook(self, result: HookResult, prompt: str, options: list[str]) -> str:
-        """Ask what a hook wants to know; see `kernel.frontend.HookApprovalSystem`.
+        """Ask what a hook wants to know; see `kernel.hooks.frontend.HookApprovalSystem`.
 
         Raises:
             ApprovalTimeoutError: Nobody answered. It carries what to do: never allow what is
@@ -76,7 +80,7 @@ class KernelApprovals(HookApprovalSystem):
     async def request_approval(
         self, prompt: str, options: list[str], timeout: float, default: Literal["allow", "deny"]
     ) -> str:
-        """Ask for an orchestrator that does so itself; see `kernel.frontend.ApprovalSystem`.
+        """Ask for an orchestrator that does so itself; see `kernel.hooks.frontend.ApprovalSystem`.
 
         Raises:
             ApprovalTimeoutError: As `request_for_hook`.

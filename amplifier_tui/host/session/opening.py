@@ -147,7 +147,9 @@ class Opening:
         if not live.has_provider:
             self._no_provider(parts, prepared)
         live.budget.measure_soon()
-        asyncio.get_running_loop().run_in_executor(None, prune_workspaces, self.session_id)
+        loop = asyncio.get_running_loop()
+        loop.run_in_executor(None, self._say_settings, prepared)
+        loop.run_in_executor(None, prune_workspaces, self.session_id)
         return live
 
     # --- what is there already -------------------------------------------------------------
@@ -341,6 +343,14 @@ class Opening:
                     fatal=destination.kind in ("orchestrator", "context"),
                 )
             )
+
+    def _say_settings(self, prepared: PreparedBundle) -> None:
+        """Say which settings of built-in modules are unknown or wrong, and where they are."""
+        # Imported when the session is on screen already.
+        from amplifier_tui.foundation.checks.module_settings import settings_problems
+
+        for problem in settings_problems(prepared.bundle):
+            self._notice("warning", str(problem), prepared.bundle.name)
 
     def _no_provider(self, parts: SessionParts, prepared: PreparedBundle) -> None:
         missing = parts.facts.missing()

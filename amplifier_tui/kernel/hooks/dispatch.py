@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol
 
 from amplifier_tui.base.python import awaited
 from amplifier_tui.base.text import encodable
-from amplifier_tui.kernel.frontend import ApprovalTimeoutError, HookApprovalSystem
+from amplifier_tui.kernel.hooks.frontend import ApprovalTimeoutError, HookApprovalSystem
 from amplifier_tui.kernel.hooks.results import injections_of, projection
 from amplifier_tui.kernel.models.hook_result import ContextInjection, HookResult, changed
 

@@ -18,7 +18,7 @@ class ContextInjection(BaseModel):
         event: The event it answers.
     """
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     content: str
     role: InjectionRole = "system"
@@ -35,7 +35,8 @@ class HookResult(BaseModel):
     text; where both are set, the list counts. ``approval_timeout`` is in seconds.
     """
 
-    model_config = ConfigDict(extra="ignore")
+    # Built when first used.
+    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     action: HookAction = "continue"
     data: dict[str, Any] | None = None
@@ -55,7 +56,10 @@ class HookResult(BaseModel):
     context_injections: list[ContextInjection] = Field(default_factory=list)
 
 
-_DEFAULTS: dict[str, Any] = dict(HookResult().__dict__)
+_DEFAULTS: dict[str, Any] = {
+    name: field.get_default(call_default_factory=True)
+    for name, field in HookResult.model_fields.items()
+}
 _Model = TypeVar("_Model", bound=BaseModel)
 _set = object.__setattr__
 

@@ -38,7 +38,7 @@ class ToolResult(BaseModel):
         content: Text and base64 image blocks for models that can see.
     """
 
-    model_config = ConfigDict(extra="ignore", validate_assignment=True)
+    model_config = ConfigDict(extra="ignore", validate_assignment=True, defer_build=True)
 
     success: bool = True
     output: Any | None = None

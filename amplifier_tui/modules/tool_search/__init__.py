@@ -23,10 +23,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
+    from amplifier_tui.modules.tool_search.search_tool import SearchSettings
 
-__all__ = ["mount"]
+__all__ = ["SearchSettings", "mount"]
 
 __amplifier_module_type__ = "tool"
+
+
+def __getattr__(name: str) -> Any:
+    if name == "SearchSettings":
+        from amplifier_tui.modules.tool_search.search_tool import SearchSettings
+
+        return SearchSettings
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:

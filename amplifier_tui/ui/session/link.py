@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient
     from amplifier_tui.host.events import HostEvent
     from amplifier_tui.ui.app.main_screen import MainScreen
+    from amplifier_tui.ui.state.conversation.entries import EntryChange
     from amplifier_tui.ui.state.session import SessionState
 
 _log = logging.getLogger(__name__)
@@ -39,6 +40,10 @@ EARLIER_PAGE = 200
 """Stored rows fetched at a time when the user scrolls up to them."""
 BATCH = 1_000
 """Events applied in one go; a backlog is worked off in steps so that keys get their turn."""
+OPENING_FRAME = 0.15
+"""Seconds between two looks at a session that opens: each takes the interpreter from it."""
+
+_SHOWN_AT_ONCE = (SessionOpened, Failed, ApprovalRequested)
 
 
 class SessionLink:
@@ -73,6 +78,9 @@ class SessionLink:
         self._early = early
         self._title = ""
         self._fetching = False
+        self._changes: list[EntryChange] = []
+        """What the state says that is still to be drawn."""
+        self._showing = False
 
     def follow(self) -> None:
         """Follow the session that was asked for."""
@@ -87,7 +95,7 @@ class SessionLink:
             await asyncio.wait_for(self._settled.wait(), timeout)
 
     def take(self, events: list[HostEvent]) -> None:
-        """Apply a batch and draw what changed."""
+        """Apply a batch and draw what changed; while a session opens, a little later."""
         try:
             self._take(events)
         except Exception as error:
@@ -98,8 +106,15 @@ class SessionLink:
 
     def _take(self, events: list[HostEvent]) -> None:
         state = self._state
-        changes = state.apply(events)
-        self._screen.show(changes)
+        self._changes += state.apply(events)
+        urgent = any(isinstance(event, _SHOWN_AT_ONCE) for event in events)
+        if urgent or not (self.opening and events):
+            changes, self._changes = self._changes, []
+            self._showing = False
+            self._screen.show(changes)
+        elif not self._showing:
+            self._showing = True
+            self._screen.set_timer(OPENING_FRAME, partial(self.take, []))
         for event in events:
             if not event.replayed:
                 self._react(event)

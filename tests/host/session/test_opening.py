@@ -76,6 +76,14 @@ def test_a_module_nobody_has_is_left_out_with_the_reason(project: Project, drive
     assert driver.turn("hello").status == "success"
 
 
+def test_a_setting_there_is_not_is_said_with_its_place(project: Project, driver: Driver) -> None:
+    driver.open(project.bundle(hooks=(("hooks-approval", {"polcy": "careful"}),)))
+    said = driver.wait(Notice, lambda notice: "polcy" in notice.text)
+    assert said.level == "warning"
+    assert "`polcy` is no setting of hooks-approval; did you mean `policy`?" in said.text
+    assert "test.md:" in said.text
+
+
 def test_a_module_that_breaks_its_contract_says_how_to_find_out_why(
     project: Project, driver: Driver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

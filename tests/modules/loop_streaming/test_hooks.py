@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.kernel.frontend import ApprovalDecision, ApprovalTimeoutError
+from amplifier_tui.kernel.hooks.frontend import ApprovalDecision, ApprovalTimeoutError
 from amplifier_tui.kernel.models import HookResult, ToolResult
 from tests.modules.loop_streaming.support import (
     Approvals,

@@ -11,7 +11,7 @@ import pytest
 
 from amplifier_tui.foundation.registry.registry import load_bundle
 from amplifier_tui.kernel import AmplifierSession
-from amplifier_tui.kernel.frontend import ApprovalDecision
+from amplifier_tui.kernel.hooks.frontend import ApprovalDecision
 from amplifier_tui.modules.provider_mock import MockSettings
 from amplifier_tui.paths import shipped_bundles_dir
 

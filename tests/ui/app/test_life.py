@@ -15,6 +15,7 @@ from amplifier_tui.host.events import (
     ApprovalRequested,
     BlockEnded,
     HookTraced,
+    ModuleLoading,
     SessionClosed,
     TurnEnded,
     TurnStarted,
@@ -25,6 +26,7 @@ from amplifier_tui.ui.app.app import AmplifierApp
 from amplifier_tui.ui.dialogs.questions import OpenLink, host_of
 from amplifier_tui.ui.dialogs.sheets import EventSheet
 from amplifier_tui.ui.keys.actions import BY_ID
+from amplifier_tui.ui.session import link
 from amplifier_tui.ui.terminal import guard, leave
 from amplifier_tui.ui.terminal.input import teach_keys
 from amplifier_tui.ui.terminal.leave import LINES, Farewell, farewell_text
@@ -89,6 +91,26 @@ async def test_keys_typed_while_the_rest_is_loading_are_kept() -> None:
             while not client.named("submit"):
                 await pilot.pause(0.01)
         assert client.named("submit") == [("early",)]
+
+
+async def test_while_a_session_opens_the_screen_is_drawn_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client, shown = FakeClient(silent=True), list[str]()
+    async with running(client, opened=False) as driver:
+        main = driver.app.main
+        show = main.show
+        monkeypatch.setattr(main, "show", lambda changes: (shown.append("all"), show(changes)))
+        monkeypatch.setattr(link, "OPENING_FRAME", 60.0)
+        for name in ("a", "b"):
+            await driver.push(ModuleLoading(session_id=SESSION, module_id=name, kind="tool"))
+        assert shown == [], "each look takes the interpreter from the engine"
+        driver.app.link._showing = False
+        monkeypatch.setattr(link, "OPENING_FRAME", 0.01)
+        await driver.push(ModuleLoading(session_id=SESSION, module_id="c", kind="tool"))
+        await driver.until(lambda: shown, "what was put off")
+        await driver.push(opened())
+        assert len(shown) == 2, "an open session is shown at once"
 
 
 async def test_an_engine_that_cannot_start_is_said_and_the_screen_stays() -> None:

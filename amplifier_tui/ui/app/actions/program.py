@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
 from amplifier_tui.paths import user_config_dir
 from amplifier_tui.ui.app.themes import ThemeError, build_theme, find_theme, load_all
+from amplifier_tui.ui.keys.keymap import Keymap
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.app.themes import Roles
-    from amplifier_tui.ui.keys.keymap import Keymap
 
 
 def leader(app: SessionApp) -> None:
@@ -71,10 +72,21 @@ def editor(app: SessionApp) -> None:
 
 async def load_keys(app: SessionApp) -> None:
     """Read keymap and prompt history in a thread and put them in force."""
+    use_keymap(app, await asyncio.to_thread(_read_keymap, user_config_dir() / "keymap.toml"))
+    app.history.merge(await asyncio.to_thread(app.history.load))
+
+
+def _read_keymap(file: Path) -> Keymap:
+    try:
+        there = file.exists()
+    except OSError:
+        there = True  # Reading it says what is wrong.
+    if not there:
+        # What reads the file takes 20 ms to import, just when a session is opening.
+        return Keymap()
     from amplifier_tui.ui.keys.keymap_file import load_keymap
 
-    use_keymap(app, await asyncio.to_thread(load_keymap, user_config_dir() / "keymap.toml"))
-    app.history.merge(await asyncio.to_thread(app.history.load))
+    return load_keymap(file)
 
 
 def use_keymap(app: SessionApp, keymap: Keymap) -> None:
