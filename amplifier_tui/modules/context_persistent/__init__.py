@@ -32,7 +32,7 @@ from amplifier_tui.context.ledger import check_message
 from amplifier_tui.context.manager import SessionContextManager, mount_context
 from amplifier_tui.context.request.budget import BudgetPolicy, BudgetSettings
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
-from amplifier_tui.modules._shared.state_places import state_place
+from amplifier_tui.modules._shared.session_paths import state_place
 
 __amplifier_module_type__ = "context"
 

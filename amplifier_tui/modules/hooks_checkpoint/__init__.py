@@ -28,7 +28,6 @@ Config:
 """
 
 import asyncio
-import inspect
 import logging
 import os
 import re
@@ -41,11 +40,11 @@ from typing import Any, ClassVar, Final
 from pydantic import Field
 
 from amplifier_tui.base.config import Bytes, ModuleSettings, PathText
+from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.models import HookResult
-from amplifier_tui.modules._shared.session_paths import session_folder, working_dir
-from amplifier_tui.modules._shared.state_places import state_place
+from amplifier_tui.modules._shared.session_paths import session_folder, state_place, working_dir
 from amplifier_tui.modules.hooks_checkpoint.store import (
     ChangedTurn,
     CopyStore,
@@ -229,8 +228,7 @@ class Checkpoints:
         context = self._coordinator.get("context")
         if context is None:
             return 0
-        messages = context.get_messages()
-        messages = await messages if inspect.isawaitable(messages) else messages
+        messages = await awaited(context.get_messages())
         return sum(map(_is_prompt, messages))
 
     # --- capabilities ----------------------------------------------------------------------
@@ -254,8 +252,7 @@ class Checkpoints:
         root = self._workspace()
         async with self._lock:
             store = await self._opened()
-            report = await asyncio.to_thread(restore, store, root, id, paths, force)
-        return report.as_dict()
+            return await asyncio.to_thread(restore, store, root, id, paths, force)
 
 
 def _is_prompt(message: Any) -> bool:

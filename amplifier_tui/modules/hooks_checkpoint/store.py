@@ -8,6 +8,7 @@ are in ``objects/``, each once, named by their SHA-256. Everything is readable b
 import hashlib
 import logging
 import os
+import re
 import stat
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -127,18 +128,9 @@ class CopyStore:
                     entry.skipped = f"the copies of this session have {room} bytes already"
                 else:
                     entry.copy = self._keep(data)
-        self._write(
-            {
-                "kind": "file",
-                "id": turn.id,
-                "path": str(path),
-                "copy": entry.copy,
-                "existed": entry.existed,
-                "size": entry.size,
-                "mode": entry.mode,
-                "skipped": entry.skipped,
-            }
-        )
+        facts = {**vars(entry), "path": str(path)}
+        del facts["after"]
+        self._write({"kind": "file", "id": turn.id, **facts})
         turn.files[str(path)] = entry
 
     def note_after(self, turn: ChangedTurn, path: Path) -> None:
@@ -241,30 +233,15 @@ def _content(path: Path) -> bytes:
 
 def _checked(copy: Any) -> str:
     text = str(copy)
-    if len(text) != 64 or not all(character in "0123456789abcdef" for character in text):
+    if re.fullmatch("[0-9a-f]{64}", text) is None:
         raise ValueError("a copy is named by a SHA-256")
     return text
 
 
-@dataclass
-class RestoreReport:
-    """What came of a restore: paths relative to the workspace; see the package's docstring."""
-
-    restored: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    unchanged: list[str] = field(default_factory=list)
-    conflicts: list[str] = field(default_factory=list)
-    failed: dict[str, str] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return dict(vars(self))
-
-
 def restore(
     store: CopyStore, root: Path, turn_id: str, paths: Collection[str] | None, force: bool
-) -> RestoreReport:
-    """Put files back to what they were when a turn began.
+) -> dict[str, Any]:
+    """Put files back to what they were when a turn began; see the package's docstring.
 
     Args:
         store: Has the copies.
@@ -279,7 +256,10 @@ def restore(
     first = next((place for place, turn in enumerate(store.turns) if turn.id == turn_id), None)
     if first is None:
         raise KeyError(turn_id)
-    report = RestoreReport()
+    report: dict[str, Any] = {
+        **{name: [] for name in ("restored", "removed", "unchanged", "conflicts")},
+        "failed": {},
+    }
     before: dict[str, FileEntry] = {}
     last: dict[str, ChangedTurn] = {}
     for turn in store.turns[first:]:
@@ -295,18 +275,17 @@ def restore(
             now = "" if problem else digest(entry.path)
             known = last[name].files[name].after
             if problem:
-                report.failed[shown] = problem
+                report["failed"][shown] = problem
             elif now == entry.copy:
-                report.unchanged.append(shown)
+                report["unchanged"].append(shown)
             elif not force and known != "" and now != known:
-                report.conflicts.append(shown)
+                report["conflicts"].append(shown)
             else:
-                done = report.removed if entry.copy is None else report.restored
                 _put_back(entry, store)
-                done.append(shown)
+                report["removed" if entry.copy is None else "restored"].append(shown)
                 store.note_after(last[name], entry.path)
         except OSError as error:
-            report.failed[shown] = error.strerror or str(error)
+            report["failed"][shown] = error.strerror or str(error)
     return report
 
 

@@ -41,8 +41,11 @@ from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.kernel.utils.stream import STREAM_ABORTED, STREAM_BLOCK_DELTA
 from amplifier_tui.kernel.utils.truncate import REDACTED, redact_secrets
-from amplifier_tui.modules._shared.session_paths import EVENTS_PATH_CAPABILITY, session_folder
-from amplifier_tui.modules._shared.state_places import state_place
+from amplifier_tui.modules._shared.session_paths import (
+    EVENTS_PATH_CAPABILITY,
+    session_folder,
+    state_place,
+)
 
 __amplifier_module_type__ = "hook"
 

@@ -11,7 +11,6 @@ Config:
     priority: Of the handler. Default 10.
 """
 
-import inspect
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, Literal
@@ -19,6 +18,7 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import Field
 
 from amplifier_tui.base.config import ModuleSettings
+from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.models import HookResult
@@ -65,8 +65,7 @@ class TodoReminder:
         ask = self._coordinator.get_capability(CAPABILITY)
         if not callable(ask):
             return []
-        found = ask()
-        found = await found if inspect.isawaitable(found) else found
+        found = await awaited(ask())
         if not isinstance(found, list):
             logger.debug("%s gave no list, but %s", CAPABILITY, type(found).__name__)
             return []

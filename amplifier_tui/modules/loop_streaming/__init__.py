@@ -11,7 +11,7 @@ Events of its own: ``loop-streaming:limit_reached`` and ``loop-streaming:interru
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -19,14 +19,12 @@ from amplifier_tui.base.config import ModuleSettings
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.utils.stream import STREAM_BLOCK_DELTA
-from amplifier_tui.modules.loop_streaming.hook_desk import HookDesk
+from amplifier_tui.modules.loop_streaming.hook_desk import NAME, HookDesk
 from amplifier_tui.modules.loop_streaming.requests import RequestMaker, choose_provider
 from amplifier_tui.modules.loop_streaming.stop import StopSign, observe
 from amplifier_tui.modules.loop_streaming.turn import INTERRUPTED, LIMIT_REACHED, Status, Turn
 
 __amplifier_module_type__ = "orchestrator"
-
-NAME: Final = "loop-streaming"
 
 
 class LoopSettings(ModuleSettings):
@@ -93,15 +91,14 @@ class StreamingOrchestrator:
         """
         coordinator = kwargs.get("coordinator")
         desk = HookDesk(hooks, context, coordinator)
-        await desk.tell(events.EXECUTION_START, {"prompt": prompt})
-        stop = StopSign(coordinator, desk, NAME)
+        await desk.emit(events.EXECUTION_START, {"prompt": prompt})
+        stop = StopSign(coordinator, desk)
         try:
             provider = choose_provider(providers, self._settings.default_provider, coordinator)
         except RuntimeError:
             await _finish(desk, 0, "error")
             raise
         turn = Turn(
-            NAME,
             *provider,
             context,
             tools,
@@ -157,14 +154,6 @@ class StreamingOrchestrator:
                 await asyncio.wait([turn])
 
 
-_EXECUTION_STATUS: Final[dict[Status, str]] = {
-    "success": "completed",
-    "incomplete": "completed",
-    "cancelled": "cancelled",
-    "error": "error",
-}
-
-
 def _wants_everything(coordinator: Any | None) -> bool:
     """Whether events should hold what fills a log: ``session.raw``, or nobody to keep a log."""
     if coordinator is None:
@@ -182,13 +171,13 @@ def _shared_messages(coordinator: Any | None, context: Any) -> Any | None:
 
 
 async def _finish(desk: HookDesk, steps: int, status: Status, answer: str = "") -> None:
-    await desk.tell(
+    await desk.emit(
         events.ORCHESTRATOR_COMPLETE,
         {"orchestrator": NAME, "turn_count": steps, "status": status},
     )
-    ended = _EXECUTION_STATUS[status]
+    ended = "completed" if status in ("success", "incomplete") else status
     response = answer if ended == "completed" else ""
-    await desk.tell(events.EXECUTION_END, {"response": response, "status": ended})
+    await desk.emit(events.EXECUTION_END, {"response": response, "status": ended})
 
 
 class _Words:

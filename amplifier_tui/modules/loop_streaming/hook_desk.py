@@ -4,14 +4,15 @@ import inspect
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from amplifier_tui.kernel.hooks.results import injections_of
 from amplifier_tui.kernel.models import ContextInjection, HookResult
 
 logger = logging.getLogger(__name__)
 
-_NO_REASON = "A hook denied this and gave no reason."
+NAME: Final = "loop-streaming"
+_NO_REASON: Final = "A hook denied this and gave no reason."
 
 
 @dataclass(frozen=True)
@@ -43,32 +44,18 @@ class HookDesk:
         self._coordinator = coordinator
         self._ephemeral: list[ContextInjection] = []
         self._deferred: list[tuple[HookResult, str, str]] = []
-        self._stored = 0
-
-    @property
-    def stored(self) -> int:
+        self.stored = 0
         """How many injections went into the conversation so far."""
-        return self._stored
 
     def take_ephemeral(self) -> list[ContextInjection]:
         """Return the texts for the next request; they are for that one only."""
         taken, self._ephemeral = self._ephemeral, []
         return taken
 
-    async def tell(self, event: str, data: dict[str, Any], about: str = "") -> None:
-        """Emit an event that nothing hangs on.
-
-        Args:
-            event: Name of the event.
-            data: Its data.
-            about: What it is about, such as a tool's name.
-        """
-        await self.ask(event, data, about)
-
-    async def ask(
+    async def emit(
         self, event: str, data: dict[str, Any], about: str = "", *, defer: bool = False
     ) -> Verdict:
-        """Emit an event and say whether what it announces may happen.
+        """Emit an event, do what the hooks answer, and say whether what it announces may happen.
 
         Args:
             event: Name of the event.
@@ -117,7 +104,7 @@ class HookDesk:
 
     async def _carry_out(self, result: HookResult, event: str, about: str) -> None:
         items = _injections(result, event, about)
-        self._stored += sum(not item.ephemeral for item in items)
+        self.stored += sum(not item.ephemeral for item in items)
         if self._coordinator is None:
             await self._inject(items)
             return

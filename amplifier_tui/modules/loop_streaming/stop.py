@@ -9,7 +9,7 @@ from typing import Any
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.utils.stream import STREAM_ABORTED, STREAM_BLOCK_DELTA
-from amplifier_tui.modules.loop_streaming.hook_desk import HookDesk
+from amplifier_tui.modules.loop_streaming.hook_desk import NAME, HookDesk
 
 
 class StopSign:
@@ -18,13 +18,11 @@ class StopSign:
     Args:
         coordinator: Whose token; None for no token.
         desk: Where ``cancel:requested`` is emitted.
-        name: Name of the orchestrator.
     """
 
-    def __init__(self, coordinator: Any | None, desk: HookDesk, name: str) -> None:
+    def __init__(self, coordinator: Any | None, desk: HookDesk) -> None:
         self.token = getattr(coordinator, "cancellation", None)
         self._desk = desk
-        self._name = name
         self._announced = False
 
     @property
@@ -46,10 +44,10 @@ class StopSign:
             return False
         if not self._announced and self.token is not None:
             self._announced = True
-            await self._desk.tell(
+            await self._desk.emit(
                 events.CANCEL_REQUESTED,
                 {
-                    "orchestrator": self._name,
+                    "orchestrator": NAME,
                     "turn_count": turn_count,
                     "state": str(self.token.state),
                     "level": str(self.token.state),

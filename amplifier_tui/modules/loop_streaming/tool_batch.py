@@ -13,6 +13,7 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import tool_call
 from amplifier_tui.kernel.message_models import ToolCall
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._shared.tool import failed
 from amplifier_tui.modules.loop_streaming.hook_desk import HookDesk
 from amplifier_tui.modules.loop_streaming.requests import Row, tool_row
 from amplifier_tui.modules.loop_streaming.stop import StopSign, being_cancelled
@@ -90,7 +91,7 @@ class ToolBatch:
             if place in self._rows:
                 continue
             if place in self._started:
-                result = failure(_INTERRUPTED, "interrupted")
+                result = failed(_INTERRUPTED, "interrupted")
             else:
                 result = await self._fail(call, why, "stopped")
             self._rows[place] = tool_row(call, result, "interrupted")
@@ -117,7 +118,7 @@ class ToolBatch:
                 message = f"There is no tool named '{call.name}'. Available tools: {known}."
                 return await self._fail(call, message, "unknown_tool"), False
             data = self._data(call, call.arguments)
-            verdict = await self.desk.ask(events.TOOL_PRE, data, call.name, defer=True)
+            verdict = await self.desk.emit(events.TOOL_PRE, data, call.name, defer=True)
             if verdict.denied is not None:
                 message = f"{verdict.denied}\nThe tool was not run."
                 return await self._fail(call, message, "denied", denied=True), True
@@ -154,9 +155,9 @@ class ToolBatch:
     ) -> ToolResult:
         sent = result.safe_hook_presentation()
         data = self._data(call, arguments) | dict.fromkeys(RESULT_KEYS, sent)
-        verdict = await self.desk.ask(events.TOOL_POST, data, call.name, defer=True)
+        verdict = await self.desk.emit(events.TOOL_POST, data, call.name, defer=True)
         if verdict.denied is not None:
-            return failure(f"The result was withheld by a hook: {verdict.denied}", "withheld")
+            return failed(f"The result was withheld by a hook: {verdict.denied}", "withheld")
         return after_hooks(result, sent, verdict.data)
 
     async def _fail(
@@ -166,8 +167,8 @@ class ToolBatch:
         data["error"] = {"type": kind, "msg": message}
         if denied:
             data["denied"] = True
-        await self.desk.ask(events.TOOL_ERROR, data, call.name, defer=True)
-        return failure(message, kind)
+        await self.desk.emit(events.TOOL_ERROR, data, call.name, defer=True)
+        return failed(message, kind)
 
     def _data(self, call: ToolCall, arguments: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -201,11 +202,6 @@ def as_tool_result(value: Any) -> ToolResult:
         return ToolResult.model_validate(fields)
     except ValidationError:
         return ToolResult(success=fields["success"], output=fields.get("output"))
-
-
-def failure(message: str, kind: str) -> ToolResult:
-    """Return an error result: a sentence for the model and a word for programs."""
-    return ToolResult(success=False, output=message, error={"type": kind, "message": message})
 
 
 def after_hooks(result: ToolResult, sent: dict[str, Any], data: Mapping[str, Any]) -> ToolResult:

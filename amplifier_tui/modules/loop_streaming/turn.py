@@ -9,7 +9,7 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel.llm_errors import AbortError
 from amplifier_tui.kernel.message_models import ChatRequest, ToolCall
 from amplifier_tui.kernel.utils.tool_calls import response_tool_calls
-from amplifier_tui.modules.loop_streaming.hook_desk import HookDesk, plain
+from amplifier_tui.modules.loop_streaming.hook_desk import NAME, HookDesk, plain
 from amplifier_tui.modules.loop_streaming.requests import (
     RequestMaker,
     Row,
@@ -37,7 +37,6 @@ class Turn:
     """The state of one turn.
 
     Attributes:
-        name: Name of the orchestrator.
         provider_name: Name of the provider.
         provider: The provider.
         context: The conversation.
@@ -55,7 +54,6 @@ class Turn:
         status: How the turn ended; "error" until it did.
     """
 
-    name: str
     provider_name: str
     provider: Any
     context: Any
@@ -116,7 +114,7 @@ class Turn:
         if self.whole:
             data["messages"] = [dict(row) for row in rows]
         stored = self.desk.stored
-        verdict = await self.desk.ask(events.PROVIDER_REQUEST, data, self.provider_name)
+        verdict = await self.desk.emit(events.PROVIDER_REQUEST, data, self.provider_name)
         if verdict.denied is not None:
             return verdict.denied
         if self.desk.stored != stored:
@@ -170,7 +168,7 @@ class Turn:
             await self.context.add_message(row)
         await self.desk.settle()
         if unfinished:
-            await self.desk.tell(INTERRUPTED, {"tool_call_ids": unfinished})
+            await self.desk.emit(INTERRUPTED, {"tool_call_ids": unfinished})
 
     async def _report(
         self,
@@ -187,7 +185,7 @@ class Turn:
             "usage": usage,
             "finish_reason": finish,
         }
-        await self.desk.tell(events.PROVIDER_RESPONSE, plain(data), self.provider_name)
+        await self.desk.emit(events.PROVIDER_RESPONSE, plain(data), self.provider_name)
 
     async def _complete(self, request: ChatRequest) -> Any:
         with PartialAnswer(self.hooks) as partial:
@@ -215,27 +213,27 @@ class Turn:
             "retry_after": getattr(error, "retry_after", None),
         }
         data = plain(data) | {"status_code": getattr(error, "status_code", None)}
-        await self.desk.tell(events.PROVIDER_ERROR, data, self.provider_name)
+        await self.desk.emit(events.PROVIDER_ERROR, data, self.provider_name)
 
     async def _keep_partial(self, text: str) -> None:
         row = assistant_row([{"type": "text", "text": text}], [])
         row["metadata"] = {"interrupted": True}
         await self.context.add_message(row)
-        await self.desk.tell(INTERRUPTED, {"partial_chars": len(text)})
+        await self.desk.emit(INTERRUPTED, {"partial_chars": len(text)})
 
     async def _show(self, blocks: list[Row], usage: dict[str, Any] | None) -> None:
         """Emit every block of an answer; the last one carries the usage."""
         total = len(blocks)
         for index, block in enumerate(blocks):
             place = {"block_index": index, "total_blocks": total}
-            await self.desk.tell(
+            await self.desk.emit(
                 events.CONTENT_BLOCK_START, {"block_type": block.get("type"), **place}
             )
             counted = {"usage": usage} if usage is not None and index == total - 1 else {}
-            await self.desk.tell(events.CONTENT_BLOCK_END, {**place, "block": block, **counted})
+            await self.desk.emit(events.CONTENT_BLOCK_END, {**place, "block": block, **counted})
 
     async def _limit_reached(self, limit: int) -> str:
-        await self.desk.tell(LIMIT_REACHED, {"max_iterations": limit, "turn_count": self.steps})
+        await self.desk.emit(LIMIT_REACHED, {"max_iterations": limit, "turn_count": self.steps})
         return await self._say(
             f"Stopped after {limit} steps, the limit of one turn (`max_iterations`). "
             "The work may be unfinished: say “continue” to go on."
@@ -246,7 +244,7 @@ class Turn:
         self.status = "incomplete"
         blocks: list[Row] = [{"type": "text", "text": text}]
         row = assistant_row(blocks, [])
-        row["metadata"] = {"source": self.name}
+        row["metadata"] = {"source": NAME}
         await self.context.add_message(row)
         await self._show(blocks, None)
         return text

@@ -19,6 +19,7 @@ from amplifier_tui.kernel.message_models import (
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from amplifier_tui.kernel.utils.tool_calls import call_block, read_tool_call
 from amplifier_tui.modules.provider_openai.chat_request import REASONING_FIELDS
+from amplifier_tui.modules.provider_openai.wire import read_usage
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion, ChatCompletionChunk
@@ -76,7 +77,7 @@ class ChatAnswer:
             self._id = chunk.id or self._id
             self._served_by = chunk.model or self._served_by
             if chunk.usage is not None:
-                self._usage = _kernel_usage(chunk.usage)
+                self._usage = read_usage(chunk.usage, "prompt", "completion")
             for choice in chunk.choices or []:
                 if choice.delta is not None:
                     await self._add(choice.delta, emitter)
@@ -96,7 +97,7 @@ class ChatAnswer:
         """Take over an answer that came in one piece."""
         self._id, self._served_by = answer.id, answer.model
         if answer.usage is not None:
-            self._usage = _kernel_usage(answer.usage)
+            self._usage = read_usage(answer.usage, "prompt", "completion")
         for choice in answer.choices[:1]:
             # A whole message has the fields of a delta, and calls without numbers.
             await self._add(choice.message, StreamEmitter(None, request_id=""))
@@ -205,20 +206,6 @@ class ChatAnswer:
     def _tool_call(self, block: _Block) -> ToolCall:
         identity = block.id or f"call_{uuid4().hex[:12]}"
         return read_tool_call(identity, block.name, block.text, cut_off=self._finish == "length")
-
-
-def _kernel_usage(usage: Any) -> Usage:
-    prompt = getattr(usage, "prompt_tokens_details", None)
-    completion = getattr(usage, "completion_tokens_details", None)
-    input_tokens, output_tokens = usage.prompt_tokens or 0, usage.completion_tokens or 0
-    return Usage(
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        total_tokens=usage.total_tokens or input_tokens + output_tokens,
-        reasoning_tokens=getattr(completion, "reasoning_tokens", None) or None,
-        cache_read_tokens=getattr(prompt, "cached_tokens", None) or None,
-        cache_write_tokens=getattr(prompt, "cache_write_tokens", None) or None,
-    )
 
 
 class ThinkTags:

@@ -12,11 +12,11 @@ from amplifier_tui.kernel.message_models import (
     TextBlock,
     ThinkingBlock,
     ToolCall,
-    Usage,
 )
 from amplifier_tui.kernel.utils.stream import StreamEmitter
 from amplifier_tui.kernel.utils.tool_calls import call_block, read_tool_call
 from amplifier_tui.modules.provider_openai.errors import OpenAIErrors
+from amplifier_tui.modules.provider_openai.wire import read_usage
 
 if TYPE_CHECKING:
     from openai.types.responses import Response, ResponseStreamEvent
@@ -102,6 +102,7 @@ class ResponsesAnswer:
             ContentFilterError: A filter left nothing of it.
         """
         final = self._response
+        usage = getattr(final, "usage", None)
         reason = getattr(getattr(final, "incomplete_details", None), "reason", None)
         cut_off = reason == "max_output_tokens"
         content: list[ContentBlockUnion] = []
@@ -128,7 +129,7 @@ class ResponsesAnswer:
         return ChatResponse(
             content=content,
             tool_calls=calls or None,
-            usage=_kernel_usage(getattr(final, "usage", None)),
+            usage=read_usage(usage, "input", "output") if usage else None,
             finish_reason=_finish(reason, refused=refused, called=bool(calls)),
             metadata={
                 "response_id": getattr(final, "id", None),
@@ -174,18 +175,3 @@ def _reasoning_blocks(item: Any) -> Iterable[ThinkingBlock]:
             content=[encrypted, item.id] if encrypted else None,
             visibility=None if text else "internal",
         )
-
-
-def _kernel_usage(usage: Any) -> Usage | None:
-    if usage is None:
-        return None
-    details = getattr(usage, "input_tokens_details", None)
-    output = getattr(usage, "output_tokens_details", None)
-    return Usage(
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        total_tokens=usage.total_tokens or usage.input_tokens + usage.output_tokens,
-        reasoning_tokens=getattr(output, "reasoning_tokens", None) or None,
-        cache_read_tokens=getattr(details, "cached_tokens", None) or None,
-        cache_write_tokens=getattr(details, "cache_write_tokens", None) or None,
-    )

@@ -55,17 +55,8 @@ def prepare_responses(
     cache_key: str | None,
     memory: MessageMemory | None = None,
 ) -> PreparedRequest:
-    """Write a request for the Responses API.
-
-    Args:
-        request: What to complete.
-        settings: The provider's configuration.
-        model: The model to ask.
-        cache_key: Tells OpenAI which requests belong together.
-        memory: What is known of the messages from the request before.
-    """
+    """Write a request for the Responses API; arguments as of `prepare_chat`."""
     conversation = read_conversation(request.messages, clean_id=clean_name, memory=memory)
-    limit = request.max_output_tokens or settings.max_tokens
     reasoning = _reasoning(request, settings, model)
     wanted_format = json_format(request)
     optional: Wire = {
@@ -75,7 +66,7 @@ def prepare_responses(
             {"type": "function", "strict": False, **function(tool)} for tool in request.tools or []
         ],
         "tool_choice": tool_choice(request.tool_choice, _one_tool) if request.tools else None,
-        "max_output_tokens": limit,
+        "max_output_tokens": request.max_output_tokens or settings.max_tokens,
         "reasoning": reasoning or None,
         "include": ["reasoning.encrypted_content"] if reasons(model) else None,
         "text": {"format": wanted_format} if wanted_format else None,

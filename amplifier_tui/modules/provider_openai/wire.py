@@ -9,6 +9,7 @@ from amplifier_tui.kernel.message_models import (
     ResponseFormatJson,
     ResponseFormatJsonSchema,
     ToolSpec,
+    Usage,
 )
 from amplifier_tui.kernel.utils.conversation import clean_name
 from amplifier_tui.modules._provider.request import Wire, chosen_tool, sampling
@@ -21,6 +22,28 @@ def finished(required: Wire, optional: Wire) -> Wire:
     return required | {
         name: value for name, value in optional.items() if value is not None and value != []
     }
+
+
+def read_usage(usage: Any, sent: str, said: str) -> Usage:
+    """Return the kernel's usage.
+
+    Args:
+        usage: The SDK's.
+        sent: What it calls the tokens that were sent: `prompt` or `input`.
+        said: What it calls the answer's: `completion` or `output`.
+    """
+    input_tokens = getattr(usage, f"{sent}_tokens") or 0
+    output_tokens = getattr(usage, f"{said}_tokens") or 0
+    details = getattr(usage, f"{sent}_tokens_details", None)
+    reasoning = getattr(usage, f"{said}_tokens_details", None)
+    return Usage(
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        total_tokens=usage.total_tokens or input_tokens + output_tokens,
+        reasoning_tokens=getattr(reasoning, "reasoning_tokens", None) or None,
+        cache_read_tokens=getattr(details, "cached_tokens", None) or None,
+        cache_write_tokens=getattr(details, "cache_write_tokens", None) or None,
+    )
 
 
 def function(tool: ToolSpec) -> Wire:

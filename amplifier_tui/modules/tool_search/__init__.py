@@ -21,6 +21,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from amplifier_tui.base.python import lazy_names
+
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
     from amplifier_tui.modules.tool_search.search_tool import SearchSettings
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["SearchSettings", "mount"]
 
 __amplifier_module_type__ = "tool"
+
+__getattr__, __dir__, _ = lazy_names(__name__, {"search_tool": "SearchSettings"})
 
 
 def __getattr__(name: str) -> Any:
@@ -42,8 +46,7 @@ async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = 
     """Mount the two tools."""
     from amplifier_tui.modules.tool_search.glob_tool import GlobTool
     from amplifier_tui.modules.tool_search.grep_tool import GrepTool
-    from amplifier_tui.modules.tool_search.search import Searcher
-    from amplifier_tui.modules.tool_search.search_tool import Places, SearchSettings
+    from amplifier_tui.modules.tool_search.search_tool import Places, Searcher, SearchSettings
 
     settings = SearchSettings.read(config)
     places = Places(settings, coordinator)

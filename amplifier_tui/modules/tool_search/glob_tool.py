@@ -9,9 +9,9 @@ from pydantic import BeforeValidator
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.tool import ToolProblem, argument
 from amplifier_tui.modules.tool_search.globs import compile_globs
-from amplifier_tui.modules.tool_search.search import SearchFindings
 from amplifier_tui.modules.tool_search.search_tool import (
     SearchArguments,
+    SearchFindings,
     SearchTool,
     none_if_empty,
     with_notes,

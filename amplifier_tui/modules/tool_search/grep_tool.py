@@ -12,9 +12,9 @@ from amplifier_tui.base.config import Texts
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.tool import ToolProblem, argument
 from amplifier_tui.modules.tool_search.globs import compile_globs
-from amplifier_tui.modules.tool_search.search import SearchFindings
 from amplifier_tui.modules.tool_search.search_tool import (
     SearchArguments,
+    SearchFindings,
     SearchTool,
     none_if_empty,
     with_notes,

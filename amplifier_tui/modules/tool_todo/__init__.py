@@ -8,7 +8,6 @@ Config:
     max_items: Most items of a list. Default 100.
 """
 
-import inspect
 import json
 import logging
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from typing import Any, ClassVar, Final, TypedDict
 from pydantic import Field
 
 from amplifier_tui.base.config import ModuleSettings
+from amplifier_tui.base.python import awaited
 from amplifier_tui.base.text import shortened
 from amplifier_tui.base.tool_calls import calls_of
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
@@ -114,8 +114,7 @@ class TodoTool(ModuleTool):
         context = self._coordinator.get("context")
         if context is None:
             return []
-        messages = context.get_messages()
-        messages = await messages if inspect.isawaitable(messages) else messages
+        messages = await awaited(context.get_messages())
         for message in reversed(messages):
             for call in reversed(list(calls_of(message))):
                 given = call.arguments.get("todos") if call.name == self.name else None
