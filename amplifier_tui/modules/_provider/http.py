@@ -40,12 +40,7 @@ LIMITS = ResponseLimits()
 
 
 class GuardedClient(httpx2.AsyncClient):
-    """A client that follows no redirect to another host and reads no answer without end.
-
-    Args:
-        settings: Of the provider, for errors.
-        **options: Of the SDK's client.
-    """
+    """A client that follows no redirect to another host and reads no answer without end."""
 
     def __init__(self, settings: ProviderSettings, **options: Any) -> None:
         super().__init__(**options)
@@ -59,7 +54,6 @@ class GuardedClient(httpx2.AsyncClient):
         Raises:
             ConfigurationError: It is redirected to another host, which got nothing.
             StreamError: The answer is too large.
-            httpx2.HTTPError: It failed.
         """
         options["follow_redirects"] = False
         first = origin(request.url)
@@ -99,12 +93,9 @@ def guarded_client(sdk: Any, settings: ProviderSettings) -> httpx2.AsyncClient:
 
 
 class BoundedResponse(httpx2.Response):
-    """A response whose body ends at a limit.
+    """A response whose body ends at a limit, in the place of one of which nothing has been read.
 
-    Args:
-        response: The response, of which nothing has been read; this one takes its place.
-        settings: Of the provider, for errors.
-        events: Whether a stream of events was asked for.
+    `events` says that a stream of events was asked for.
     """
 
     def __init__(
@@ -123,11 +114,7 @@ class BoundedResponse(httpx2.Response):
         self._events = events and response.is_success
 
     async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
-        """Yield the unpacked body.
-
-        Raises:
-            StreamError: It is too large.
-        """
+        """Yield the unpacked body; raise a `StreamError` when it is too large."""
         limits, total, event, tail = LIMITS, 0, 0, b""
         async with aclosing(super().aiter_bytes(chunk_size)) as chunks:
             async for chunk in chunks:

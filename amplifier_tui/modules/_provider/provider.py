@@ -41,13 +41,7 @@ _EVENTS: Final = (STREAM_BLOCK_START, STREAM_BLOCK_DELTA, STREAM_BLOCK_END, STRE
 
 @dataclass(frozen=True)
 class KnownModel:
-    """What is known of a model.
-
-    Attributes:
-        context_window: Tokens.
-        max_output_tokens: Most tokens of one answer.
-        pricing: What it costs, if that is known for certain.
-    """
+    """What is known of a model: sizes in tokens, and the price if it is known for certain."""
 
     context_window: int
     max_output_tokens: int

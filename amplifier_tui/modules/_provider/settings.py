@@ -16,17 +16,13 @@ _UNRESOLVED: Final = re.compile(r"^\$\{.*\}$")
 
 
 class BaseProviderSettings(ModuleSettings):
-    """What the configuration of any provider is, one without an API included.
-
-    Attributes:
-        provider: The provider's name, for errors.
-    """
+    """What the settings of any provider do; `provider` is its name, for errors."""
 
     provider: ClassVar[str]
 
     @classmethod
     def read(cls, config: Mapping[str, Any] | None) -> Self:
-        """Check a module's config; empty texts count as not given, unknown keys are left alone.
+        """Check a module's config; empty texts count as not given.
 
         Raises:
             ConfigurationError: A value makes no sense.
@@ -111,11 +107,7 @@ class ProviderSettings(BaseProviderSettings):
         raise NotImplementedError
 
     def completed(self) -> Self:
-        """Return the settings with what depends on others.
-
-        Raises:
-            ConfigurationError: There is no key, see `missing_key`.
-        """
+        """Return the settings with what depends on others; raises `missing_key` without a key."""
         raise NotImplementedError
 
     @property
@@ -130,11 +122,7 @@ class ProviderSettings(BaseProviderSettings):
 
     @classmethod
     def read(cls, config: Mapping[str, Any] | None) -> Self:
-        """Check a module's config and complete it from the environment.
-
-        Raises:
-            ConfigurationError: A value makes no sense, or there is no key, see `missing_key`.
-        """
+        """Check a module's config and complete it from the environment; see `completed`."""
         settings = super().read(config)
         found = {
             "api_key": _or_environment(settings.api_key, cls.key_variable),

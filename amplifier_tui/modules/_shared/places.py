@@ -7,11 +7,7 @@ from amplifier_tui.modules._shared.tool import ToolProblem
 
 
 def resolved(path: str | Path, root: Path) -> Path:
-    """Return a path with every link followed; relative ones start in `root`.
-
-    Raises:
-        ToolProblem: It is no usable path.
-    """
+    """Return a path without links, from `root` if relative; a `ToolProblem` if it is unusable."""
     try:
         return (root / Path(path).expanduser()).resolve()
     except (ValueError, RuntimeError, OSError) as error:

@@ -40,16 +40,10 @@ logger = logging.getLogger(__name__)
 
 
 class PersistentContextManager(SessionContextManager):
-    """Keeps the conversation in memory and in a file.
-
-    Args:
-        path: The file.
-        policy: What the configuration says about budgets.
-        hooks: Who is told of compactions; None for nobody.
-        tools: Returns the tools on offer by name.
-        name: Name of the module, for messages to the user.
+    """Keeps the conversation in memory and in a file; further arguments are its base's.
 
     Attributes:
+        path: The file.
         loaded_from_file: Whether the session goes on from its file.
     """
 
@@ -99,11 +93,7 @@ class PersistentContextManager(SessionContextManager):
         self._unwritten = memories
 
     async def _add(self, message: dict[str, Any]) -> None:
-        """Add a message; it is in the file when this returns.
-
-        Where the disk does not take it, the user is told, the session goes on, and it is written
-        with the next one.
-        """
+        """Add a message; it is in the file when this returns, or if the disk fails, later."""
         async with self._writing:
             await super()._add(message)
             self._unwritten.append(_plain(self.ledger.entries[-1].message))
@@ -202,11 +192,7 @@ class PersistentContextSettings(BudgetSettings):
         return [Path(path).expanduser() for path in self.memory_files]
 
     def file(self, coordinator: ModuleCoordinator) -> Path:
-        """Return the file of a session.
-
-        Raises:
-            SettingsError: `path` leads to where no state belongs.
-        """
+        """Return the file of a session; raise a `SettingsError` where no state belongs."""
         name = safe_name(coordinator.session_id)
         if self.path is not None:
             text = self.path.replace("{session_id}", name)
@@ -221,13 +207,9 @@ class PersistentContextSettings(BudgetSettings):
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], None]:
-    """Mount the context manager.
-
-    Returns:
-        A cleanup that stops listening to the session.
+    """Mount the context manager; returns the cleanup.
 
     Raises:
-        ValueError: A value makes no sense.
         RuntimeError: The memory files alone exceed the context window.
         OSError: The file, or a memory file, can't be read.
     """

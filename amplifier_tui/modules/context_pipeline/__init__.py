@@ -72,11 +72,7 @@ _WORKING_DIR: Final = "session.working_dir"
 
 
 def make_providers(configured: Any, coordinator: ModuleCoordinator) -> list[ContextProvider]:
-    """Make the configured providers.
-
-    Args:
-        configured: The ``providers`` of the module's config; None for the default.
-        coordinator: The session's coordinator; its project is where memories are searched.
+    """Make the configured providers; None stands for the default ones.
 
     Raises:
         ValueError: One is unknown, has settings it does not take, or the name of another one.
@@ -152,10 +148,7 @@ _STRATEGIES: Final[dict[str, Callable[..., CompactionStrategy]]] = {
 
 
 def make_planner(configured: Any) -> StrategyPlanner | None:
-    """Make the configured strategy a planner.
-
-    Args:
-        configured: The ``strategy`` of the module's config; None for the built-in plan.
+    """Make the configured strategy a planner; None stands for the built-in plan.
 
     Raises:
         ValueError: It is unknown, or has settings it does not take.
@@ -172,15 +165,7 @@ def make_planner(configured: Any) -> StrategyPlanner | None:
 
 
 def identified(entry: Any, what: str) -> tuple[str, dict[str, Any]]:
-    """Return id and settings of an entry: an id, or a mapping with ``id``.
-
-    Args:
-        entry: As configured.
-        what: What it is, for the message.
-
-    Raises:
-        ValueError: It is neither.
-    """
+    """Return id and settings of an entry: an id, or a mapping with ``id``; else a `ValueError`."""
     if isinstance(entry, str) and entry:
         return entry, {}
     if isinstance(entry, Mapping) and isinstance(entry.get("id"), str) and entry["id"]:
@@ -194,17 +179,7 @@ def identified(entry: Any, what: str) -> tuple[str, dict[str, Any]]:
 
 
 def made(what: str, name: str, make: Any, settings: Mapping[str, Any]) -> Any:
-    """Make something of its settings.
-
-    Args:
-        what: What it is, for the message.
-        name: Its id, for the message.
-        make: Takes the settings by keyword.
-        settings: As configured.
-
-    Raises:
-        ValueError: It does not take these settings.
-    """
+    """Make a provider or strategy of its settings; a `ValueError` where it does not take them."""
     try:
         return make(**settings)
     except (TypeError, ValueError) as error:
@@ -227,14 +202,7 @@ class PipelineSettings(BudgetSettings):
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], Awaitable[None]]:
-    """Mount the context manager and its pipeline.
-
-    Returns:
-        A cleanup that closes what the providers opened.
-
-    Raises:
-        ValueError: A value makes no sense.
-    """
+    """Mount the context manager and its pipeline; the cleanup closes what providers opened."""
     settings = PipelineSettings.read(config)
     hooks = coordinator.hooks
 

@@ -68,14 +68,7 @@ class SimpleContextManager(SessionContextManager):
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], None]:
-    """Mount the context manager.
-
-    Returns:
-        A cleanup that stops listening to the session.
-
-    Raises:
-        ValueError: A value makes no sense.
-    """
+    """Mount the context manager; the cleanup stops listening to the session."""
     policy = SimpleContextSettings.read(config).policy
     context = SimpleContextManager(
         max_tokens=policy.max_tokens,

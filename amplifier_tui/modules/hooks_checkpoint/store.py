@@ -67,10 +67,9 @@ class ChangedTurn:
 
 
 class CopyStore:
-    """The copies of one session. Everything here blocks: call it in a thread.
+    """The copies of one session, in a folder that is made with the first copy.
 
-    Args:
-        folder: Where they are; made with the first copy.
+    Everything here blocks: call it in a thread. What the disk refuses is an `OSError`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -80,11 +79,7 @@ class CopyStore:
         self._read()
 
     def begin(self, number: int, prompt: str) -> ChangedTurn:
-        """Note a turn.
-
-        Raises:
-            OSError: The disk does not take it.
-        """
+        """Note a turn."""
         turn = ChangedTurn(
             f"{len(self.turns) + 1:04d}", number, prompt, datetime.now(UTC).isoformat()
         )
@@ -105,9 +100,6 @@ class CopyStore:
             largest: Most bytes of a text.
             largest_binary: Most bytes of anything else.
             room: Most bytes of all copies.
-
-        Raises:
-            OSError: The file can't be read, or the disk does not take the copy.
         """
         entry = FileEntry(path)
         data = b""
@@ -134,11 +126,7 @@ class CopyStore:
         turn.files[str(path)] = entry
 
     def note_after(self, turn: ChangedTurn, path: Path) -> None:
-        """Note what a tool made of a file, so that a later change by another program is seen.
-
-        Raises:
-            OSError: The disk does not take it.
-        """
+        """Note what a tool made of a file, so that a later change by another program is seen."""
         entry = turn.files.get(str(path))
         if entry is None or entry.skipped:
             return
@@ -146,11 +134,7 @@ class CopyStore:
         self._write({"kind": "after", "id": turn.id, "path": str(path), "after": entry.after})
 
     def read(self, copy: str) -> bytes:
-        """Return a copy.
-
-        Raises:
-            OSError: It is gone, or is not what was copied.
-        """
+        """Return a copy; raise an `OSError` if it is gone, or is not what was copied."""
         data = (self.folder / OBJECTS / copy).read_bytes()
         if hashlib.sha256(data).hexdigest() != copy:
             raise OSError("the copy is damaged")
@@ -207,11 +191,7 @@ class CopyStore:
 
 
 def digest(path: Path) -> str | None:
-    """Return the SHA-256 of a file's content, None when there is no such file.
-
-    Raises:
-        OSError: It can't be read.
-    """
+    """Return the SHA-256 of a file's content, None for no file; an `OSError` if unreadable."""
     try:
         return hashlib.sha256(_content(path)).hexdigest()
     except FileNotFoundError:
@@ -242,13 +222,6 @@ def restore(
     store: CopyStore, root: Path, turn_id: str, paths: Collection[str] | None, force: bool
 ) -> dict[str, Any]:
     """Put files back to what they were when a turn began; see the package's docstring.
-
-    Args:
-        store: Has the copies.
-        root: The workspace, without links.
-        turn_id: The turn.
-        paths: Only these, relative to the workspace; None for all.
-        force: Also those that another program changed since.
 
     Raises:
         KeyError: There is no such turn.

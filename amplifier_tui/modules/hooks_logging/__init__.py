@@ -110,12 +110,7 @@ class LoggingSettings(ModuleSettings):
 
 
 def log_path(template: str | None, coordinator: Any) -> Path:
-    """Return the path of a session's log.
-
-    Args:
-        template: As configured, with ``{project}`` and ``{session_id}``; None for the session's
-            folder.
-        coordinator: Says which session, and where it works.
+    """Return the path of a session's log, the session's folder where there is no template.
 
     Raises:
         SettingsError: The template leads to where no log belongs.
@@ -130,13 +125,7 @@ def log_path(template: str | None, coordinator: Any) -> Path:
 
 
 class SessionLog:
-    """Writes a session's events to a file.
-
-    Args:
-        hooks: Where they are emitted.
-        path: The file; it and its folder are made with the first line.
-        settings: Which events, and how much of them.
-    """
+    """Writes a session's events to a file, which is made with the first line."""
 
     def __init__(self, hooks: HookRegistry, path: Path, settings: LoggingSettings) -> None:
         self.path = path
@@ -240,10 +229,7 @@ def level_of(event: str) -> str:
 def line_of(event: str, data: Mapping[str, Any], *, whole: bool) -> str:
     """Return an event as a line of JSON without line ends, secrets replaced.
 
-    Args:
-        event: Name of the event.
-        data: Its data.
-        whole: Whether to keep what fills a log fast: the messages of a request.
+    `whole` keeps what fills a log fast: the messages of a request.
     """
     rest = {key: value for key, value in data.items() if key not in _TOP}
     messages = rest.get("messages")

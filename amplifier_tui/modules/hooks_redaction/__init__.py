@@ -203,11 +203,7 @@ _LEFT_ALONE = frozenset(
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], None]:
-    """Register the handlers; the function it returns unregisters them.
-
-    Raises:
-        ValueError: A value of the config makes no sense.
-    """
+    """Register the handlers; the function it returns unregisters them."""
     settings = RedactionSettings.read(config)
     hook = RedactionHook(settings, coordinator.hooks.emit)
     names = [name for name in events.ALL_EVENTS if name not in _LEFT_ALONE]

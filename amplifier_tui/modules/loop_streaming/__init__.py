@@ -47,14 +47,7 @@ class LoopSettings(ModuleSettings):
 
 
 class StreamingOrchestrator:
-    """Runs the agent loop (spec 001).
-
-    Args:
-        config: The module's config; see the package's docstring.
-
-    Raises:
-        ValueError: A value of it makes no sense.
-    """
+    """Runs the agent loop (spec 001); for its config see the package's docstring."""
 
     name = NAME
 
@@ -207,11 +200,7 @@ class _Words:
 
 
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
-    """Mount the orchestrator.
-
-    Raises:
-        ValueError: A value makes no sense.
-    """
+    """Mount the orchestrator."""
     await coordinator.mount("orchestrator", StreamingOrchestrator(config))
     coordinator.register_contributor(
         "observability.events", NAME, lambda: [LIMIT_REACHED, INTERRUPTED]

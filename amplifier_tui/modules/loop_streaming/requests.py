@@ -194,9 +194,7 @@ def text_of(blocks: Iterable[Row]) -> str:
 def assistant_row(blocks: list[Row], calls: Iterable[ToolCall]) -> Row:
     """Return the row of an answer, with everything its provider needs to send it again.
 
-    Args:
-        blocks: The content.
-        calls: The tool calls; each is named under ``name`` and, for the Amplifier CLI, ``tool``.
+    Calls are named under ``name`` and, for the Amplifier CLI, ``tool``.
     """
     row: Row = {"role": "assistant", "content": blocks}
     tool_calls = [
@@ -209,13 +207,7 @@ def assistant_row(blocks: list[Row], calls: Iterable[ToolCall]) -> Row:
 
 
 def tool_row(call: ToolCall, result: ToolResult, *marks: str) -> Row:
-    """Return the row of a tool call's result.
-
-    Args:
-        call: The call.
-        result: What came of it; its images go along.
-        *marks: What else its metadata says of a failure: "denied", "interrupted".
-    """
+    """Return the row of a tool call's result; `marks` are what its metadata says of a failure."""
     row: Row = {
         "role": "tool",
         "tool_call_id": call.id,

@@ -13,12 +13,7 @@ from amplifier_tui.modules.loop_streaming.hook_desk import NAME, HookDesk
 
 
 class StopSign:
-    """Watches the session's cancellation token for one turn.
-
-    Args:
-        coordinator: Whose token; None for no token.
-        desk: Where ``cancel:requested`` is emitted.
-    """
+    """Watches the session's cancellation token, if it has one, for one turn."""
 
     def __init__(self, coordinator: Any | None, desk: HookDesk) -> None:
         self.token = getattr(coordinator, "cancellation", None)
@@ -32,14 +27,7 @@ class StopSign:
         return getattr(self.token, "is_cancelled", False) is True
 
     async def seen(self, turn_count: int) -> bool:
-        """Look at the token; the first time it says stop, say so and run its callbacks.
-
-        Args:
-            turn_count: Requests to the model so far.
-
-        Returns:
-            Whether stopping was asked for.
-        """
+        """Return whether to stop; the first time, say so and run the token's callbacks."""
         if not self.up:
             return False
         if not self._announced and self.token is not None:
@@ -69,14 +57,10 @@ Listener = Callable[[str, dict[str, Any]], None]
 
 
 def observe(hooks: Any, listener: Listener) -> Callable[[], None]:
-    """Call ``listener`` with every event and its data.
-
-    Args:
-        hooks: The hook registry. One that can't be observed is left alone.
-        listener: Plain function; it must not change the data.
+    """Call ``listener`` with every event and its data, which it must not change.
 
     Returns:
-        A function that ends it.
+        A function that ends it. A registry that can't be observed is left alone.
     """
     register = getattr(hooks, "observe", None)
     if not callable(register):
@@ -90,11 +74,7 @@ def observe(hooks: Any, listener: Listener) -> Callable[[], None]:
 
 
 class PartialAnswer:
-    """Collects what one call of a provider streams.
-
-    Args:
-        hooks: Where the stream's events are emitted.
-    """
+    """Collects what one call of a provider streams."""
 
     def __init__(self, hooks: Any) -> None:
         self._hooks = hooks

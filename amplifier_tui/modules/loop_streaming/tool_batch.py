@@ -32,14 +32,7 @@ _INTERRUPTED: Final = (
 
 @dataclass(slots=True)
 class ToolBatch:
-    """Runs the calls of one answer.
-
-    Attributes:
-        calls: The calls, in the order of the answer.
-        tools: Mounted tools by name.
-        desk: Where the events go.
-        stop: Whether the user asked to stop.
-    """
+    """Runs the calls of one answer."""
 
     calls: Sequence[ToolCall]
     tools: Mapping[str, Any]
@@ -55,12 +48,7 @@ class ToolBatch:
         return [call.id for place, call in enumerate(self.calls) if place not in self._rows]
 
     async def run(self) -> None:
-        """Run every call; they end together.
-
-        Raises:
-            asyncio.CancelledError: The turn was cancelled; the calls got :data:`STOP_GRACE`
-                seconds to end.
-        """
+        """Run every call; they end together. Cancelled, they get `STOP_GRACE` seconds to end."""
         tasks = [
             asyncio.create_task(self._run_one(place, call), name=f"tool:{call.name}")
             for place, call in enumerate(self.calls)
@@ -82,11 +70,7 @@ class ToolBatch:
                 logger.error("%s could not be reported", task.get_name(), exc_info=error)
 
     async def close(self, why: str = NOT_RUN) -> list[Row]:
-        """Return a row for every call, in their order.
-
-        Args:
-            why: What the row of a call that did not start says.
-        """
+        """Return a row for every call, in their order; `why` tells of those that did not start."""
         for place, call in enumerate(self.calls):
             if place in self._rows:
                 continue
@@ -184,11 +168,7 @@ RESULT_KEYS = ("result", "tool_result")
 
 
 def as_tool_result(value: Any) -> ToolResult:
-    """Return what a tool returned as a :class:`ToolResult`.
-
-    Args:
-        value: A result of ours, one of another library's, or anything else, which is the output.
-    """
+    """Return what a tool returned as a `ToolResult`; what is none becomes its output."""
     if isinstance(value, ToolResult):
         return value
     if isinstance(value, Mapping) and isinstance(value.get("success"), bool):
@@ -209,7 +189,7 @@ def after_hooks(result: ToolResult, sent: dict[str, Any], data: Mapping[str, Any
 
     Args:
         result: What the tool returned.
-        sent: How it was shown to the hooks, under every key of :data:`RESULT_KEYS`.
+        sent: How it was shown to the hooks, under every key of `RESULT_KEYS`.
         data: The event data after the hooks.
     """
     for key in RESULT_KEYS:

@@ -37,14 +37,8 @@ class Turn:
     """The state of one turn.
 
     Attributes:
-        provider_name: Name of the provider.
-        provider: The provider.
-        context: The conversation.
         tools: Mounted tools by name; read anew for each step.
         hooks: Where the provider's stream can be followed.
-        desk: Where events go.
-        stop: Whether the user asked to stop.
-        requests: Makes the requests of the session.
         messages: Returns the messages for a request, not to be changed; None to ask the context
             for copies.
         limit: Most requests to the model; None for any number.
@@ -69,17 +63,13 @@ class Turn:
     status: Status = "error"
 
     async def run(self, prompt: str) -> str:
-        """Run the turn.
+        """Run the turn and return the last words of the model.
 
         Args:
             prompt: What the user said. An empty one adds nothing to the conversation: the model
                 goes on from where it stands.
 
-        Returns:
-            The last words of the model.
-
         Raises:
-            Exception: What the provider raised.
             asyncio.CancelledError: The turn was cancelled. The conversation is complete: every
                 tool call has a result, and a partial answer is kept, marked as interrupted.
         """

@@ -121,12 +121,7 @@ def _model_info(model: Any) -> ModelInfo:
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], Awaitable[None]]:
-    """Mount the provider as `anthropic`; returns the cleanup.
-
-    Raises:
-        ConfigurationError: There is no key (`missing_env` names the variable), or the config has
-            a mistake.
-    """
+    """Mount the provider as `anthropic`; returns the cleanup. It needs a key."""
     provider = AnthropicProvider(AnthropicSettings.read(config), coordinator)
     await mount_provider(coordinator, provider)
     return provider.close

@@ -69,11 +69,7 @@ class AnthropicAnswer:
     async def read_stream(
         self, events: AsyncIterable[RawMessageStreamEvent], emitter: StreamEmitter
     ) -> None:
-        """Read a stream to its end and emit each piece as it arrives.
-
-        Raises:
-            StreamError: The stream ended before the message did.
-        """
+        """Read a stream to its end and emit each piece as it arrives."""
         async for event in events:
             match event.type:
                 case "message_start":
@@ -109,12 +105,7 @@ class AnthropicAnswer:
         self._complete = True
 
     def response(self) -> ChatResponse:
-        """The answer in the kernel's form.
-
-        Raises:
-            ContentFilterError: The model refused and said nothing.
-            ContextLengthError: The window was full before the first word.
-        """
+        """The answer in the kernel's form; raises `LLMError` where nothing was said."""
         content: list[ContentBlockUnion] = []
         calls: list[ToolCall] = []
         for _, block in sorted(self._blocks.items()):

@@ -102,22 +102,14 @@ def tokens(text: str) -> list[str]:
 
 
 class Pace:
-    """Hands out tokens, not faster than a model would.
-
-    Args:
-        tokens_per_second: The pace; 0 for as fast as it goes.
-    """
+    """Hands out tokens, not faster than a model would; a pace of 0 is as fast as it goes."""
 
     def __init__(self, tokens_per_second: float) -> None:
         self._seconds = 1 / tokens_per_second if tokens_per_second else 0.0
         self._due = 0.0
 
     async def begin(self, delay: float) -> None:
-        """Start the clock.
-
-        Args:
-            delay: Seconds before the first token, at any pace but the fastest.
-        """
+        """Start the clock after some seconds, at any pace but the fastest."""
         if self._seconds and delay:
             await asyncio.sleep(delay)
         self._due = asyncio.get_running_loop().time()
@@ -223,12 +215,7 @@ class MockSettings(BaseProviderSettings):
 
 
 class ScriptedProvider:
-    """Answers from a script.
-
-    Args:
-        settings: Which script, and how fast.
-        coordinator: On its hooks events are emitted; None for nowhere.
-    """
+    """Answers from a script."""
 
     name = NAME
 
@@ -267,11 +254,7 @@ class ScriptedProvider:
         ]
 
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
-        """Answer a request, streaming.
-
-        Raises:
-            LLMError: The script says so, or can't be read.
-        """
+        """Answer a request, streaming; raise an `LLMError` where the script says so."""
         request = with_overrides(request, kwargs)
         script = await self._read_script()
         seen = look_at(request)
@@ -360,9 +343,5 @@ async def _stream(
 
 
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
-    """Mount the provider as ``mock``.
-
-    Raises:
-        ConfigurationError: A value of the config makes no sense.
-    """
+    """Mount the provider as ``mock``."""
     await mount_provider(coordinator, ScriptedProvider(MockSettings.read(config), coordinator))

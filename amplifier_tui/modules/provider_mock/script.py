@@ -83,12 +83,7 @@ Names = Annotated[frozenset[str], Field(strict=False, description="a list of nam
 
 
 class ScriptCall(BaseModel):
-    """A tool call of a step.
-
-    Attributes:
-        tool: Name of the tool.
-        input: Its arguments; a text stands for arguments that are not JSON.
-    """
+    """A call of a tool; a text in place of the input stands for arguments that are not JSON."""
 
     tool: str
     input: dict[str, Any] | str
@@ -187,13 +182,7 @@ class When(_Part):
     tools: Names = frozenset()
 
     def holds(self, turn: int, prompt: str, tools: frozenset[str]) -> bool:
-        """Whether it holds.
-
-        Args:
-            turn: Number of the turn, from 1.
-            prompt: The user's words.
-            tools: Names of the mounted tools.
-        """
+        """Whether it holds in a turn, counted from 1, with a prompt and these tools mounted."""
         return (
             (self.turn is None or turn == self.turn)
             and (self.every is None or turn % self.every == self.at)
@@ -277,11 +266,7 @@ class AgentScript(_Part):
 
 
 def parse_script(data: Any) -> AgentScript:
-    """Return a script from the data of a file.
-
-    Raises:
-        ScriptError: It has a mistake.
-    """
+    """Return a script from the data of a file; a mistake in it is a `ScriptError`."""
     try:
         return AgentScript.model_validate(data)
     except ValidationError as error:

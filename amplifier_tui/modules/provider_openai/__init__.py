@@ -141,12 +141,7 @@ def _refuses_summaries(error: Exception) -> bool:
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
 ) -> Callable[[], Awaitable[None]]:
-    """Mount the provider as `openai`; returns the cleanup.
-
-    Raises:
-        ConfigurationError: OpenAI is to be asked without a key (`missing_env` names the
-            variable), or the config has a mistake.
-    """
+    """Mount the provider as `openai`; returns the cleanup. OpenAI itself needs a key."""
     provider = OpenAIProvider(OpenAISettings.read(config), coordinator)
     await mount_provider(coordinator, provider)
     return provider.close

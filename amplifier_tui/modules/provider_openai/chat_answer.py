@@ -68,11 +68,7 @@ class ChatAnswer:
     async def read_stream(
         self, events: AsyncIterable[ChatCompletionChunk], emitter: StreamEmitter
     ) -> None:
-        """Read a stream to its end and emit each piece as it arrives.
-
-        Raises:
-            StreamError: The stream ended before the answer did.
-        """
+        """Read a stream to its end and emit each piece as it arrives."""
         async for chunk in events:
             self._id = chunk.id or self._id
             self._served_by = chunk.model or self._served_by
@@ -106,11 +102,7 @@ class ChatAnswer:
             await self._write(kind, piece, StreamEmitter(None, request_id=""))
 
     def response(self) -> ChatResponse:
-        """The answer in the kernel's form.
-
-        Raises:
-            ContentFilterError: A filter left nothing of it.
-        """
+        """The answer in the kernel's form; a filter that left nothing of it is an error."""
         content: list[ContentBlockUnion] = []
         calls: list[ToolCall] = []
         for block in self._blocks:

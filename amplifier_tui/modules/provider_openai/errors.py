@@ -48,14 +48,7 @@ class OpenAIErrors(ErrorTranslator):
         words: str,
         headers: Mapping[str, str] | None = None,
     ) -> llm_errors.LLMError:
-        """Return the error for a status, the API's error code and its words.
-
-        Args:
-            status: The HTTP status, or what stands for it in a stream.
-            code: The API's error code.
-            words: What it said.
-            headers: Of the answer.
-        """
+        """Return the error for a status (or what stands for it in a stream), a code and words."""
         said = one_line(words)
         self.who["status_code"] = status
         if code == "insufficient_quota":

@@ -76,12 +76,7 @@ def fallback_models() -> list[ModelInfo]:
 
 
 def listed_models(models: list[Any], *, is_openai: bool) -> list[ModelInfo]:
-    """The chat models among those the server lists.
-
-    Args:
-        models: The SDK's model objects; compatible servers put more fields in them.
-        is_openai: Whether the list is OpenAI's own, which names models for every purpose.
-    """
+    """The chat models among those the server lists; OpenAI's own list has all kinds."""
     found = [model for model in models if not _OTHER_USES.search(model.id.lower())]
     if is_openai:
         found = [model for model in found if _CHATS.match(model.id)]

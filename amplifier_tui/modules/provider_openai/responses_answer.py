@@ -25,13 +25,7 @@ _SHOWN_AS = {"message": "text", "reasoning": "thinking", "function_call": "tool_
 
 
 class ResponsesAnswer:
-    """An answer being read.
-
-    Args:
-        model: The model that was asked, for errors.
-        tool_names: The tools' real names by the names the API knows.
-        errors: Translates what the API reports in the stream.
-    """
+    """An answer being read; `errors` translates what the API reports in the stream."""
 
     def __init__(self, model: str, tool_names: dict[str, str], errors: OpenAIErrors) -> None:
         self._model = model
@@ -43,12 +37,7 @@ class ResponsesAnswer:
     async def read_stream(
         self, events: AsyncIterable[ResponseStreamEvent], emitter: StreamEmitter
     ) -> None:
-        """Read a stream to its end and emit each piece as it arrives.
-
-        Raises:
-            LLMError: The API reported an error.
-            StreamError: The stream ended before the response did.
-        """
+        """Read a stream to its end and emit each piece as it arrives."""
         async for event in events:
             match event.type:
                 case "response.output_item.added":
@@ -85,22 +74,14 @@ class ResponsesAnswer:
             )
 
     async def read_whole(self, answer: Response) -> None:
-        """Take over an answer that came in one piece.
-
-        Raises:
-            LLMError: The API reported an error in it.
-        """
+        """Take over an answer that came in one piece."""
         if answer.status == "failed":
             raise self._failed(answer)
         self._response = answer
         self._items = dict(enumerate(answer.output))
 
     def response(self) -> ChatResponse:
-        """The answer in the kernel's form.
-
-        Raises:
-            ContentFilterError: A filter left nothing of it.
-        """
+        """The answer in the kernel's form; a filter that left nothing of it is an error."""
         final = self._response
         usage = getattr(final, "usage", None)
         reason = getattr(getattr(final, "incomplete_details", None), "reason", None)

@@ -74,12 +74,7 @@ def sampling_for(request: ChatRequest, settings: OpenAISettings, model: str) -> 
 def tool_choice(
     choice: str | dict[str, Any] | None, one_tool: Callable[[str], Wire]
 ) -> str | Wire | None:
-    """Return a request's tool choice as OpenAI writes it.
-
-    Args:
-        choice: In the words and shapes of either vendor.
-        one_tool: Writes the choice of one tool.
-    """
+    """Return a tool choice as OpenAI writes it; `one_tool` writes the choice of one tool."""
     match choice:
         case None | "auto" | "none" | "required":
             return choice

@@ -30,11 +30,7 @@ __amplifier_module_type__ = "tool"
 
 
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
-    """Mount the tools.
-
-    Raises:
-        ValueError: A value of the config makes no sense.
-    """
+    """Mount the tools."""
     settings = FilesystemSettings.read(config)
     workspace = ToolWorkspace(settings, coordinator)
     for tool in (

@@ -1,4 +1,7 @@
-"""``read_file``: pages of text files, images, and what is in a folder."""
+"""``read_file``: pages of text files, images, and what is in a folder.
+
+What can't be read is a `ToolProblem`.
+"""
 
 import asyncio
 import base64
@@ -62,11 +65,7 @@ class Page:
 
 
 def read_page(path: Path, offset: int, limit: int, max_bytes: int) -> Page:
-    """Read at most `limit` lines and `max_bytes` bytes of a text file, from line `offset` on.
-
-    Raises:
-        ToolProblem: It can't be read, or is no text.
-    """
+    """Read at most `limit` lines and `max_bytes` bytes of a text file, from line `offset` on."""
     with open_file(path) as raw:
         return _read(_as_utf8(raw, path), offset, limit, max_bytes)
 
@@ -146,11 +145,7 @@ _SIGNATURES: Final[tuple[tuple[bytes, str], ...]] = (
 
 
 def media_type(path: Path) -> str | None:
-    """Return the type of an image by its first bytes; None for any other file.
-
-    Raises:
-        ToolProblem: The file can't be read.
-    """
+    """Return the type of an image by its first bytes; None for any other file."""
     with open_file(path) as file:
         head = file.read(16)
     for signature, kind in _SIGNATURES:
@@ -160,11 +155,7 @@ def media_type(path: Path) -> str | None:
 
 
 def read_image(path: Path, kind: str, shown: str) -> ToolResult:
-    """Return an image of a media type as a tool's result.
-
-    Raises:
-        ToolProblem: It can't be read, or is too large.
-    """
+    """Return an image of a media type as a tool's result, unless it is too large."""
     with open_file(path) as file:
         data = file.read(MAX_IMAGE_BYTES + 1)
     if len(data) > MAX_IMAGE_BYTES:
@@ -186,11 +177,7 @@ _MAX_ENTRIES: Final = 500
 
 
 def list_folder(path: Path) -> str:
-    """Return the entries of a folder, folders first, one a line.
-
-    Raises:
-        ToolProblem: It can't be read.
-    """
+    """Return the entries of a folder, folders first, one a line."""
     try:
         with os.scandir(path) as found:
             entries = [(not entry.is_dir(), entry.name, _line(entry)) for entry in found]

@@ -1,4 +1,7 @@
-"""Text files as they are: encoding, byte order mark, line ends and mode survive a change."""
+"""Text files as they are: encoding, byte order mark, line ends and mode survive a change.
+
+What can't be read or written is a `ToolProblem`.
+"""
 
 from __future__ import annotations
 
@@ -52,11 +55,7 @@ class TextFile:
         return replace(self, text=text)
 
     def to_bytes(self) -> bytes:
-        """Return the content of the file.
-
-        Raises:
-            ToolProblem: The text holds what the encoding has no form for.
-        """
+        """Return the content of the file, which the encoding must have a form for."""
         errors = "surrogateescape" if self.encoding == "utf-8" else "strict"
         try:
             return self.bom + self.text.encode(self.encoding, errors)
@@ -74,11 +73,7 @@ def is_binary(head: bytes) -> bool:
 
 
 def decode(data: bytes, *, lossy: bool = False) -> TextFile:
-    """Return a file's content as text; `lossy` replaces what the encoding can't read.
-
-    Raises:
-        ToolProblem: The byte order mark promises an encoding the rest does not keep.
-    """
+    """Return a file's content as text; `lossy` replaces what the encoding can't read."""
     for bom, encoding in _BOMS:
         if not data.startswith(bom):
             continue
@@ -95,11 +90,7 @@ def decode(data: bytes, *, lossy: bool = False) -> TextFile:
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a regular file for reading, but no link, which may have appeared in the meantime.
-
-    Raises:
-        ToolProblem: It is not a regular file, or can't be opened.
-    """
+    """Open a regular file for reading, but no link, which may have appeared in the meantime."""
     with _told("read", path):
         return open_regular(path, follow_links=False)
 
@@ -119,11 +110,7 @@ def _told(verb: str, path: Path) -> Iterator[None]:
 
 
 def load(path: Path) -> TextFile:
-    """Read a text file as a whole.
-
-    Raises:
-        ToolProblem: It can't be read, is too large, or is no text.
-    """
+    """Read a text file as a whole, unless it is too large or no text."""
     with open_file(path) as file, _told("read", path):
         size = os.fstat(file.fileno()).st_size
         if size > MAX_TEXT_BYTES:
@@ -142,9 +129,6 @@ def save(path: Path, data: bytes) -> None:
     """Replace a file's content in one step: readers see the old or the new one, nothing else.
 
     Folders on the way are made; the mode of an existing file stays.
-
-    Raises:
-        ToolProblem: The path is no place for a file, or the system refuses.
     """
     with _told("write", path):
         if path.exists() and not os.access(path, os.W_OK):

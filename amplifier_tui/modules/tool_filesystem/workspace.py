@@ -1,7 +1,7 @@
 """Which files the tools may touch, and what a call gives, read as leniently as is safe.
 
 The workspace is a rule for a well-meaning model, not a sandbox: what it may do beside the file
-tools, such as running commands, is decided elsewhere.
+tools, such as running commands, is decided elsewhere. Whatever is refused is a `ToolProblem`.
 """
 
 import asyncio
@@ -52,12 +52,7 @@ class FilesystemSettings(ModuleSettings):
 
 
 class ToolWorkspace:
-    """Turns the paths of calls into files, or refuses them.
-
-    Args:
-        settings: What is allowed and denied.
-        coordinator: Says where the workspace is, and takes the events.
-    """
+    """Turns the paths of calls into files, or refuses them."""
 
     def __init__(self, settings: FilesystemSettings, coordinator: Any) -> None:
         self._settings = settings
@@ -70,11 +65,7 @@ class ToolWorkspace:
         return resolved(working_dir(self._coordinator, self._settings.working_dir), Path())
 
     def resolve(self, given: Any, access: Access) -> Path:
-        """Return the file a call means, with every link followed; relative to the workspace.
-
-        Raises:
-            ToolProblem: It is no path, or it may not be touched.
-        """
+        """Return the file a call means, with every link followed; relative to the workspace."""
         root = self.root
         path = _absolute(given, root)
         if access == "read":
@@ -154,11 +145,7 @@ FILE_PATH: Final = argument(
 
 
 class FileTool(ModuleTool):
-    """A tool for files: what the system refuses is an answer, too.
-
-    Args:
-        workspace: What may be touched.
-    """
+    """A tool for files: what the system refuses is an answer, too."""
 
     verb: ClassVar[str]
     """What it does to a file, for messages."""
@@ -183,11 +170,7 @@ def file_path(given: Mapping[str, Any]) -> Any:
 
 
 def text(given: Mapping[str, Any], name: str) -> str:
-    """Return a text.
-
-    Raises:
-        ToolProblem: It is missing, or something else.
-    """
+    """Return a text, which the call must have."""
     value = given.get(name)
     if not isinstance(value, str):
         what = "missing" if value is None else f"a {type(value).__name__}"
@@ -196,11 +179,7 @@ def text(given: Mapping[str, Any], name: str) -> str:
 
 
 def number(given: Mapping[str, Any], name: str, default: int) -> int:
-    """Return a whole number from 1 up.
-
-    Raises:
-        ToolProblem: It is something else.
-    """
+    """Return a whole number from 1 up."""
     value = given.get(name)
     if value is None:
         return default
@@ -216,11 +195,7 @@ def number(given: Mapping[str, Any], name: str, default: int) -> int:
 
 
 def flag(given: Mapping[str, Any], name: str, default: bool) -> bool:
-    """Return a yes or no.
-
-    Raises:
-        ToolProblem: It is something else.
-    """
+    """Return a yes or no."""
     value = given.get(name)
     if value is None:
         return default

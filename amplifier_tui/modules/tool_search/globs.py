@@ -114,10 +114,6 @@ def _set(inner: str) -> str:
 
 
 def compile_globs(patterns: list[str]) -> re.Pattern[str]:
-    """Return one expression that fully matches whatever one of the patterns does.
-
-    Raises:
-        ValueError: Braces stand for too many patterns.
-    """
+    """Return an expression for all patterns; a `ValueError` where braces stand for too many."""
     found = [translate(plain) for pattern in patterns for plain in expand_braces(pattern)]
     return re.compile("|".join(f"(?:{text})" for text in found), re.DOTALL)

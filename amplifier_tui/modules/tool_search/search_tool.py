@@ -42,13 +42,7 @@ _LONGEST_LINE: Final = 1024 * 1024
 
 @dataclass
 class SearchFindings:
-    """What a search found.
-
-    Attributes:
-        found: Findings, in order.
-        end: What it says at its end; empty when it did not come to it.
-        timed_out: Whether it took too long.
-    """
+    """What a search found; `end` is what it says at its end, empty when it did not come to it."""
 
     found: list[dict[str, Any]] = field(default_factory=list)
     end: dict[str, Any] = field(default_factory=dict)
@@ -63,12 +57,7 @@ class Searcher:
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
     async def run(self, request: Mapping[str, Any]) -> SearchFindings:
-        """Carry out a request; see `worker`.
-
-        Raises:
-            ToolProblem: The process failed.
-            asyncio.CancelledError: The call was cancelled; the process is gone.
-        """
+        """Carry out a request of `worker`; when it is cancelled, the process is gone."""
         async with self._slots:
             return await self._run(json.dumps(request).encode())
 
@@ -171,11 +160,7 @@ class SearchArguments(ModuleSettings):
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """Read the arguments of a call.
-
-        Raises:
-            ToolProblem: They make no sense.
-        """
+        """Read the arguments of a call; a `ToolProblem` where they make no sense."""
         try:
             return cls.read_known(given)
         except SettingsError as error:
@@ -204,11 +189,8 @@ class Places:
     def resolve(self, given: Any) -> Path:
         """Return the file or folder a call means, with every link followed.
 
-        Args:
-            given: As the model wrote it: relative to the workspace or absolute; empty for it.
-
-        Raises:
-            ToolProblem: It is no path, is not there, or may not be searched.
+        Relative paths start in the workspace, which an empty one stands for. What is not there, or
+        may not be searched, is a `ToolProblem`.
         """
         root = self.root
         if given is None or given == "":
@@ -230,12 +212,7 @@ class Places:
         return path
 
     def shown(self, base: Path, path: str) -> str:
-        """Return a found path as a call may write it: relative inside the workspace.
-
-        Args:
-            base: Where the search started.
-            path: Relative to it.
-        """
+        """Return a found path, relative to the start, as a call may write it."""
         whole = base if base.is_file() else base / path
         root = self.root
         text = str(whole.relative_to(root)) if whole.is_relative_to(root) else str(whole)

@@ -45,12 +45,7 @@ class IgnoreRules:
         self._any = re.compile(every or "(?!)", re.DOTALL)
 
     def verdict(self, path: str, is_folder: bool) -> bool | None:
-        """Whether a path is ignored; None when no rule speaks of it.
-
-        Args:
-            path: Relative to where the search starts.
-            is_folder: Whether it is a folder.
-        """
+        """Whether a path below the start is ignored; None when no rule speaks of it."""
         local = f"{self._below}{path[self._skip :]}{'/' if is_folder else ''}"
         if self._any.fullmatch(local) is None:
             return None

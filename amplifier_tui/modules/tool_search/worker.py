@@ -35,14 +35,7 @@ class TooSlowError(Exception):
 
 @dataclass(frozen=True)
 class ShownLine:
-    """A line that is shown.
-
-    Attributes:
-        number: Counted from 1.
-        text: Without its end, shortened.
-        matches: False for a line around a match.
-        gap: Lines are left out before it.
-    """
+    """A line that is shown: number from 1, shortened text, and whether a gap is before it."""
 
     number: int
     text: str
@@ -51,11 +44,7 @@ class ShownLine:
 
 
 def read_text(path: str, largest: int) -> str | None:
-    """Return a file's text, or None when it is binary or larger than `largest` bytes.
-
-    Raises:
-        OSError: It can't be read.
-    """
+    """Return a file's text, or None when it is binary or larger than `largest` bytes."""
     with open(path, "rb") as file:
         head = file.read(_HEAD)
         if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -71,10 +60,7 @@ def read_text(path: str, largest: int) -> str | None:
 def matching_lines(text: str, pattern: re.Pattern[str], *, multiline: bool) -> list[int]:
     """Return the numbers of the lines that match, counted from 0.
 
-    Args:
-        text: The file's.
-        pattern: What to look for.
-        multiline: Whether a match may span lines; then all of its lines count.
+    With `multiline` a match may span lines, all of which count.
     """
     if not multiline:
         search = pattern.search

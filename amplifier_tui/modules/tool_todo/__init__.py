@@ -63,12 +63,7 @@ _ENTRY_SCHEMA: Final = {
 
 
 class TodoTool(ModuleTool):
-    """Keeps one list.
-
-    Args:
-        coordinator: Has the conversation, from which a resumed session's list is read.
-        settings: How long the list may be.
-    """
+    """Keeps one list; that of a resumed session is read from the conversation."""
 
     name = "todo"
     description = (
@@ -129,11 +124,7 @@ class TodoTool(ModuleTool):
 
 
 def read_items(value: Any, most: int) -> list[TodoEntry]:
-    """Return the items of a list as it came from the model.
-
-    Args:
-        value: A list of dicts or texts; also as JSON text.
-        most: How many there may be.
+    """Return the items of a list as it came from the model: dicts or texts, also as JSON.
 
     Raises:
         ValueError: It is something else; says what is wrong with which item.
