@@ -21,8 +21,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.base.python import lazy_names
-
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
     from amplifier_tui.modules.tool_search.search_tool import SearchSettings
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["SearchSettings", "mount"]
 
 __amplifier_module_type__ = "tool"
-
-__getattr__, __dir__, _ = lazy_names(__name__, {"search_tool": "SearchSettings"})
 
 
 def __getattr__(name: str) -> Any:
