@@ -58,6 +58,19 @@ def _guarded(
     return guarded
 
 
+def assign(target: object, **values: object) -> bool:
+    """Set attributes; return whether any of them had another value."""
+    changed = {name: value for name, value in values.items() if getattr(target, name) != value}
+    for name, value in changed.items():
+        setattr(target, name, value)
+    return bool(changed)
+
+
+def told(event: HostEvent, *names: str) -> dict[str, Any]:
+    """Return some fields of an event by name."""
+    return {name: getattr(event, name) for name in names}
+
+
 class Section(Handlers):
     """A part of the state that is drawn together.
 

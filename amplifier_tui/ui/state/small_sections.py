@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from amplifier_tui.host import events
-from amplifier_tui.ui.state.section import FieldSection, Section, on
+from amplifier_tui.ui.state.section import FieldSection, Section, assign, on, told
 
 
 class Facts(FieldSection):
@@ -53,8 +53,7 @@ class Facts(FieldSection):
     def _opened(self, event: events.SessionOpened) -> None:
         self.session_id = event.session_id
         self.opened, self.closed = True, False
-        for name in ("title", "bundle", "model", "cwd", "branch", "earlier"):
-            setattr(self, name, getattr(event, name))
+        assign(self, **told(event, "title", "bundle", "model", "cwd", "branch", "earlier"))
 
     @on(events.SessionClosed)
     def _closed(self, event: events.SessionClosed) -> None:

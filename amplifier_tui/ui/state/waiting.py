@@ -57,12 +57,9 @@ class PromptQueue(FieldSection):
 
 @dataclass(frozen=True, slots=True)
 class DialogAnswer:
-    """What the user did with a dialog.
+    """What the user did with a request's dialog; a decision of None puts it off.
 
-    Attributes:
-        request_id: The request that was shown.
-        decision: None puts it off.
-        identical: Give the decision to every pending request that is the same.
+    `identical` gives the decision to every pending request that is the same.
     """
 
     request_id: str
@@ -72,12 +69,9 @@ class DialogAnswer:
 
 @dataclass(frozen=True, slots=True)
 class QueuePlace:
-    """Where a request stands in the queue.
+    """Where a request stands in the queue: `n` (from 1) `of` so many.
 
-    Attributes:
-        n: Its number, from 1.
-        of: How many wait.
-        same: How many of them are exactly this request, itself included.
+    `same` of them are exactly this request, itself included.
     """
 
     n: int = 1

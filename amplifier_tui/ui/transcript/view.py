@@ -35,6 +35,8 @@ from amplifier_tui.ui.widgets.messages import (
 
 _MEASURE_PERIOD = 1 / 20
 _MEASURE_SLICE = 0.004
+_WITHOUT = "After a failure of a context source: without it"
+_FORK = "On a prompt: what came before it, in a new session, and it in the draft"
 
 
 class TranscriptView(DocumentView, can_focus=True):
@@ -54,20 +56,8 @@ class TranscriptView(DocumentView, can_focus=True):
         Binding("enter,space", "open", "Details", id="transcript.open", tooltip="Show details"),
         Binding("y", "copy", "Copy", id="transcript.copy", tooltip="Copy this entry"),
         Binding("r", "retry", "Try again", id="transcript.retry", tooltip="After a failure"),
-        Binding(
-            "w",
-            "retry_without",
-            "Go on without",
-            id="transcript.without",
-            tooltip="After a failure of a context source: without it",
-        ),
-        Binding(
-            "f",
-            "fork",
-            "Fork before this",
-            id="transcript.fork",
-            tooltip="On a prompt: what came before it, in a new session, and it in the draft",
-        ),
+        Binding("w", "retry_without", "Go on without", id="transcript.without", tooltip=_WITHOUT),
+        Binding("f", "fork", "Fork before this", id="transcript.fork", tooltip=_FORK),
     ]
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
@@ -81,8 +71,6 @@ class TranscriptView(DocumentView, can_focus=True):
         self._flush_ticker = Ticker(self, self._period, self._flush)
         self._pulse_ticker = Ticker(self, PULSE_PERIOD, self._beat)
         self._measure_ticker = Ticker(self, _MEASURE_PERIOD, self._measure)
-
-    # --- what the app says -----------------------------------------------------------------
 
     def apply(self, changes: Iterable[EntryChange]) -> None:
         """Take what happened to the entries, in order."""
@@ -108,8 +96,6 @@ class TranscriptView(DocumentView, can_focus=True):
                 self._document.redraw(item)
         self._settle()
         self.refresh()
-
-    # --- where it is -----------------------------------------------------------------------
 
     @property
     def is_streaming(self) -> bool:
@@ -142,8 +128,6 @@ class TranscriptView(DocumentView, can_focus=True):
         self._settle()
         self.refresh()
         self._start_timers()
-
-    # --- time ------------------------------------------------------------------------------
 
     def fitted(self) -> None:
         """Begin to keep time: there is a size, and heights to measure."""
@@ -212,8 +196,6 @@ class TranscriptView(DocumentView, can_focus=True):
             piece.strips.pop(number, None)
             self.refresh_line(self._document.top(item) + number)
 
-    # --- mouse -----------------------------------------------------------------------------
-
     def on_click(self, event: events.Click) -> None:
         """Follow a link, open details, or select a word or a row."""
         event.prevent_default()  # a double click on the base class selects everything
@@ -231,8 +213,13 @@ class TranscriptView(DocumentView, can_focus=True):
 
     def _click(self, item: DrawnEntry, row: int, link: str) -> None:
         self._point_at(item)
-        if link in cards.OWN and isinstance(item.entry, ErrorEntry | WelcomeEntry):
-            self._follow(link)
+        offers = isinstance(item.entry, ErrorEntry | WelcomeEntry)
+        if offers and link == cards.RETRY:
+            self.action_retry()
+        elif offers and link == cards.WITHOUT:
+            self.action_retry_without()
+        elif offers and link in cards.ACTIONS:
+            self.post_message(ActionWanted(cards.ACTIONS[link]))
         elif link:
             self.post_message(LinkClicked(link))
         else:
@@ -240,23 +227,12 @@ class TranscriptView(DocumentView, can_focus=True):
                 self.toggle(item.entry.key)
             self.post_message(EntryActivated(item.entry))
 
-    def _follow(self, link: str) -> None:
-        """Do what a link of our own stands for."""
-        if link == cards.RETRY:
-            self.action_retry()
-        elif link == cards.WITHOUT:
-            self.action_retry_without()
-        else:
-            self.post_message(ActionWanted(cards.ACTIONS[link]))
-
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Show where a link leads before it is clicked."""
         link = str(event.style.meta.get("link", ""))
         tooltip = one_line(link, 200) if link and link not in cards.OWN else None
         if tooltip != self.tooltip:
             self.tooltip = tooltip
-
-    # --- keys ------------------------------------------------------------------------------
 
     def shown_cursor(self) -> DrawnEntry | None:
         """Return the item under the cursor while the keys are heard here."""
@@ -281,15 +257,14 @@ class TranscriptView(DocumentView, can_focus=True):
 
     def action_top(self) -> None:
         """Go to the beginning."""
-        first = self._document.pieces[0].item if self._document.pieces else None
-        self._point_at(first)
-        self._place(self._pager.scrolled(0))
+        if self._document.pieces:
+            self._point_at(self._document.pieces[0].item)
+            self._place(self._pager.scrolled(0))
 
     def action_end(self) -> None:
         """Go to the end and stay there."""
-        last = self._document.pieces[-1].item if self._document.pieces else None
         if self._cursor.item is not None:
-            self._point_at(last)
+            self._point_at(self._document.pieces[-1].item)
         self.follow = True
 
     def action_open(self) -> None:

@@ -1,6 +1,5 @@
 """Content blocks as conversation entries: text and thinking that stream, calls being written."""
 
-from copy import copy
 from dataclasses import dataclass
 
 from amplifier_tui.host.events import BlockDelta, BlockEnded, BlockKind, BlockStarted
@@ -12,7 +11,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     ToolEntry,
 )
 from amplifier_tui.ui.state.conversation.tool_lines import ToolLines
-from amplifier_tui.ui.state.section import Handlers, on
+from amplifier_tui.ui.state.section import Handlers, assign, on
 
 
 @dataclass(slots=True)
@@ -22,7 +21,6 @@ class _Block:
     block_id: str
     agent: str
     kind: BlockKind
-    name: str = ""
     entry: ConversationEntry | None = None
     ended: bool = False
 
@@ -39,10 +37,9 @@ class BlockEntries(Handlers):
     @on(BlockStarted)
     def started(self, event: BlockStarted) -> None:
         """A block begins to stream."""
-        key = (event.agent, event.block_id)
-        if key in self._blocks:
+        if (event.agent, event.block_id) in self._blocks:
             return
-        block = self._open(_Block(event.block_id, event.agent, event.kind, event.name))
+        block = self._block(event, event.kind)
         if event.kind == "tool_use" and event.name:
             block.entry = self._tools.prepare(event.agent, event.block_id, event.name, event.at)
         elif event.kind == "thinking":
@@ -51,10 +48,7 @@ class BlockEntries(Handlers):
     @on(BlockDelta)
     def streamed(self, event: BlockDelta) -> None:
         """A block has more text."""
-        key = (event.agent, event.block_id)
-        block = self._blocks.get(key)
-        if block is None:
-            block = self._open(_Block(event.block_id, event.agent, "text"))
+        block = self._block(event, "text")
         if block.ended or not event.text:
             return
         entry = block.entry
@@ -68,10 +62,7 @@ class BlockEntries(Handlers):
     @on(BlockEnded)
     def ended(self, event: BlockEnded) -> None:
         """A block is complete, void or interrupted."""
-        key = (event.agent, event.block_id)
-        block = self._blocks.get(key)
-        if block is None:
-            block = self._open(_Block(event.block_id, event.agent, event.kind))
+        block = self._block(event, event.kind)
         block.ended = True
         entry = block.entry
         if isinstance(entry, ToolEntry):
@@ -95,9 +86,7 @@ class BlockEntries(Handlers):
         if not isinstance(entry, TextEntry | ThinkingEntry):
             self._show(block, event.text, streaming=False, interrupted=event.interrupted)
             return
-        before = copy(entry)
-        entry.text, entry.streaming, entry.interrupted = event.text, False, event.interrupted
-        if entry != before:
+        if assign(entry, text=event.text, streaming=False, interrupted=event.interrupted):
             self._entries.update(entry)
 
     def settle(self, agent: str | None = None, interrupted: bool = True) -> bool:
@@ -123,9 +112,13 @@ class BlockEntries(Handlers):
         self._turn_blocks = others
         return kept
 
-    def _open(self, block: _Block) -> _Block:
-        self._blocks[block.agent, block.block_id] = block
-        self._turn_blocks.append(block)
+    def _block(self, event: BlockStarted | BlockDelta | BlockEnded, kind: BlockKind) -> _Block:
+        """Return the block of an event, a new one of a kind if it is not known."""
+        key = (event.agent, event.block_id)
+        block = self._blocks.get(key)
+        if block is None:
+            block = self._blocks[key] = _Block(event.block_id, event.agent, kind)
+            self._turn_blocks.append(block)
         return block
 
     def _show(

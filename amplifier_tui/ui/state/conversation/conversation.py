@@ -20,14 +20,14 @@ from amplifier_tui.ui.state.conversation.entries import (
 from amplifier_tui.ui.state.conversation.tool_lines import ToolLines
 from amplifier_tui.ui.state.conversation.welcome import Welcome
 from amplifier_tui.ui.state.formats import plural, span, tokens
-from amplifier_tui.ui.state.section import Handlers, on
+from amplifier_tui.ui.state.section import Handlers, on, told
 
 
 class Failures:
     """The error entries of a session.
 
     `newest` left a prompt unanswered and no later turn has begun; `in_turn`: the last turn has said
-    why it failed.
+    why it failed. `running`: a turn runs.
     """
 
     def __init__(self, entries: EntryList) -> None:
@@ -35,18 +35,18 @@ class Failures:
         self.newest: ErrorEntry | None = None
         self.in_turn = False
         self._offered: list[ErrorEntry] = []
-        self._running = False
+        self.running = False
 
     def add(self, event: events.Failed) -> ErrorEntry:
         """Put an error into the conversation."""
         self.in_turn = True
         self._retire()
-        told = ("agent", "kind", "message", "remedy", "prompt", "source", "missing", "detail")
         entry = ErrorEntry(
             key="error",
             retryable=(event.retryable or bool(event.source)) and not event.replayed,
-            taken=self._running,
-            **{name: getattr(event, name) for name in told},
+            taken=self.running,
+            **told(event, "agent", "kind", "message", "remedy", "prompt", "source", "missing"),
+            detail=event.detail,
         )
         self._list.add(entry)
         if entry.retryable:
@@ -61,11 +61,7 @@ class Failures:
         self._retire()
         if event.agent == MAIN_LANE:
             self.newest = None
-            self._running = True
-
-    def turn_ended(self) -> None:
-        """The turn is over."""
-        self._running = False
+            self.running = True
 
     def _retire(self) -> None:
         """Only the newest failure can be tried again."""
@@ -162,8 +158,6 @@ class ConversationState(Handlers):
     def _compacted(self, event: events.Compacted) -> None:
         self._note(_compaction_words(event), event.agent)
 
-    # --- turns -----------------------------------------------------------------------------
-
     @on(events.TurnStarted)
     def _turn_started(self, event: events.TurnStarted) -> None:
         seen = (event.agent, event.turn, event.prompt, event.at)
@@ -195,7 +189,7 @@ class ConversationState(Handlers):
         )
         if event.agent != MAIN_LANE:
             return
-        self.failures.turn_ended()
+        self.failures.running = False
         words = _end_words(event, kept)
         if words and not (event.status == "error" and self.failures.in_turn):
             level: events.Level = "error" if event.status == "error" else "info"
@@ -206,8 +200,6 @@ class ConversationState(Handlers):
         kept = self._blocks.settle(agent, interrupted)
         self._tools.settle(agent)
         return kept
-
-    # --- failures and notes ----------------------------------------------------------------
 
     @on(events.Failed)
     def _failed(self, event: events.Failed) -> None:
@@ -222,8 +214,6 @@ class ConversationState(Handlers):
 
     def _note(self, text: str, agent: str = MAIN_LANE, level: events.Level = "info") -> None:
         self.list.add(NoteEntry(key="note", agent=agent, text=text, level=level))
-
-    # --- sessions --------------------------------------------------------------------------
 
     @on(events.SessionOpened)
     def _session_opened(self, event: events.SessionOpened) -> None:

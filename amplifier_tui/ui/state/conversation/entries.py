@@ -66,12 +66,9 @@ class ThinkingEntry(ConversationEntry):
 class ToolEntry(ConversationEntry):
     """A tool call: one line, with diff or output below when expanded.
 
-    Attributes:
-        preparing: The model is still writing the call; nothing runs yet.
-        argument_text: The JSON of the arguments as far as it has streamed, while preparing.
-        call_id: The call's id, empty while preparing.
-        started: Unix time in seconds of the start, 0 when it is not known.
-        output: While running the newest part of the output; afterwards what the model got.
+    While the model is still writing the call (`preparing`) it has no `call_id`, and `argument_text`
+    is the JSON so far. `started` is in Unix seconds, 0 when it is not known. `output` is the newest
+    part while the tool runs, afterwards what the model got.
     """
 
     tool: str
@@ -94,10 +91,8 @@ class ToolEntry(ConversationEntry):
 class ErrorEntry(ConversationEntry):
     """Something failed: what happened, what was kept, and the key that helps.
 
-    Attributes:
-        taken: A turn began for the prompt: trying again goes on with that turn instead of
-            sending the prompt a second time.
-        source: The context source that failed; the turn can go on without it.
+    `taken`: a turn began for the prompt, and trying again goes on with that turn. `source` is the
+    context source that failed; the turn can go on without it.
     """
 
     kind: str
@@ -121,11 +116,10 @@ class NoteEntry(ConversationEntry):
 
 @dataclass(frozen=True, slots=True)
 class ProviderLine:
-    """A provider that is not ready, and why."""
+    """A provider that is not ready, and the environment variables it does not find."""
 
     name: str
     missing: tuple[str, ...] = ()
-    """Environment variables it needs and does not find."""
     error: str = ""
 
 
@@ -133,11 +127,8 @@ class ProviderLine:
 class WelcomeEntry(ConversationEntry):
     """The empty session: what is active, what to try, what is missing.
 
-    Attributes:
-        missing: Environment variables that providers need and do not find.
-        problem: Why no prompt can be answered; empty when one can.
-        remedy: What the user can do about that.
-        providers: The providers that are not ready.
+    `missing` are environment variables that providers need and do not find. `problem` is why no
+    prompt can be answered, empty when one can, and `providers` those that are not ready.
     """
 
     bundle: str = ""
@@ -154,15 +145,9 @@ class WelcomeEntry(ConversationEntry):
 class EntryChange:
     """What a batch of events did to the list of entries, in order.
 
-    Attributes:
-        op: `add` appends, `prepend` puts earlier rows in front, `update` redraws an entry,
-            `stream` appends `text` to a streaming entry (its `.text` holds it already),
-            `remove` takes it out, `clear` empties the list. Each `prepend` puts its entry at
-            the very front, so a batch of earlier rows comes newest first. A batch holds no
-            `stream` for an entry after an `add` or `update` of it: reading `.text` then is
-            enough.
-        entry: The entry concerned; None for `clear`.
-        text: The new text of a `stream`.
+    `add` appends, `prepend` puts an entry at the very front (so earlier rows come newest first),
+    `update` redraws it, `stream` appends `text` to its text, which holds it already. A batch has
+    no `stream` of an entry after an `add` or `update` of it. `entry` is None for `clear`.
     """
 
     op: Literal["add", "prepend", "update", "stream", "remove", "clear"]
@@ -177,8 +162,6 @@ class EntryList(Section):
     complete and hold no work twice.
     """
 
-    __slots__ = ("_changes", "_fresh", "_keys", "_numbers", "entries")
-
     def __init__(self) -> None:
         super().__init__()
         self.entries: list[ConversationEntry] = []
@@ -186,12 +169,6 @@ class EntryList(Section):
         self._numbers: dict[str, int] = {}
         self._changes: list[EntryChange] = []
         self._fresh: set[str] = set()
-
-    def __contains__(self, entry: ConversationEntry) -> bool:
-        return entry.key in self._keys
-
-    def __len__(self) -> int:
-        return len(self.entries)
 
     def take_changes(self) -> list[EntryChange]:
         """Return the changes since the last call, in order, and forget them."""
@@ -229,25 +206,21 @@ class EntryList(Section):
 
     def update(self, entry: ConversationEntry) -> None:
         """Say that an entry's fields have changed."""
-        if entry.key in self._fresh:
-            # The batch redraws it whole already, and the consumer reads the entry afterwards.
-            self.touch()
-            return
-        self._fresh.add(entry.key)
-        self._record(EntryChange(op="update", entry=entry))
+        if entry.key not in self._fresh:
+            self._fresh.add(entry.key)
+            self._changes.append(EntryChange(op="update", entry=entry))
+        # Otherwise the batch redraws it whole already, and the entry is read afterwards.
+        self.touch()
 
     def stream(self, entry: TextEntry | ThinkingEntry, text: str) -> None:
         """Append text to a streaming entry."""
         entry.text += text
-        if entry.key in self._fresh:
-            self.touch()
-            return
-        last = self._changes[-1] if self._changes else None
-        if last is not None and last.op == "stream" and last.entry is entry:
-            self._changes[-1] = EntryChange(op="stream", entry=entry, text=last.text + text)
-            self.touch()
-            return
-        self._record(EntryChange(op="stream", entry=entry, text=text))
+        if entry.key not in self._fresh:
+            last = self._changes[-1] if self._changes else None
+            if last is not None and last.op == "stream" and last.entry is entry:
+                text = self._changes.pop().text + text
+            self._changes.append(EntryChange(op="stream", entry=entry, text=text))
+        self.touch()
 
     def remove(self, entry: ConversationEntry) -> None:
         """Take an entry out; one that is not in the list is ignored."""

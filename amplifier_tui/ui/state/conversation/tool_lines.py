@@ -1,13 +1,12 @@
 """Tool calls as conversation entries: from the first streamed argument to the result."""
 
 import json
-from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_tui.host import events
 from amplifier_tui.ui.state.conversation.entries import EntryList, ToolEntry, ToolState
-from amplifier_tui.ui.state.section import Handlers, on
+from amplifier_tui.ui.state.section import Handlers, assign, on, told
 
 OUTPUT_LIMIT = 64 * 1024
 """Characters of live output that are kept, from the end."""
@@ -46,8 +45,6 @@ class ToolLines(Handlers):
         self._requests: dict[str, CallKey] = {}
         self._preparing: list[tuple[str, ToolEntry]] = []
 
-    # --- while the model writes the call ---------------------------------------------------
-
     def prepare(self, agent: str, block_id: str, tool: str, at: float) -> ToolEntry:
         """Add a line for a call that the model begins to write."""
         entry = ToolEntry(
@@ -67,20 +64,15 @@ class ToolLines(Handlers):
         """Take the complete arguments of a line that is being prepared."""
         if not entry.preparing:
             return
-        arguments = parse_arguments(text or entry.argument_text)
         text = text or entry.argument_text
-        if entry.argument_text != text or (arguments and entry.arguments != arguments):
-            entry.argument_text = text
-            entry.arguments = arguments or entry.arguments
-            self._entries.update(entry)
+        arguments = parse_arguments(text) or entry.arguments
+        self._tell(entry, argument_text=text, arguments=arguments)
 
     def discard(self, entry: ToolEntry) -> None:
         """Take a line out whose block was void; a call that started keeps its line."""
         if entry.preparing:
             self._preparing = [item for item in self._preparing if item[1] is not entry]
             self._entries.remove(entry)
-
-    # --- the call --------------------------------------------------------------------------
 
     @on(events.ToolStarted)
     def started(self, event: events.ToolStarted) -> None:
@@ -91,12 +83,13 @@ class ToolLines(Handlers):
             call = None  # The id is used again for another call.
         if call is None:
             call = self._open(key, event.tool, event.arguments)
-        entry = call.entry
-        before = copy(entry)
-        entry.tool = event.tool or entry.tool
-        entry.arguments = event.arguments or entry.arguments
-        entry.started = call.began = event.at
-        self._update_if_changed(entry, before)
+        call.began = event.at
+        self._tell(
+            call.entry,
+            tool=event.tool or call.entry.tool,
+            arguments=event.arguments or call.entry.arguments,
+            started=event.at,
+        )
 
     @on(events.ToolProgress)
     def progressed(self, event: events.ToolProgress) -> None:
@@ -115,17 +108,14 @@ class ToolLines(Handlers):
         key = (event.agent, event.call_id)
         call = self._calls.get(key) or self._open(key, event.tool, {}, started=0.0)
         self._close(key, call)
-        entry = call.entry
-        before = copy(entry)
-        entry.tool = event.tool or entry.tool
-        entry.state = _end_state(event)
-        for name in ("output", "error", "diff", "summary", "duration_ms"):
-            setattr(entry, name, getattr(event, name))
-        entry.output_size = event.output_size or len(event.output)
-        entry.expanded = bool(event.diff) and event.diff.count("\n") <= SMALL_DIFF
-        self._update_if_changed(entry, before)
-
-    # --- approvals -------------------------------------------------------------------------
+        self._tell(
+            call.entry,
+            tool=event.tool or call.entry.tool,
+            state=_end_state(event),
+            output_size=event.output_size or len(event.output),
+            expanded=bool(event.diff) and event.diff.count("\n") <= SMALL_DIFF,
+            **told(event, "output", "error", "diff", "summary", "duration_ms"),
+        )
 
     @on(events.ApprovalRequested, live=True)
     def asked(self, event: events.ApprovalRequested) -> None:
@@ -142,7 +132,7 @@ class ToolLines(Handlers):
             return
         self._requests[event.request_id] = key
         call.requests.add(event.request_id)
-        self._set_state(call.entry, "waiting")
+        self._tell(call.entry, state="waiting")
 
     @on(events.ApprovalResolved)
     def answered(self, event: events.ApprovalResolved) -> None:
@@ -156,29 +146,22 @@ class ToolLines(Handlers):
             return
         if event.outcome == "allowed":
             if not call.requests:
-                call.entry.started = event.at
-                self._set_state(call.entry, "running")
+                self._tell(call.entry, state="running", started=event.at)
             return
-        entry = call.entry
-        entry.error = event.reason or entry.error
-        self._set_state(entry, "interrupted" if event.outcome == "cancelled" else "denied")
-
-    # --- the end of a turn or of a replay --------------------------------------------------
+        state = "interrupted" if event.outcome == "cancelled" else "denied"
+        self._tell(call.entry, state=state, error=event.reason or call.entry.error)
 
     def settle(self, agent: str | None = None) -> None:
         """Mark every call of a lane (None: of all) that will not end any more as interrupted."""
         for _, entry in self._preparing:
             if agent is None or entry.agent == agent:
-                entry.preparing = False
-                self._set_state(entry, "interrupted")
+                self._tell(entry, state="interrupted", preparing=False)
         self._preparing = [item for item in self._preparing if item[1].preparing]
         for key, call in list(self._open_calls.items()):
             if agent in (None, key[0]):
                 self._close(key, call)
                 if call.entry.state in _OPEN:
-                    self._set_state(call.entry, "interrupted")
-
-    # --- helpers ---------------------------------------------------------------------------
+                    self._tell(call.entry, state="interrupted")
 
     def _open(
         self, key: CallKey, tool: str, arguments: dict[str, Any], started: float = 0.0
@@ -191,10 +174,7 @@ class ToolLines(Handlers):
             )
             self._entries.add(entry)
         else:
-            entry.preparing = False
-            entry.call_id = call_id
-            entry.argument_text = ""
-            self._entries.update(entry)
+            self._tell(entry, preparing=False, call_id=call_id, argument_text="")
         call = self._calls[key] = self._open_calls[key] = _Call(entry)
         return call
 
@@ -220,13 +200,8 @@ class ToolLines(Handlers):
         self._preparing.remove(chosen)
         return chosen[1]
 
-    def _set_state(self, entry: ToolEntry, state: ToolState) -> None:
-        if entry.state != state:
-            entry.state = state
-            self._entries.update(entry)
-
-    def _update_if_changed(self, entry: ToolEntry, before: ToolEntry) -> None:
-        if entry != before:
+    def _tell(self, entry: ToolEntry, **values: object) -> None:
+        if assign(entry, **values):
             self._entries.update(entry)
 
 

@@ -94,31 +94,24 @@ def source_groups(sources: tuple[SourceUsage, ...], limit: int) -> list[SourceGr
     for source in sources:
         if source.tokens > 0:
             members.setdefault(source_label(source.source), []).append(source)
-    by_size = sorted(
-        (
-            SourceGroup(
-                label,
-                sum(source.tokens for source in group),
-                sum(source.messages for source in group),
-                any(source.state == "compacted" for source in group),
-            )
-            for label, group in members.items()
-        ),
-        key=lambda group: -group.tokens,
-    )
+    groups = [_group(label, group) for label, group in members.items()]
+    by_size = sorted(groups, key=lambda group: -group.tokens)
     shown = by_size if len(by_size) <= limit else by_size[: limit - 1]
     ordered = sorted(shown, key=lambda group: (_rank(group.label), -group.tokens))
     if rest := by_size[len(shown) :]:
-        ordered.append(
-            SourceGroup(
-                f"{len(rest)} more",
-                sum(group.tokens for group in rest),
-                sum(group.messages for group in rest),
-                any(group.compacted for group in rest),
-                len(rest),
-            )
-        )
+        others = [source for group in rest for source in members[group.label]]
+        ordered.append(_group(f"{len(rest)} more", others, len(rest)))
     return ordered
+
+
+def _group(label: str, sources: list[SourceUsage], members: int = 1) -> SourceGroup:
+    return SourceGroup(
+        label,
+        sum(source.tokens for source in sources),
+        sum(source.messages for source in sources),
+        any(source.state == "compacted" for source in sources),
+        members,
+    )
 
 
 def source_label(source: str) -> str:

@@ -1,13 +1,12 @@
 """The mounted modules: their state, what they provide, how often and how long they worked."""
 
 import re
-from copy import copy
 from dataclasses import dataclass
 from typing import Literal
 
 from amplifier_tui.host import events
 from amplifier_tui.host.events import ModuleKind
-from amplifier_tui.ui.state.section import Section, on
+from amplifier_tui.ui.state.section import Section, assign, on, told
 
 ModuleState = Literal["loading", "ready", "failed"]
 
@@ -22,7 +21,7 @@ KIND_ORDER: tuple[ModuleKind, ...] = (
 )
 
 _RESPONSES = ("llm:response", "provider:response")
-_DURATION = re.compile(r'"duration_ms":\s*([0-9.]+)')
+_DURATION = re.compile(r'"duration_ms":\s*(\d+(?:\.\d+)?)(?![.\d])')
 
 
 @dataclass(slots=True)
@@ -65,9 +64,6 @@ def module_key(module_id: str, instance: str = "") -> str:
     return f"{module_id}#{instance}" if instance else module_id
 
 
-_TOLD_BY_MOUNT = ("provides", "origin", "source", "version", "detail", "events")
-
-
 class Modules(Section):
     """Modules by key; `ordered` is how they are shown."""
 
@@ -103,68 +99,48 @@ class Modules(Section):
     def _closed(self, event: events.SessionClosed) -> None:
         self._calls.clear()
 
-    # --- coming and going ------------------------------------------------------------------
-
     @on(events.ModuleLoading)
     def _loading(self, event: events.ModuleLoading) -> None:
         key = module_key(event.module_id, event.instance)
         known = self.by_key.get(key)
         if known is not None and known.state != "failed":
             return
-        self.by_key[key] = ModuleStatus(
-            event.module_id, event.kind, instance=event.instance, since=event.at
-        )
+        self.by_key[key] = ModuleStatus(event.module_id, event.kind, event.instance, since=event.at)
         self._changed()
 
     @on(events.ModuleMounted)
     def _mounted(self, event: events.ModuleMounted) -> None:
-        info = self._get(event.module_id, event.kind, event.instance)
-        before = copy(info)
-        info.state = "ready"
-        info.mount_ms = event.ms
-        for name in _TOLD_BY_MOUNT:
-            setattr(info, name, getattr(event, name))
-        info.error = info.remedy = ""
-        info.missing = ()
-        info.fatal = False
-        if info != before:
-            self._changed()
+        values = told(event, "provides", "origin", "source", "version", "detail", "events")
+        no_error = {"error": "", "remedy": "", "missing": (), "fatal": False}
+        self._tell(event, state="ready", mount_ms=event.ms, **values, **no_error)
 
     @on(events.ModuleFailed)
     def _failed(self, event: events.ModuleFailed) -> None:
-        info = self._get(event.module_id, event.kind, event.instance)
-        before = copy(info)
-        info.state = "failed"
-        info.error = event.error
-        info.remedy = event.remedy
-        info.origin = event.origin or info.origin
-        info.missing = event.missing
-        info.fatal = event.fatal
-        if info != before:
-            self._changed()
+        values = told(event, "error", "remedy", "missing", "fatal")
+        self._tell(
+            event, state="failed", **values, **({"origin": event.origin} if event.origin else {})
+        )
 
     @on(events.ModuleUnmounted)
     def _unmounted(self, event: events.ModuleUnmounted) -> None:
         if self.by_key.pop(module_key(event.module_id, event.instance), None) is not None:
             self._changed()
 
-    def _get(self, module_id: str, kind: ModuleKind, instance: str) -> ModuleStatus:
-        key = module_key(module_id, instance)
-        info = self.by_key.get(key)
-        if info is None:
-            info = self.by_key[key] = ModuleStatus(module_id, kind, instance=instance)
+    def _tell(self, event: events.ModuleMounted | events.ModuleFailed, **values: object) -> None:
+        """Give a module, known or not, other values."""
+        key = module_key(event.module_id, event.instance)
+        known = self.by_key.get(key)
+        info = known or ModuleStatus(event.module_id, event.kind, event.instance)
+        self.by_key[key] = info
+        if event.kind != "unknown":
+            values["kind"] = event.kind
+        if assign(info, **values) or known is None:
             self._changed()
-        elif kind != "unknown" and kind != info.kind:
-            info.kind = kind
-            self._changed()
-        return info
 
     def _changed(self) -> None:
         self._tools.clear()
         self._handlers.clear()
         self.touch()
-
-    # --- work ------------------------------------------------------------------------------
 
     @on(events.ToolStarted, live=True)
     def _call_started(self, event: events.ToolStarted) -> None:
@@ -187,12 +163,8 @@ class Modules(Section):
 
     def _provider_of_tool(self, tool: str) -> ModuleStatus | None:
         if not self._tools:
-            self._tools = {
-                name: info
-                for info in self.by_key.values()
-                if info.kind == "tool"
-                for name in info.provides
-            }
+            tools = [info for info in self.by_key.values() if info.kind == "tool"]
+            self._tools = {name: info for info in tools for name in info.provides}
         return self._tools.get(tool)
 
     @on(events.HookTraced)
@@ -210,22 +182,10 @@ class Modules(Section):
             self.touch()
 
     def _module_of_handler(self, name: str) -> ModuleStatus | None:
-        handlers = self._handlers
-        if name not in handlers:
-            handlers[name] = next(
-                (
-                    info
-                    for info in self.by_key.values()
-                    if info.kind == "hook"
-                    and (
-                        name == info.module_id
-                        or name in info.provides
-                        or (name.startswith(info.module_id) and name[len(info.module_id)] in ".:/_")
-                    )
-                ),
-                None,
-            )
-        return handlers[name]
+        if name not in self._handlers:
+            hooks = [info for info in self.by_key.values() if info.kind == "hook"]
+            self._handlers[name] = next((info for info in hooks if _is_of(name, info)), None)
+        return self._handlers[name]
 
     def _responded(self, event: events.HookTraced) -> None:
         # Providers report `llm:response`, orchestrators `provider:response` for the same call.
@@ -238,7 +198,7 @@ class Modules(Section):
         info.calls += event.count
         found = _DURATION.search(event.data)
         if found is not None:
-            info.last_ms = _number(found[1])
+            info.last_ms = float(found[1])
         self.touch()
 
     def _provider(self, name: str) -> ModuleStatus | None:
@@ -261,8 +221,7 @@ class Modules(Section):
             self.touch()
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0
+def _is_of(handler: str, module: ModuleStatus) -> bool:
+    """Say whether a handler's name is that of a module, or begins with it."""
+    beginnings = tuple(module.module_id + mark for mark in ".:/_")
+    return handler in (module.module_id, *module.provides) or handler.startswith(beginnings)

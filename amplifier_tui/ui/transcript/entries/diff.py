@@ -1,7 +1,7 @@
 """Unified diff text to rows with line numbers, and those to lines below a tool line."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -39,111 +39,76 @@ class Hunk(NamedTuple):
     """A run of rows; `section` is what the diff names it after (a function, say)."""
 
     section: str
-    rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FileDiff:
-    """What changes in one file."""
-
-    path: str
-    hunks: tuple[Hunk, ...]
-    added: int
-    removed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Diff:
-    """A parsed unified diff."""
-
-    files: tuple[FileDiff, ...] = ()
-
-    @property
-    def added(self) -> int:
-        """How many lines it adds."""
-        return sum(file.added for file in self.files)
-
-    @property
-    def removed(self) -> int:
-        """How many lines it removes."""
-        return sum(file.removed for file in self.files)
-
-    @property
-    def rows(self) -> int:
-        """How many rows its hunks have."""
-        return sum(len(hunk.rows) for file in self.files for hunk in file.hunks)
+    rows: list[Row]
 
 
 @dataclass(slots=True)
-class _Open:
+class FileDiff:
+    """What changes in one file."""
+
     path: str = ""
     hunks: list[Hunk] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
-    section: str = ""
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows of all hunks."""
+        return [row for hunk in self.hunks for row in hunk.rows]
+
+
+@dataclass(slots=True)
+class _Place:
+    """The next line's numbers before and after, and how many of each the hunk still has."""
+
     old: int = 1
     new: int = 1
     left_old: int = 0
     left_new: int = 0
 
-    def close_hunk(self) -> None:
-        if self.rows:
-            self.hunks.append(Hunk(self.section, tuple(_emphasized(self.rows))))
-            self.rows = []
 
-    def close(self) -> Iterator[FileDiff]:
-        self.close_hunk()
-        if self.hunks or self.path:
-            kinds = [row.kind for hunk in self.hunks for row in hunk.rows]
-            yield FileDiff(
-                self.path, tuple(self.hunks), kinds.count("added"), kinds.count("removed")
-            )
-
-
-def parse_diff(text: str) -> Diff:
+def parse_diff(text: str) -> list[FileDiff]:
     """Parse unified diff text, of one file or several; what is not a diff gives no files.
 
     Nothing is trusted: counts in hunk headers only tell where a hunk ends, and lines that do not
     fit are skipped.
     """
-    files: list[FileDiff] = []
-    current = _Open()
+    files = [FileDiff()]
+    place = _Place()
     lines = [clean(line.rstrip("\r")).replace("\n", " ") for line in text.split("\n")]
     index = 0
     while index < len(lines):
         line = lines[index]
         index += 1
-        inside = current.left_old > 0 or current.left_new > 0
-        if inside and _row(current, line):
+        current = files[-1]
+        if (place.left_old > 0 or place.left_new > 0) and _take_row(current, place, line):
             continue
         if line.startswith("--- ") and index < len(lines) and lines[index].startswith("+++ "):
-            files += current.close()
-            current = _Open(path=_path(line[4:], lines[index][4:]))
+            files.append(FileDiff(_path(line[4:], lines[index][4:])))
+            place = _Place()
             index += 1
         elif match := _HUNK.match(line):
-            current.close_hunk()
-            current.old, current.new = int(match[1]), int(match[3])
-            current.left_old = int(match[2]) if match[2] else 1
-            current.left_new = int(match[4]) if match[4] else 1
-            current.section = match[5].strip()
+            left_old, left_new = int(match[2] or 1), int(match[4] or 1)
+            place = _Place(int(match[1]), int(match[3]), left_old, left_new)
+            current.hunks.append(Hunk(match[5].strip(), []))
         elif line.startswith(_PREAMBLE):
-            current.left_old = current.left_new = 0
-    files += current.close()
-    return Diff(tuple(files))
+            place.left_old = place.left_new = 0
+    for file in files:
+        file.hunks = [Hunk(name, list(_emphasized(rows))) for name, rows in file.hunks if rows]
+    return [file for file in files if file.path or file.hunks]
 
 
-def _row(current: _Open, line: str) -> bool:
+def _take_row(file: FileDiff, place: _Place, line: str) -> bool:
     """Take a line of a hunk; False when it cannot be one."""
     mark, text = line[:1] or " ", line[1:]
     kind = _KINDS.get(mark)
     in_old, in_new = kind != "added", kind != "removed"
-    if kind is None or (in_old and not current.left_old) or (in_new and not current.left_new):
+    if kind is None or (in_old and not place.left_old) or (in_new and not place.left_new):
         return mark == "\\"
-    old, new = current.old if in_old else 0, current.new if in_new else 0
-    current.rows.append(Row(kind, old, new, text))
-    current.old += in_old
-    current.left_old -= in_old
-    current.new += in_new
-    current.left_new -= in_new
+    old, new = place.old if in_old else 0, place.new if in_new else 0
+    file.hunks[-1].rows.append(Row(kind, old, new, text))
+    place.old += in_old
+    place.left_old -= in_old
+    place.new += in_new
+    place.left_new -= in_new
     return True
 
 
@@ -196,57 +161,47 @@ def _difference(old: str, new: str) -> tuple[tuple[int, int], tuple[int, int]]:
     return (start, len(old) - end), (start, len(new) - end)
 
 
-_STYLES = {"context": "text", "added": "added", "removed": "removed"}
 _SIGNS = {"context": " ", "added": "+", "removed": "−"}
 _MOST_ROWS = 400
 
 
-def diff_lines(diff: Diff, width: int) -> list[StyledLine]:
-    """Return a diff as lines of at most `width` cells."""
-    return list(_diff_lines(diff, max(1, width)))
+def counts(rows: Iterable[Row]) -> list[Span]:
+    """Return what the rows of a diff add and remove, as `+4 −1`."""
+    kinds = [row.kind for row in rows]
+    spans: list[Span] = []
+    for kind in ("added", "removed"):
+        if number := kinds.count(kind):
+            gap = [Span(" ")] if spans else []
+            spans += [*gap, Span(f"{_SIGNS[kind]}{number}", kind)]
+    return spans
 
 
-def counts(diff: Diff) -> tuple[Span, ...]:
-    """Return what a diff adds and removes, as `+4 −1`."""
-    spans = []
-    if diff.added:
-        spans.append(Span(f"+{diff.added}", "added"))
-    if diff.added and diff.removed:
-        spans.append(Span(" "))
-    if diff.removed:
-        spans.append(Span(f"−{diff.removed}", "removed"))
-    return tuple(spans)
-
-
-def _diff_lines(diff: Diff, width: int) -> Iterator[StyledLine]:
-    numbers = (row.number for file in diff.files for hunk in file.hunks for row in hunk.rows)
-    digits = len(str(max(numbers, default=0)))
+def diff_lines(files: Sequence[FileDiff], width: int) -> Iterator[StyledLine]:
+    """Return the lines of a diff, of at most `width` cells."""
+    rows = [row for file in files for row in file.rows]
+    digits = len(str(max((row.number for row in rows), default=0)))
     shown = 0
-    for file in diff.files:
-        if len(diff.files) > 1:
-            counted_file = (Span(file.path or "file", "strong"), Span("  "))
-            yield StyledLine((*counted_file, *counts(Diff((file,)))))
+    for file in files:
+        if len(files) > 1:
+            head = (Span(file.path or "file", "strong"), Span("  "))
+            yield StyledLine((*head, *counts(file.rows)))
         for number, hunk in enumerate(file.hunks):
             if number:
                 section = f" {hunk.section}" if hunk.section else ""
                 yield StyledLine((Span(f"{'…':>{digits}}{section}", "muted"),))
             for row in hunk.rows:
                 if shown == _MOST_ROWS:
-                    yield StyledLine(
-                        (Span(f"… {counted(diff.rows - shown, 'more row')}", "muted"),)
-                    )
+                    more = counted(len(rows) - shown, "more row")
+                    yield StyledLine((Span(f"… {more}", "muted"),))
                     return
                 shown += 1
                 yield from _row_lines(row, digits, width)
 
 
 def _row_lines(row: Row, digits: int, width: int) -> Iterator[StyledLine]:
-    style = _STYLES[row.kind]
-    number_style = "muted" if row.kind == "context" else style
-    gutter = (
-        Span(f"{row.number:>{digits}} ", number_style),
-        Span(f"{_SIGNS[row.kind]} ", style),
-    )
+    style, number_style = ("text", "muted") if row.kind == "context" else (row.kind, row.kind)
+    number = Span(f"{row.number:>{digits}} ", number_style)
+    gutter = (number, Span(f"{_SIGNS[row.kind]} ", style))
     hanging = (Span(" " * (digits + 3), style),)
     folded = wrap(_emphasized_spans(row, style), max(1, width - digits - 3), words=False)
     for index, line in enumerate(folded):

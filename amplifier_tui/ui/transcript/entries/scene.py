@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from amplifier_tui.base.text import clean
+from amplifier_tui.ui.state import formats
 from amplifier_tui.ui.transcript.lines import (
     Span,
     StyledLine,
@@ -119,22 +120,19 @@ def margined(lines: Iterable[StyledLine], column: Column, indent: int = 0) -> li
 
 def edged(lines: Iterable[StyledLine], column: Column, style: str) -> list[StyledLine]:
     """Return lines with a thick edge at their left."""
-    prefix = tuple(
-        span for span in (spaces(column.edge), Span("█", style), Span(" ", style)) if span.text
-    )
+    margin = [spaces(column.edge)] if column.edge else []
+    prefix = (*margin, Span("█", style), Span(" ", style))
     return [indented(line, prefix) for line in lines]
 
 
 def text_lines(text: str, style: str, width: int) -> list[StyledLine]:
     """Return running text, cleaned and wrapped; its newlines stay."""
-    spans = [Span(clean(text).replace("\t", "    "), style)]
-    return wrap(spans, width)
+    return wrap([Span(clean(text).replace("\t", "    "), style)], width)
 
 
 def output_lines(text: str, style: str, width: int) -> list[StyledLine]:
     """Return preformatted, already cleaned text; long lines are folded."""
-    spans = [Span(text.expandtabs(8), style)]
-    return wrap(spans, width, words=False)
+    return wrap([Span(text.expandtabs(8), style)], width, words=False)
 
 
 def data_row(
@@ -181,11 +179,7 @@ def duration(milliseconds: float) -> str:
 def elapsed(seconds: float) -> str:
     """Return a running time in whole seconds: `3 s`, `1:04`, `1:02:03`."""
     whole = max(0, int(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{whole} s" if whole < 60 else formats.elapsed(whole)
 
 
 def size(count: int) -> str:

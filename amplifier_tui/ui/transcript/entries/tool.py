@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from amplifier_tui.base.text import clean, one_line, printed
 from amplifier_tui.ui.state.conversation.entries import ToolEntry, ToolState
-from amplifier_tui.ui.transcript.entries.diff import Diff, counts, diff_lines, parse_diff
+from amplifier_tui.ui.transcript.entries.diff import FileDiff, counts, diff_lines, parse_diff
 from amplifier_tui.ui.transcript.entries.scene import (
     Scene,
     counted,
@@ -69,10 +69,9 @@ def is_expandable(entry: ToolEntry) -> bool:
 
 def _remarks(entry: ToolEntry) -> Iterator[Span]:
     if entry.diff:
-        changed = counts(_parsed(entry.diff))
+        changed = counts(row for file in _parsed(entry.diff) for row in file.rows)
         if changed:
-            yield Span("  ")
-            yield from changed
+            yield from (Span("  "), *changed)
     if entry.error:
         yield Span(" · ", "muted")
         yield Span(one_line(entry.error), "error" if entry.state == "failed" else "muted")
@@ -100,8 +99,8 @@ def _body(entry: ToolEntry, width: int) -> list[StyledLine]:
     diff = _parsed(entry.diff)
     if entry.error and entry.state != "ok":
         lines += text_lines(entry.error, "error" if entry.state == "failed" else "muted", width)
-    if diff.files:
-        return lines + diff_lines(diff, width)
+    if diff:
+        return [*lines, *diff_lines(diff, width)]
     if entry.diff:
         return lines + _limited(clean(entry.diff.strip("\n")), "secondary", width)
     if entry.output and entry.output.strip() != entry.error.strip():
@@ -115,9 +114,7 @@ def _body(entry: ToolEntry, width: int) -> list[StyledLine]:
 
 def _cut_words(entry: ToolEntry) -> str:
     shown = len(entry.output)
-    if entry.output_size <= shown or entry.output_size <= len(
-        entry.output.encode("utf-8", "replace")
-    ):
+    if entry.output_size <= max(shown, len(entry.output.encode("utf-8", "replace"))):
         return ""
     kept = "the last" if entry.state == "running" else "the first"
     return f"… {kept} {size(shown)} of {size(entry.output_size)}"
@@ -152,5 +149,5 @@ def _long_command(entry: ToolEntry) -> str:
 
 
 @lru_cache(maxsize=128)
-def _parsed(text: str) -> Diff:
+def _parsed(text: str) -> list[FileDiff]:
     return parse_diff(text)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.state.formats import plural
 from amplifier_tui.ui.transcript.lines import Span
 
 Arguments = Mapping[str, Any]
@@ -123,8 +124,7 @@ def _patch(arguments: Arguments) -> ToolWords | None:
 def _plan(arguments: Arguments) -> ToolWords | None:
     todos = arguments.get("todos") or arguments.get("items")
     if isinstance(todos, list):
-        noun = "item" if len(todos) == 1 else "items"
-        return ToolWords("plan", (Span(f"{len(todos)} {noun}"),))
+        return ToolWords("plan", (Span(plural(len(todos), "item")),))
     action = _first(arguments, "action", "operation")
     return ToolWords("plan", (Span(action),)) if action else None
 
@@ -140,29 +140,19 @@ def _delegate(arguments: Arguments) -> ToolWords | None:
     return ToolWords("task", tuple(parts))
 
 
-_RUN = _says("bash", "command", "cmd", "script", "code")
 _KNOWN: dict[str, Callable[[Arguments], ToolWords | None]] = {
-    "read_file": _read,
-    "read": _read,
-    "write_file": _on_path("write"),
-    "write": _on_path("write"),
-    "edit_file": _on_path("edit"),
-    "edit": _on_path("edit"),
+    **dict.fromkeys(("read_file", "read"), _read),
+    **dict.fromkeys(("write_file", "write"), _on_path("write")),
+    **dict.fromkeys(("edit_file", "edit"), _on_path("edit")),
     "apply_patch": _patch,
-    "list_directory": _on_path("list"),
-    "list_dir": _on_path("list"),
-    "ls": _on_path("list"),
-    "bash": _RUN,
-    "shell": _RUN,
-    "grep": _search("search"),
-    "search": _search("search"),
-    "glob": _search("find"),
-    "find": _search("find"),
+    **dict.fromkeys(("list_directory", "list_dir", "ls"), _on_path("list")),
+    **dict.fromkeys(("bash", "shell"), _says("bash", "command", "cmd", "script", "code")),
+    **dict.fromkeys(("grep", "search"), _search("search")),
+    **dict.fromkeys(("glob", "find"), _search("find")),
     "web_fetch": _says("fetch", "url"),
     "web_search": _says("browse", "query"),
     "todo": _plan,
-    "task": _delegate,
-    "delegate": _delegate,
+    **dict.fromkeys(("task", "delegate"), _delegate),
 }
 
 
@@ -170,11 +160,8 @@ def _generic(tool: str, arguments: Arguments) -> ToolWords:
     parts: list[Span] = []
     for name, value in list(arguments.items())[:12]:
         shown = value if isinstance(value, str) else _plain(value)
-        text = f"{one_line(str(name), _VALUE_LIMIT)}="
-        parts += [
-            Span(f" {text}" if parts else text, "muted"),
-            Span(one_line(shown, _VALUE_LIMIT)),
-        ]
+        text = f"{' ' if parts else ''}{one_line(str(name), _VALUE_LIMIT)}="
+        parts += [Span(text, "muted"), Span(one_line(shown, _VALUE_LIMIT))]
     return ToolWords(one_line(tool, _VALUE_LIMIT) or "tool", tuple(parts))
 
 

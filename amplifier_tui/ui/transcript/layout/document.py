@@ -111,8 +111,6 @@ class Document:
         self._measured = 0
         self._around = self._before = self._after = 0
 
-    # --- looking ---------------------------------------------------------------------------
-
     @property
     def total(self) -> int:
         """How many rows there are: all heights, and a blank row at the end."""
@@ -166,8 +164,6 @@ class Document:
         piece, number = found
         lines = self.lines(piece)
         return (piece, number, lines[number]) if number < len(lines) else None
-
-    # --- measuring -------------------------------------------------------------------------
 
     def is_measured(self, piece: Piece) -> bool:
         """Say whether a piece's height is its real one."""
@@ -241,8 +237,6 @@ class Document:
         for piece in self._rendered:
             piece.strips.clear()
 
-    # --- changing --------------------------------------------------------------------------
-
     def add(self, entry: ConversationEntry) -> DrawnEntry:
         """Append an entry; one whose key is there already is replaced in its place."""
         if entry.key in self.items:
@@ -312,8 +306,6 @@ class Document:
         index = self.index(item.pieces[-1]) + 1
         item.pieces.append(piece)
         self._insert(index, [piece])
-
-    # --- helpers ---------------------------------------------------------------------------
 
     def _new(self, entry: ConversationEntry) -> DrawnEntry:
         item = DrawnEntry(entry)

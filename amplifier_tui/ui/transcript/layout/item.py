@@ -16,13 +16,10 @@ from amplifier_tui.ui.transcript.markdown.blocks import ROOT, Context, Reference
 
 @dataclass(slots=True, eq=False)
 class Piece:
-    """A run of rows that is rendered at once.
+    """A run of rows that is rendered at once; a long text is many, so that none costs much.
 
-    Most entries are one piece; a long text is many, so that none costs much to render.
-
-    `source` is clean Markdown, for prose; `index` is kept up to date by the document, which is to
-    be asked for it; `epoch` is that of the document when the height was measured, -1 for an
-    estimate.
+    `source` is clean Markdown, for prose. Ask the document for the `index`. `epoch` is that of the
+    document when the height was measured, -1 for an estimate.
     """
 
     item: "DrawnEntry"
