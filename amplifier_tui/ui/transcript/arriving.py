@@ -14,7 +14,6 @@ from amplifier_tui.ui.transcript.entries.prose import PEEK
 from amplifier_tui.ui.transcript.entries.renderer import is_expandable
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
-from amplifier_tui.ui.transcript.timing import Pulse
 
 FLUSH_LIMIT = 2500
 """How many characters one flush draws at most; a burst is drawn over several frames."""
@@ -96,9 +95,8 @@ class Arrivals:
     stream leaves the screen two thirds of every second.
     """
 
-    def __init__(self, document: Document, pulse: Pulse, clock: Callable[[], float]) -> None:
+    def __init__(self, document: Document, clock: Callable[[], float]) -> None:
         self._document = document
-        self._pulse = pulse
         self._clock = clock
         self._texts: dict[DrawnEntry, LiveText] = {}
         self._rest_until = 0.0
@@ -155,13 +153,13 @@ class Arrivals:
         if entry is None:
             self._document.clear()
             self._texts.clear()
-            self._pulse.clear()
+            self._document.renderer.running.clear()
             return True
         item = self._document.items.get(entry.key)
         if change.op == "remove":
             if item is not None:
                 self._texts.pop(item, None)
-                self._pulse.leave(item)
+                self._document.renderer.running.pop(item, None)
                 self._document.remove(item)
             return item is not None
         if item is None:
@@ -177,7 +175,7 @@ class Arrivals:
         item.entry = entry
         if not item.streaming and item.since and not item.took:
             item.took = self._clock() - item.since
-        self._pulse.watch(item)
+        self._document.renderer.watch(item)
         self._draw(item)
         return True
 
@@ -187,7 +185,7 @@ class Arrivals:
             item.since = self._clock()
             if item.prose is not None:
                 self._draw(item)
-        self._pulse.watch(item)
+        self._document.renderer.watch(item)
 
     def _draw(self, item: DrawnEntry) -> None:
         """Draw an item as its text arrives, or whole."""

@@ -1,6 +1,6 @@
 """Lines of styled text, and how text is broken into them.
 
-A line knows nothing of the theme. Its style names are those of `colours.py`, with `+b`, `+i`,
+A line knows nothing of the theme. Its style names are those of `document_view.py`, with `+b`, `+i`,
 `+s` or `+u` appended for bold, italic, strike and underline. Text of one-cell characters (most of
 it) is broken with `str.rfind`, which costs by the line and not by the word; anything else is
 measured character by character, and may break beside every wide character except where Chinese
@@ -48,6 +48,17 @@ BLANK = StyledLine()
 def width_of(spans: Iterable[Span]) -> int:
     """Return how many cells the spans take."""
     return sum([cell_len(span.text) for span in spans])
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """Return the spans with neighbours of one style and link as one."""
+    result: list[Span] = []
+    for span in spans:
+        if result and result[-1][1:] == span[1:]:
+            result[-1] = result[-1]._replace(text=result[-1].text + span.text)
+        else:
+            result.append(span)
+    return result
 
 
 def indented(line: StyledLine, prefix: Sequence[Span], *, copied: bool = False) -> StyledLine:

@@ -6,6 +6,8 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.timer import Timer
+from textual.widget import Widget
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app.pace import stream_period
@@ -23,7 +25,6 @@ from amplifier_tui.ui.transcript.entries.renderer import is_expandable, name_of,
 from amplifier_tui.ui.transcript.entries.scene import Keys
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 from amplifier_tui.ui.transcript.layout.pager import EntryCursor
-from amplifier_tui.ui.transcript.timing import PULSE_PERIOD, Pulse, Ticker
 from amplifier_tui.ui.widgets.messages import (
     ActionWanted,
     CopyRequested,
@@ -33,10 +34,36 @@ from amplifier_tui.ui.widgets.messages import (
     RetryRequested,
 )
 
+_PULSE_PERIOD = 1 / 4
 _MEASURE_PERIOD = 1 / 20
 _MEASURE_SLICE = 0.004
 _WITHOUT = "After a failure of a context source: without it"
 _FORK = "On a prompt: what came before it, in a new session, and it in the draft"
+
+
+class Ticker:
+    """Calls a job every `period` seconds until the job says (False) that it is done."""
+
+    def __init__(self, widget: Widget, period: float, job: Callable[[], bool]) -> None:
+        self._widget = widget
+        self._period = period
+        self._job = job
+        self._timer: Timer | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether the timer exists."""
+        return self._timer is not None
+
+    def start(self) -> None:
+        """Begin to tick, unless it does already."""
+        if self._timer is None:
+            self._timer = self._widget.set_interval(self._period, self._tick)
+
+    def _tick(self) -> None:
+        if self._timer is not None and not self._job():
+            self._timer.stop()
+            self._timer = None
 
 
 class TranscriptView(DocumentView, can_focus=True):
@@ -63,13 +90,12 @@ class TranscriptView(DocumentView, can_focus=True):
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__()
         self._clock = clock
-        self._pulse = Pulse(self._document.renderer)
-        self._arrivals = Arrivals(self._document, self._pulse, clock)
+        self._arrivals = Arrivals(self._document, clock)
         self._cursor = EntryCursor(self._document, self._pager)
         self._drawn_at = 0.0
         self._period = stream_period()
         self._flush_ticker = Ticker(self, self._period, self._flush)
-        self._pulse_ticker = Ticker(self, PULSE_PERIOD, self._beat)
+        self._pulse_ticker = Ticker(self, _PULSE_PERIOD, self._beat)
         self._measure_ticker = Ticker(self, _MEASURE_PERIOD, self._measure)
 
     def apply(self, changes: Iterable[EntryChange]) -> None:
@@ -142,8 +168,7 @@ class TranscriptView(DocumentView, can_focus=True):
             early = time.perf_counter() - self._drawn_at < self._period / 2
             if early or self._flush():
                 self._flush_ticker.start()
-        if self._pulse.active:
-            self._pulse.still = self.app.animation_level == "none"
+        if self._document.renderer.running:
             self._pulse_ticker.start()
         if self._width:
             self._measure_ticker.start()
@@ -172,9 +197,11 @@ class TranscriptView(DocumentView, can_focus=True):
 
     def _beat(self) -> bool:
         """Repaint the lines whose time runs."""
-        for item in self._pulse.beat(self._clock()):
+        renderer = self._document.renderer
+        renderer.spin(still=self.app.animation_level == "none")
+        for item in renderer.running:
             self._refresh_head(item)
-        return self._pulse.active
+        return bool(renderer.running)
 
     def _measure(self) -> bool:
         """Measure rows nobody has looked at, so that the scrollbar tells the truth."""

@@ -5,7 +5,6 @@ from amplifier_tui.ui.transcript.arriving import Arrivals
 from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.lines import StyledLine
-from amplifier_tui.ui.transcript.timing import Pulse
 
 
 def document(width: int = 80) -> Document:
@@ -40,7 +39,7 @@ def whole(text: str, width: int = 80) -> list[str]:
 
 def streamed(chunks: list[str], width: int = 80) -> Document:
     made = document(width)
-    arrivals = Arrivals(made, Pulse(made.renderer), lambda: 0.0)
+    arrivals = Arrivals(made, lambda: 0.0)
     entry = TextEntry(key="t", text="", streaming=True)
     arrivals.apply([EntryChange(op="add", entry=entry)])
     for chunk in chunks:

@@ -239,7 +239,7 @@ async def test_one_cell_spins_and_seconds_tick_only_while_something_runs() -> No
         for n in range(2)
     ]
     async with stage(running) as (app, pilot):
-        app.view._pulse.still = False
+        app.animation_level = "full"
         app.now = 1005.0
         app.view._beat()
         assert [row[4] for row in app.rows[1:3]] == ["◐", "◓"]

@@ -35,8 +35,7 @@ class BlockEntries(Handlers):
         self._turn_blocks: list[_Block] = []
 
     @on(BlockStarted)
-    def started(self, event: BlockStarted) -> None:
-        """A block begins to stream."""
+    def _started(self, event: BlockStarted) -> None:
         if (event.agent, event.block_id) in self._blocks:
             return
         block = self._block(event, event.kind)
@@ -46,8 +45,7 @@ class BlockEntries(Handlers):
             self._show(block, "")
 
     @on(BlockDelta)
-    def streamed(self, event: BlockDelta) -> None:
-        """A block has more text."""
+    def _streamed(self, event: BlockDelta) -> None:
         block = self._block(event, "text")
         if block.ended or not event.text:
             return
@@ -60,8 +58,7 @@ class BlockEntries(Handlers):
             self._show(block, event.text)
 
     @on(BlockEnded)
-    def ended(self, event: BlockEnded) -> None:
-        """A block is complete, void or interrupted."""
+    def _ended(self, event: BlockEnded) -> None:
         block = self._block(event, event.kind)
         block.ended = True
         entry = block.entry

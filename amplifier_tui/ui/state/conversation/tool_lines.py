@@ -75,8 +75,7 @@ class ToolLines(Handlers):
             self._entries.remove(entry)
 
     @on(events.ToolStarted)
-    def started(self, event: events.ToolStarted) -> None:
-        """The orchestrator accepted a call."""
+    def _started(self, event: events.ToolStarted) -> None:
         key = (event.agent, event.call_id)
         call = self._calls.get(key)
         if call is not None and call.ended and call.began not in (0.0, event.at):
@@ -92,8 +91,7 @@ class ToolLines(Handlers):
         )
 
     @on(events.ToolProgress)
-    def progressed(self, event: events.ToolProgress) -> None:
-        """A running call has more output."""
+    def _progressed(self, event: events.ToolProgress) -> None:
         call = self._calls.get((event.agent, event.call_id))
         if call is None or call.ended or not event.text:
             return
@@ -103,8 +101,7 @@ class ToolLines(Handlers):
         self._entries.update(entry)
 
     @on(events.ToolEnded)
-    def ended(self, event: events.ToolEnded) -> None:
-        """A call is over."""
+    def _ended(self, event: events.ToolEnded) -> None:
         key = (event.agent, event.call_id)
         call = self._calls.get(key) or self._open(key, event.tool, {}, started=0.0)
         self._close(key, call)
@@ -118,8 +115,8 @@ class ToolLines(Handlers):
         )
 
     @on(events.ApprovalRequested, live=True)
-    def asked(self, event: events.ApprovalRequested) -> None:
-        """A call waits for the user. It may ask before the orchestrator reports its start."""
+    def _asked(self, event: events.ApprovalRequested) -> None:
+        # A call may ask before the orchestrator reports its start.
         if not event.call_id or event.request_id in self._requests:
             return
         key = (event.agent, event.call_id)
@@ -135,8 +132,8 @@ class ToolLines(Handlers):
         self._tell(call.entry, state="waiting")
 
     @on(events.ApprovalResolved)
-    def answered(self, event: events.ApprovalResolved) -> None:
-        """A request was answered; a grant lets the call run unless another request holds it."""
+    def _answered(self, event: events.ApprovalResolved) -> None:
+        # A grant lets the call run unless another request holds it.
         key = self._requests.pop(event.request_id, None)
         call = self._calls.get(key) if key is not None else None
         if call is None:

@@ -14,11 +14,10 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
-from amplifier_tui.ui.transcript.entries import tool
 from amplifier_tui.ui.transcript.entries.cards import error_lines, welcome_lines
 from amplifier_tui.ui.transcript.entries.prose import is_long, note_lines, thinking_line, user_lines
 from amplifier_tui.ui.transcript.entries.scene import KEYS, Column, Scene, margined
-from amplifier_tui.ui.transcript.entries.tool import tool_line, tool_lines
+from amplifier_tui.ui.transcript.entries.tool import has_more, tool_line, tool_lines
 from amplifier_tui.ui.transcript.entries.tool_words import describe
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
 from amplifier_tui.ui.transcript.lines import BLANK, Span, StyledLine
@@ -39,22 +38,34 @@ _NAMES: dict[type[ConversationEntry], str] = {
     ErrorEntry: "error",
 }
 _NESTING = 2
+_FRAMES = "◐◓◑◒"
 _MOST_ESTIMATED = 200
 
 
 class Renderer:
     """Turns pieces into lines for one column, one moment (`now`, in seconds) and one cursor.
 
-    `spinning` is the entry whose line has the `spinner`.
+    `running` are the items whose line changes with time; the newest one has the spinner.
     """
 
     def __init__(self, column: Column) -> None:
         self.column = column
         self.now = 0.0
-        self.spinner = ""
-        self.spinning: DrawnEntry | None = None
+        self.running: dict[DrawnEntry, None] = {}
+        self._frame = 0
         self.selected: DrawnEntry | None = None
         self.keys = KEYS
+
+    def watch(self, item: DrawnEntry) -> None:
+        """Take note of whether time runs for an item that came or changed."""
+        if item.ticking:
+            self.running[item] = None
+        else:
+            self.running.pop(item, None)
+
+    def spin(self, *, still: bool) -> None:
+        """Move the spinner on, or let it stand `still`."""
+        self._frame = 0 if still else (self._frame + 1) % len(_FRAMES)
 
     def lines(self, piece: Piece) -> list[StyledLine]:
         """Return the rows of a piece, gap and lane included."""
@@ -105,11 +116,10 @@ class Renderer:
         return len(text) // self.column.measure + text.count("\n") + 1 if text else 0
 
     def _scene(self, item: DrawnEntry) -> Scene:
-        column = self.column.inset(_NESTING) if item.nested else self.column
         return Scene(
-            column,
+            self.column.inset(_NESTING) if item.nested else self.column,
             self.now,
-            self.spinner if item is self.spinning else "",
+            _FRAMES[self._frame] if item is next(reversed(self.running), None) else "",
             item.expanded,
             item is self.selected,
             item.since,
@@ -150,7 +160,7 @@ def is_expandable(item: DrawnEntry) -> bool:
     """Say whether an item has details to show."""
     match item.entry:
         case ToolEntry() as entry:
-            return tool.is_expandable(entry)
+            return has_more(entry)
         case ThinkingEntry() as entry:
             return bool(entry.text.strip())
         case UserEntry() as entry:

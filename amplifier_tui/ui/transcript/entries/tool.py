@@ -48,20 +48,20 @@ def tool_line(entry: ToolEntry, scene: Scene) -> StyledLine:
         glyph = glyph._replace(text=scene.spinner)
     left = [glyph, Span(" "), Span(verb), *words.parts, *_remarks(entry)]
     path = 3 if words.is_path else None
-    return data_row(left, _data(entry, scene), scene, expandable=is_expandable(entry), path=path)
+    return data_row(left, _data(entry, scene), scene, expandable=has_more(entry), path=path)
 
 
 def tool_lines(entry: ToolEntry, scene: Scene) -> list[StyledLine]:
     """Return the line of a tool call and, when expanded, what belongs to it."""
     lines = [tool_line(entry, scene)]
-    if scene.expanded and is_expandable(entry):
+    if scene.expanded and has_more(entry):
         column = scene.column
         width = max(1, column.measure - column.body)
         lines += margined(_body(entry, width), column, column.body)
     return lines
 
 
-def is_expandable(entry: ToolEntry) -> bool:
+def has_more(entry: ToolEntry) -> bool:
     """Say whether the call has more to show than its line."""
     has_result = bool(entry.diff or entry.output or entry.error)
     return has_result or bool(_long_command(entry)) or not is_known(entry.tool)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from amplifier_tui.base.text import clean
+from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     NoteEntry,
@@ -85,7 +86,6 @@ class Heights:
         self._valid = len(self._heights)
 
 
-MAIN_LANE = "main"
 _KEEP = 200
 NEAR = 60
 """How many pieces before and after the visible ones are worth keeping."""
@@ -118,7 +118,9 @@ class Document:
 
     def index(self, piece: Piece) -> int:
         """Return the place of a piece among all, or -1 when it was taken out."""
-        self._number()
+        for number in range(self._numbered, len(self.pieces)):
+            self.pieces[number].index = number
+        self._numbered = len(self.pieces)
         return piece.index
 
     def top(self, item: DrawnEntry) -> int:
@@ -131,9 +133,8 @@ class Document:
 
     def item_at(self, row: int) -> DrawnEntry | None:
         """Return the item that covers a row."""
-        if not self.pieces or not 0 <= row < self.heights.total:
-            return None
-        return self.pieces[self.heights.find(row)].item
+        found = self.place_at(row)
+        return found[0].item if found is not None else None
 
     def neighbour(self, item: DrawnEntry, step: int) -> DrawnEntry | None:
         """Return the item before (-1) or after (1) another."""
@@ -269,14 +270,8 @@ class Document:
 
     def clear(self) -> None:
         """Take everything out."""
-        for piece in self.pieces:
-            piece.index = -1
-        self.version += 1
-        self.pieces.clear()
         self.items.clear()
-        self._rendered.clear()
-        self._numbered = self._measured = 0
-        self.heights = Heights()
+        self._take_out(0, len(self.pieces))
 
     def refresh(self, item: DrawnEntry) -> None:
         """Render an item anew, from its entry."""
@@ -374,15 +369,10 @@ class Document:
         self._numbered = min(self._numbered, index)
         self._unmeasure(index)
 
-    def _number(self) -> None:
-        for index in range(self._numbered, len(self.pieces)):
-            self.pieces[index].index = index
-        self._numbered = len(self.pieces)
-
 
 def _belong_together(above: ConversationEntry, below: ConversationEntry) -> bool:
     """Say whether no blank row separates two entries."""
-    activity = (ToolEntry, ThinkingEntry)
-    if isinstance(above, activity) and isinstance(below, activity):
-        return True
-    return isinstance(above, NoteEntry) and isinstance(below, NoteEntry)
+    kinds: tuple[type[ConversationEntry], ...] = (ToolEntry, ThinkingEntry)
+    if isinstance(above, NoteEntry):
+        kinds = (NoteEntry,)
+    return isinstance(above, kinds) and isinstance(below, kinds)

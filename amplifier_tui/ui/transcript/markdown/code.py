@@ -1,12 +1,12 @@
 """Code: highlighting that never guesses a language, and lines on the fence's surface."""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
-from typing import Protocol, cast
+from typing import Any
 
-from amplifier_tui.ui.transcript.lines import Span, StyledLine, spaces, width_of, wrap
+from amplifier_tui.ui.transcript.lines import Span, StyledLine, merged, spaces, width_of, wrap
 
 _log = logging.getLogger(__name__)
 
@@ -40,10 +40,6 @@ _STYLES: dict[tuple[str, ...], str] = {
 _SPANNING = (("Literal", "String"), ("Comment", "Multiline"))
 
 
-class _Lexer(Protocol):
-    def get_tokens(self, text: str) -> Iterable[tuple[tuple[str, ...], str]]: ...
-
-
 def code_lines(code: str, language: str, measure: int) -> list[StyledLine]:
     """Return clean code as lines of `measure` cells on the fence's surface, folded."""
     inner = max(1, measure - 2 * _MARGIN)
@@ -66,14 +62,9 @@ def highlighted(code: str, language: str) -> list[list[Span]]:
         for number, part in enumerate(text.split("\n")):
             if number:
                 lines.append([])
-            if not part:
-                continue
-            last = lines[-1]
-            if last and last[-1].style == style:
-                last[-1] = Span(last[-1].text + part, style)
-            else:
-                last.append(Span(part, style))
-    return lines
+            if part:
+                lines[-1].append(Span(part, style))
+    return [merged(line) for line in lines]
 
 
 def last_boundary(code: str, language: str) -> int:
@@ -112,16 +103,15 @@ def _tokens(code: str, language: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 @lru_cache(maxsize=64)
-def _lexer(language: str) -> _Lexer | None:
+def _lexer(language: str) -> Any:
+    """Return the Pygments lexer of a language, or None."""
     if not language:
         return None
     lexers = import_module("pygments.lexers")
-    not_found = import_module("pygments.util").ClassNotFound
     try:
-        lexer = lexers.get_lexer_by_name(language, stripnl=False, ensurenl=False)
-    except not_found:
+        return lexers.get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except import_module("pygments.util").ClassNotFound:
         return None
-    return cast(_Lexer, lexer)
 
 
 @lru_cache(maxsize=512)

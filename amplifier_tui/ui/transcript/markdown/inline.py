@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from amplifier_tui.base.text import clean
-from amplifier_tui.ui.transcript.lines import Span
+from amplifier_tui.ui.transcript.lines import Span, merged
 from amplifier_tui.ui.transcript.markdown.blocks import References, parser
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def inline_spans(content: str, references: References, base: str) -> list[Span]:
             for span in _leaf(token, base, flags, link):
                 spans.append(span)
                 column += len(span.text)
-    return _merged(spans)
+    return merged(spans)
 
 
 def _leaf(token: "Token", base: str, flags: list[str], link: str) -> Iterator[Span]:
@@ -124,13 +124,3 @@ def _addresses(text: str, style: str, suffix: str) -> Iterator[Span]:
         position = match.start() + len(address)
     if position < len(text):
         yield Span(text[position:], style)
-
-
-def _merged(spans: list[Span]) -> list[Span]:
-    merged: list[Span] = []
-    for span in spans:
-        if merged and merged[-1][1:] == span[1:]:
-            merged[-1] = merged[-1]._replace(text=merged[-1].text + span.text)
-        else:
-            merged.append(span)
-    return merged
