@@ -27,19 +27,14 @@ class Phase:
 @dataclass(slots=True)
 class _RunningTool:
     tool: str
-    agent: str
     since: float
     waiting: int = 0
 
 
 class Activity(FieldSection):
-    """Turn, running tools, streaming blocks and the stop in progress.
+    """Running tools, streaming blocks, and whether a `turn` is `running`, `started` at a Unix time.
 
-    Attributes:
-        running: A turn is running.
-        turn: Its number.
-        started: Unix time of its start.
-        stop: The stop that was acknowledged, in the words of the screen.
+    `stop` is the stop that was acknowledged, in the words of the screen.
     """
 
     def reset(self) -> None:
@@ -69,9 +64,10 @@ class Activity(FieldSection):
             return Phase(self.stop.removesuffix("…"), self.started)
         if self._opening is not None:
             return Phase("opening", self._opening)
-        tools = [t for t in self._tools.values() if not t.waiting]
+        tools = {key: tool for key, tool in self._tools.items() if not tool.waiting}
         # A sub-agent's tools run inside a tool of the main lane, which says enough.
-        front = [t for t in tools if t.agent == MAIN_LANE] or tools
+        front = [tool for (lane, _), tool in tools.items() if lane == MAIN_LANE]
+        front = front or list(tools.values())
         if len(front) > 1:
             return Phase(f"{len(front)} tools", min(t.since for t in front))
         if front:
@@ -122,7 +118,7 @@ class Activity(FieldSection):
 
     @on(events.LaneClosed, live=True)
     def _lane_closed(self, event: events.LaneClosed) -> None:
-        self._tools = {k: t for k, t in self._tools.items() if t.agent != event.lane}
+        self._tools = {k: t for k, t in self._tools.items() if k[0] != event.lane}
         self._streams = {k: s for k, s in self._streams.items() if k[0] != event.lane}
 
     @on(events.ModuleLoading, live=True)
@@ -142,9 +138,8 @@ class Activity(FieldSection):
     @on(events.ToolStarted, live=True)
     def _tool_started(self, event: events.ToolStarted) -> None:
         key = (event.agent, event.call_id)
-        known = self._tools.get(key)
-        waiting = known.waiting if known is not None else 0
-        self._tools[key] = _RunningTool(event.tool, event.agent, event.at, waiting)
+        waiting = self._tools[key].waiting if key in self._tools else 0
+        self._tools[key] = _RunningTool(event.tool, event.at, waiting)
 
     @on(events.ToolEnded, live=True)
     def _tool_ended(self, event: events.ToolEnded) -> None:
@@ -154,8 +149,7 @@ class Activity(FieldSection):
     def _asked(self, event: events.ApprovalRequested) -> None:
         if event.call_id and event.request_id not in self._requests:
             key = self._requests[event.request_id] = (event.agent, event.call_id)
-            tool = _RunningTool(event.tool, event.agent, event.at)
-            self._tools.setdefault(key, tool).waiting += 1
+            self._tools.setdefault(key, _RunningTool(event.tool, event.at)).waiting += 1
 
     @on(events.ApprovalResolved, live=True)
     def _answered(self, event: events.ApprovalResolved) -> None:

@@ -11,12 +11,8 @@ from amplifier_tui.ui.state.section import FieldSection, Section, assign, on, to
 class Facts(FieldSection):
     """What the status bar and the terminal title say about the session.
 
-    Attributes:
-        opened: The session is ready for a prompt.
-        closed: The session has ended.
-        earlier: Stored rows that were not replayed.
-        mode: The permission mode; the app sets it.
-        resume_command: Opens the session again; known once it is closed.
+    It is ready for a prompt once it is `opened`. `earlier` counts the stored rows that were not
+    replayed. The app sets the permission `mode`. `resume_command` is known when it is closed.
     """
 
     def reset(self) -> None:

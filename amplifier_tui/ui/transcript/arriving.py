@@ -10,7 +10,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     EntryChange,
     ThinkingEntry,
 )
-from amplifier_tui.ui.transcript.entries.prose import PEEK
+from amplifier_tui.ui.transcript.entries.cards import PEEK
 from amplifier_tui.ui.transcript.entries.renderer import is_expandable
 from amplifier_tui.ui.transcript.layout.document import Document
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
@@ -170,8 +170,9 @@ class Arrivals:
             if live is not None:
                 live.take(item.prose or "")
                 return False
-            if _is_out_of_sight(item, change.text):
-                return False
+            folded = entry if isinstance(entry, ThinkingEntry) and not item.expanded else None
+            if folded is not None and len(folded.text) - len(change.text) > PEEK:
+                return False  # Its one line does not show what was appended.
         item.entry = entry
         if not item.streaming and item.since and not item.took:
             item.took = self._clock() - item.since
@@ -196,13 +197,3 @@ class Arrivals:
             live.take(item.prose or "")
         else:
             self._document.refresh(item)
-
-
-def _is_out_of_sight(item: DrawnEntry, text: str) -> bool:
-    """Say whether what was appended to a collapsed block lies behind its one line."""
-    entry = item.entry
-    return (
-        isinstance(entry, ThinkingEntry)
-        and not item.expanded
-        and (len(entry.text) - len(text) > PEEK)
-    )

@@ -265,9 +265,5 @@ class DocumentView(LineView[StyledLine]):
         """Keep the selection on its text when heights above it turn out different."""
         selection = self.text_selection if self.is_attached else None
         if selection is not None:
-            moved = Selection(_lower(selection.start, rows), _lower(selection.end, rows))
-            self.screen.selections = {**self.screen.selections, self: moved}
-
-
-def _lower(offset: Offset | None, rows: int) -> Offset | None:
-    return Offset(offset.x, offset.y + rows) if offset is not None else None
+            ends = (None if end is None else end + Offset(0, rows) for end in selection)
+            self.screen.selections = {**self.screen.selections, self: Selection(*ends)}

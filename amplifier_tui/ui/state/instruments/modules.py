@@ -20,6 +20,7 @@ KIND_ORDER: tuple[ModuleKind, ...] = (
     "unknown",
 )
 
+_ERROR = ("error", "remedy", "missing", "fatal")
 _RESPONSES = ("llm:response", "provider:response")
 _DURATION = re.compile(r'"duration_ms":\s*(\d+(?:\.\d+)?)(?![.\d])')
 
@@ -111,15 +112,13 @@ class Modules(Section):
     @on(events.ModuleMounted)
     def _mounted(self, event: events.ModuleMounted) -> None:
         values = told(event, "provides", "origin", "source", "version", "detail", "events")
-        no_error = {"error": "", "remedy": "", "missing": (), "fatal": False}
-        self._tell(event, state="ready", mount_ms=event.ms, **values, **no_error)
+        values |= {"error": "", "remedy": "", "missing": (), "fatal": False}
+        self._tell(event, state="ready", mount_ms=event.ms, **values)
 
     @on(events.ModuleFailed)
     def _failed(self, event: events.ModuleFailed) -> None:
-        values = told(event, "error", "remedy", "missing", "fatal")
-        self._tell(
-            event, state="failed", **values, **({"origin": event.origin} if event.origin else {})
-        )
+        names = (*_ERROR, "origin") if event.origin else _ERROR
+        self._tell(event, state="failed", **told(event, *names))
 
     @on(events.ModuleUnmounted)
     def _unmounted(self, event: events.ModuleUnmounted) -> None:

@@ -14,8 +14,14 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
-from amplifier_tui.ui.transcript.entries.cards import error_lines, welcome_lines
-from amplifier_tui.ui.transcript.entries.prose import is_long, note_lines, thinking_line, user_lines
+from amplifier_tui.ui.transcript.entries.cards import (
+    error_lines,
+    is_long,
+    note_lines,
+    thinking_line,
+    user_lines,
+    welcome_lines,
+)
 from amplifier_tui.ui.transcript.entries.scene import KEYS, Column, Scene, margined
 from amplifier_tui.ui.transcript.entries.tool import has_more, tool_line, tool_lines
 from amplifier_tui.ui.transcript.entries.tool_words import describe

@@ -52,18 +52,14 @@ class Pager:
 
     def settle(self) -> int:
         """Measure what is visible with the anchor where it was; return the row at the top."""
-        anchor = self._top
-        if anchor is None or self._document.index(anchor.piece) < 0:
-            anchor = self._anchor(self.row)
-        return self._settle(anchor, 0)
+        return self._settle(self._alive(self._top) or self._anchor(self.row), 0)
 
     def scrolled(self, row: int) -> int:
         """Take a new row at the top, from the user; return the one that shows the same text."""
         step = row - self.row
         self.follow = row >= self.end and (self.follow or step > 0)
-        anchor = self._top
-        near = abs(step) <= 2 * self.height
-        if near and anchor is not None and self._document.index(anchor.piece) >= 0:
+        anchor = self._alive(self._top) if abs(step) <= 2 * self.height else None
+        if anchor is not None:
             return self._settle(anchor, -step)
         return self._settle(self._anchor(row), 0)
 
@@ -82,11 +78,10 @@ class Pager:
 
     def refit(self, column: Column) -> int:
         """Take another width; the row of the anchor moves with its piece's height."""
-        document, anchor = self._document, self._top
-        index = document.index(anchor.piece) if anchor is not None else -1
-        before = document.heights[index] if index >= 0 else 0
+        document, anchor = self._document, self._alive(self._top)
+        before = document.heights[document.index(anchor.piece)] if anchor is not None else 0
         document.fit(column)
-        if anchor is not None and index >= 0:
+        if anchor is not None:
             document.measure(anchor.piece)
             after = document.heights[document.index(anchor.piece)]
             if anchor.line and before:
@@ -102,36 +97,24 @@ class Pager:
 
     def _settle(self, anchor: RowAnchor | None, at: int) -> int:
         """Measure what is visible when the anchor is `at` rows below the top."""
-        document = self._document
+        document, heights = self._document, self._document.heights
         while True:
             wanted = self.end if self.follow or anchor is None else self._row_of(anchor) - at
             row = max(0, min(self.end, wanted))
-            blind = self._unmeasured(row)
+            first, last = heights.find(row), heights.find(row + max(0, self.height - 1))
+            visible = document.pieces[first : last + 1]
+            blind = [piece for piece in visible if not document.is_measured(piece)]
             if not blind:
                 break
             for piece in reversed(blind) if self.follow else blind:
                 document.measure(piece)
-        top = self._top
-        alive = top is not None and document.index(top.piece) >= 0
-        self.moved = self._row_of(top) - self._top_row if top is not None and alive else 0
+        top = self._alive(self._top)
+        self.moved = self._row_of(top) - self._top_row if top is not None else 0
         self.row = self._top_row = row
         self._top = self._anchor(row)
         self._look()
-        first, last = self._visible(row)
         document.trim(first, last)
         return row
-
-    def _unmeasured(self, row: int) -> list[Piece]:
-        document = self._document
-        if not document.pieces:
-            return []
-        first, last = self._visible(row)
-        visible = document.pieces[first : last + 1]
-        return [piece for piece in visible if not document.is_measured(piece)]
-
-    def _visible(self, row: int) -> tuple[int, int]:
-        heights = self._document.heights
-        return heights.find(row), heights.find(row + max(0, self.height - 1))
 
     def _look(self) -> None:
         """Remember the last row that has been visible."""
@@ -140,11 +123,15 @@ class Pager:
             self._seen = None
             return
         below = min(self.row + self.height, document.heights.total)
-        seen = self._seen
-        if seen is not None and document.index(seen.piece) >= 0 and not self.follow:
+        seen = self._alive(self._seen)
+        if seen is not None and not self.follow:
             below = max(below, min(self._row_of(seen), document.heights.total))
         last = document.pieces[document.heights.find(below - 1)]
         self._seen = RowAnchor(last, below - document.heights.offset(document.index(last)))
+
+    def _alive(self, anchor: RowAnchor | None) -> RowAnchor | None:
+        """Return an anchor unless its piece was taken out."""
+        return anchor if anchor is not None and self._document.index(anchor.piece) >= 0 else None
 
     def _anchor(self, row: int) -> RowAnchor | None:
         found = self._document.place_at(min(row, max(0, self._document.heights.total - 1)))
