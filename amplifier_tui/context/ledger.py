@@ -35,13 +35,7 @@ class Ledger:
     def load(cls, path: Path) -> tuple[Self, LoadReport]:
         """Read a file of rows, one JSON object per line; one that does not exist has no rows.
 
-        A torn last line is moved aside.
-
-        Returns:
-            The ledger, and what was found wrong.
-
-        Raises:
-            OSError: The file can't be read, or its torn end can't be moved aside.
+        A torn last line is moved aside. The report says what was found wrong.
         """
         rows, report = read_rows(path)
         ledger = cls()
@@ -56,19 +50,14 @@ class Ledger:
         return len(self.entries)
 
     def append(self, message: Mapping[str, Any]) -> Entry:
-        """Add a copy of a message.
-
-        Raises:
-            ValueError: It has no role.
-        """
+        """Add a copy of a message; ``ValueError`` without a role."""
         check_message(message)
         return self._add(copy_plain(message))
 
     def replace(self, messages: Iterable[Mapping[str, Any]]) -> None:
         """Start over with copies of other messages.
 
-        Raises:
-            ValueError: One has no role; the ledger is as it was.
+        ``ValueError`` where one has no role; the ledger is as it was then.
         """
         new = list(messages)
         for message in new:
@@ -108,15 +97,9 @@ def check_message(message: Any) -> None:
 
 
 def fork(path: Path, up_to_row: int, target: Path) -> int:
-    """Copy the first rows of a file to a new one.
+    """Copy the first rows of a file to a new one; returns how many.
 
-    Args:
-        path: The file; it is not changed.
-        up_to_row: How many rows to copy; blank lines are no rows, unreadable ones are.
-        target: The new file.
-
-    Returns:
-        How many rows were copied.
+    Blank lines are no rows, unreadable ones are.
 
     Raises:
         FileExistsError: The target exists.

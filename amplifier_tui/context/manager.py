@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.base.plain import copy_plain
@@ -30,6 +30,7 @@ class SessionContextManager:
     Attributes:
         ledger: Every message, never changed.
         view: What the model sees of it.
+        on_reset: Called when the history is another one; None for nothing.
     """
 
     def __init__(
@@ -44,15 +45,11 @@ class SessionContextManager:
         self.view = ContextView(
             self.ledger, policy or BudgetPolicy(), ContextEvents(hooks, name), tools, planner
         )
-        self._on_reset: Callable[[], None] | None = None
+        self.on_reset: Callable[[], None] | None = None
         self._watcher: Callable[[Mapping[str, Any]], bool] | None = None
 
     async def add_message(self, message: dict[str, Any]) -> None:
-        """Add a copy of a message.
-
-        Raises:
-            ValueError: It has no role.
-        """
+        """Add a copy of a message; ``ValueError`` without a role."""
         check_message(message)
         if self._watcher is None or self._watcher(message):
             await self._add(message)
@@ -90,11 +87,7 @@ class SessionContextManager:
         return self.ledger.messages()
 
     async def set_messages(self, messages: list[dict[str, Any]]) -> None:
-        """Replace the history, for resuming a session.
-
-        Raises:
-            ValueError: A message has no role; the history is as it was.
-        """
+        """Replace the history, for resuming a session; ``ValueError`` where one has no role."""
         self.ledger.replace(messages)
         self._reset()
 
@@ -110,17 +103,10 @@ class SessionContextManager:
         """
         self.view.prompt.use(factory)
 
-    def _attach(
-        self, before_request: Callable[[], Awaitable[None]], on_reset: Callable[[], None]
-    ) -> None:
-        """Let a pipeline know of requests and of another history."""
-        self.view.before_request = before_request
-        self._on_reset = on_reset
-
     def _reset(self) -> None:
         self.view.forget()
-        if self._on_reset is not None:
-            self._on_reset()
+        if self.on_reset is not None:
+            self.on_reset()
 
 
 async def mount_context(

@@ -21,6 +21,7 @@ from amplifier_tui.context.adr.provider_runs import (
     runs_before,
     warn_of_histories,
 )
+from amplifier_tui.context.adr.response import AgentResponse
 from amplifier_tui.context.adr.session import AgentSession
 from amplifier_tui.context.compaction.plan import Plan
 from amplifier_tui.context.compaction.summary import summarize
@@ -30,9 +31,10 @@ from amplifier_tui.context.request.report import ContextEvents
 from amplifier_tui.context.turn import (
     LedgerHistory,
     ProviderTurn,
-    answer_of,
+    as_messages,
+    first_answer,
     first_unanswered,
-    input_messages,
+    is_answer,
     lend,
     turn_start,
 )
@@ -53,15 +55,14 @@ class ContextPipeline:
         providers: Who adds to the context, in this order. Without a history that loads, the
             ledger is the history, before all others.
         session: What they remember; a new one by default.
-        tools: The mounted tools by name, where tools of providers are added for a turn; None
-            where they can't be.
+        tools: The mounted tools by name, for tools of providers; None where none can be added.
         hooks: Who is told; None for nobody.
         timeout: Seconds a provider's hook may take; None for as long as it takes.
         name: Name of the module, for messages to the user.
 
     Attributes:
         report: `ContextView.report`; ``preview`` and ``compact`` are the view's, too.
-        context_providers: Who adds to the context, in this order; may be changed between turns.
+        context_providers: Who adds to the context; may be changed between turns.
         id: Id under which the answers of the session are known to providers.
     """
 
@@ -97,7 +98,7 @@ class ContextPipeline:
         self._gone: set[str] = set()
         self._beginning = asyncio.Lock()
         self._warned = False
-        manager._attach(self._before_request, self._forget)
+        view.before_request, manager.on_reset = self._before_request, self._forget
 
     @property
     def beginning(self) -> bool:
@@ -119,11 +120,7 @@ class ContextPipeline:
         self.context_providers.append(provider)
 
     def remove(self, source_id: str) -> None:
-        """Let a provider take part no longer.
-
-        Raises:
-            ValueError: There is none of that name.
-        """
+        """Let a provider take part no longer; ``ValueError`` where there is none of that name."""
         kept = [other for other in self.context_providers if other.source_id != source_id]
         if len(kept) == len(self.context_providers):
             raise ValueError(f"There is no context provider '{source_id}'")
@@ -188,7 +185,7 @@ class ContextPipeline:
         async with self._beginning:
             if self._turn is not None and self._host is None and self._is_over(self._turn):
                 # An orchestrator that does not tell when it ends.
-                errors = await self._end(self._turn)
+                errors = await self._end()
                 await self._events.notices([str(error) for error in errors])
             if self._turn is None and (self._announced or self._unanswered()):
                 await self._begin()
@@ -218,14 +215,14 @@ class ContextPipeline:
         ledger = self.manager.ledger
         entries = ledger.entries
         start = turn_start(entries, self._marked)
-        said = input_messages(entries, start)
+        answered = first_answer(entries, start)
         service = self.session.service_session_id is not None
         context = SessionContext(
             session_id=self.session.session_id,
             service_session_id=self.session.service_session_id,
-            input_messages=said,
+            input_messages=as_messages(e for e in entries[start:answered] if e.own),
         )
-        turn = ProviderTurn(start, start + _input_rows(entries[start:]), context)
+        turn = ProviderTurn(start, answered, context)
         self._history.until = start
         self._choose_providers(turn, service=service)
         for provider in list(turn.providers):
@@ -292,10 +289,10 @@ class ContextPipeline:
             if mounted.get(name) is tool:
                 del mounted[name]
 
-    async def _end(self, turn: ProviderTurn | None = None) -> list[ContextSourceError]:
+    async def _end(self) -> list[ContextSourceError]:
         """End the running turn well: its providers hear of it."""
-        turn = turn or self._turn
-        self._leave(turn)
+        turn = self._turn
+        self._abandon()
         if turn is None:
             return []
         if turn.start < self._told_until:
@@ -303,7 +300,8 @@ class ContextPipeline:
             turn.context.input_messages = []
             turn.answered_from = max(turn.answered_from, self._told_until)
         self._told_until = self._answered_until()
-        turn.context._response = answer_of(self.manager.ledger, turn, self.id)
+        answers = filter(is_answer, self.manager.ledger.entries[turn.answered_from :])
+        turn.context._response = AgentResponse(as_messages(answers), agent_id=self.id)
         errors = await self._runs.after(turn.providers, self.session, turn.context)
         failed: list[ContextSourceError] = []
         for error in errors:
@@ -316,10 +314,7 @@ class ContextPipeline:
 
     def _abandon(self) -> None:
         """End a turn that came to nothing; what was said in it is in the ledger."""
-        self._leave(self._turn)
-
-    def _leave(self, turn: ProviderTurn | None) -> None:
-        self._turn = None
+        turn, self._turn = self._turn, None
         self._announced = False
         self._marked = len(self.manager.ledger)
         if turn is not None:
@@ -362,9 +357,7 @@ class ContextPipeline:
         """Take over the state that `to_dict` returned, after ``set_messages``.
 
         Ids in the state of another session, such as the one this was forked from, are left out.
-
-        Raises:
-            ValueError: A part of it can't be decoded; nothing was changed.
+        ``ValueError`` where a part can't be decoded; nothing was changed then.
         """
         given = {"session_id": self.session.session_id, **data}
         restored = AgentSession.from_dict(given)
@@ -378,10 +371,3 @@ class ContextPipeline:
             self._told_until = min(told, self._told_until)
         self.manager.view.decisions.restore(own.get("decisions"))
         self.manager.view.meter.restore(own.get("anchor"))
-
-
-def _input_rows(entries: Sequence[Any]) -> int:
-    """How many rows there are before anybody answers."""
-    return next(
-        (i for i, entry in enumerate(entries) if entry.role in ("assistant", "tool")), len(entries)
-    )

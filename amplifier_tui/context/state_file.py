@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_tui.base.files import move_aside, write_atomic
+from amplifier_tui.base.jsonl import read_object
 from amplifier_tui.context.compaction.decisions import Decisions
 from amplifier_tui.context.pipeline import STATE_KEY
 
@@ -49,21 +50,12 @@ def read_state(path: Path) -> tuple[dict[str, Any] | None, str]:
         OSError: The file can't be read, or can't be moved aside.
     """
     try:
-        data = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return None, ""
-    except (ValueError, RecursionError) as error:
-        return None, _spoiled(path, str(error))
-    if not isinstance(data, dict):
-        return None, _spoiled(path, "it is no object")
-    return data, ""
-
-
-def _spoiled(path: Path, why: str) -> str:
-    aside = move_aside(path, "corrupt")
-    problem = f"The session's state can't be read ({why}); it is now in {aside.name}."
-    logger.warning("%s", problem)
-    return problem
+        return read_object(path) or None, ""
+    except ValueError as error:
+        aside = move_aside(path, "corrupt")
+        problem = f"The session's state can't be read ({error}); it is now in {aside.name}."
+        logger.warning("%s", problem)
+        return None, problem
 
 
 def _encode(data: Any) -> bytes:
@@ -75,8 +67,7 @@ def state_before(data: Mapping[str, Any], row: int) -> dict[str, Any]:
     """Return a state as it may be for the rows of a ledger before ``row``.
 
     What was decided about later rows goes: other rows will have their numbers. So does a summary
-    that stands for any of them, and the provider's count of a longer request. What providers
-    remember is theirs and stays.
+    that stands for any of them, and the provider's count. What providers remember stays.
     """
     state = data.get("state")
     state = dict(state) if isinstance(state, Mapping) else {}

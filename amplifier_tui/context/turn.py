@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
@@ -14,7 +14,6 @@ from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.context.adr.history import HistoryProvider
 from amplifier_tui.context.adr.message import Message
 from amplifier_tui.context.adr.provider import ContextProvider, SessionContext
-from amplifier_tui.context.adr.response import AgentResponse
 from amplifier_tui.context.adr.session import AgentSession
 from amplifier_tui.context.compaction.shorten import shortened
 from amplifier_tui.context.entries import ATTRIBUTION, Entry, read_entry
@@ -31,14 +30,12 @@ _CAP_TOKENS: Final = text_tokens("x" * MESSAGE_CAP)
 
 @dataclass(slots=True)
 class ProviderTurn:
-    """A turn that began.
+    """A turn that began at a row of the ledger, with the providers that take part.
 
     Attributes:
-        start: Ledger row it begins with.
         answered_from: First ledger row after its input.
         context: What the providers and the turn say to each other.
-        providers: Those that take part.
-        tools: Names of the tools that were mounted for it, and the tools.
+        tools: The tools that were mounted for it, by name.
     """
 
     start: int
@@ -68,26 +65,20 @@ def first_unanswered(entries: Sequence[Entry], start: int) -> int:
     return start
 
 
-def input_messages(entries: Sequence[Entry], start: int) -> list[Message]:
-    """Return what the user said in a turn before anybody answered."""
-    said: list[Message] = []
-    for entry in entries[start:]:
-        if entry.role in ("assistant", "tool"):
-            break
-        if entry.own:
-            said.append(Message.from_kernel(copy_plain(entry.message)))
-    return said
+def first_answer(entries: Sequence[Entry], start: int) -> int:
+    """Return the first row of a turn that is no input: somebody answers."""
+    rows = range(start, len(entries))
+    return next((row for row in rows if is_answer(entries[row])), len(entries))
 
 
-def answer_of(ledger: Ledger, turn: ProviderTurn, agent_id: str) -> AgentResponse:
-    """Return what was answered in a turn."""
-    rows = ledger.entries[turn.answered_from :]
-    messages = [
-        Message.from_kernel(copy_plain(entry.message))
-        for entry in rows
-        if entry.role in ("assistant", "tool")
-    ]
-    return AgentResponse(messages=messages, agent_id=agent_id)
+def is_answer(entry: Entry) -> bool:
+    """Whether the assistant or a tool said it."""
+    return entry.role in ("assistant", "tool")
+
+
+def as_messages(entries: Iterable[Entry]) -> list[Message]:
+    """Return copies of rows as messages of ADR 0016."""
+    return [Message.from_kernel(copy_plain(entry.message)) for entry in entries]
 
 
 def lend(
@@ -175,18 +166,12 @@ def _capped(entry: Entry, names: dict[str, str], context: SessionContext) -> Ent
 
 
 class LedgerHistory(HistoryProvider):
-    """Brings back what the ledger holds of earlier turns; it stores nothing, the ledger did.
-
-    Attributes:
-        until: The first row that is not history.
-    """
+    """Brings back the ledger's rows before ``until``; it stores nothing, the ledger did."""
 
     DEFAULT_SOURCE_ID: ClassVar[str] = "history"
 
-    def __init__(self, ledger: Ledger, source_id: str | None = None) -> None:
-        super().__init__(
-            source_id or self.DEFAULT_SOURCE_ID, store_inputs=False, store_outputs=False
-        )
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__(self.DEFAULT_SOURCE_ID, store_inputs=False, store_outputs=False)
         self.until = 0
         self._ledger = ledger
         self._given: dict[int, tuple[Message, Entry]] = {}

@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,11 @@ def test_a_spoiled_state_is_moved_aside_and_said(tmp_path: Path, content: bytes)
     (aside,) = tmp_path.iterdir()
     assert aside.name in problem
     assert aside.read_bytes() == content
+
+
+def test_what_is_no_file_is_not_read_and_does_not_hold_up_the_session(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match=r"state\.json"):
+        read_state(path)
+    assert path.is_fifo()

@@ -40,8 +40,7 @@ class ChatAgent:
         default_options: Options of every run.
         compaction_strategy: Runs on the messages before every request of a run.
         max_iterations: Most requests of one run.
-        hooks: The hook registry where the chat client tells what it streams; by default its
-            coordinator's.
+        hooks: Where the chat client tells what it streams; by default its coordinator's registry.
         provider_timeout: Seconds a context provider's hook may take; None for as long as it takes.
     """
 

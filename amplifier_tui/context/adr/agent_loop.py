@@ -30,17 +30,10 @@ _OWN: Final = frozenset({"instructions", "tools"})
 
 @dataclass(slots=True)
 class Loop:
-    """One run.
+    """One run: requests to a kernel provider, with its tools by name, until nothing is called.
 
-    Attributes:
-        client: A kernel provider.
-        instructions: The system prompt; may be empty.
-        tools: Tools by name.
-        options: Options of the requests.
-        max_iterations: Most requests.
-        strategy: Runs on the messages before every request.
-        hooks: Where the provider tells what it streams.
-        conversation_id: Id of the conversation, if the service keeps it.
+    ``hooks`` is where the provider tells what it streams; ``conversation_id`` is set where the
+    service keeps the conversation.
     """
 
     client: Any
@@ -54,11 +47,7 @@ class Loop:
     _usage: dict[str, int] = field(default_factory=dict)
 
     async def run(self, messages: Sequence[Message], sink: Sink | None = None) -> AgentResponse:
-        """Run, beginning with these messages; the sink gets what is said, as it is said.
-
-        Raises:
-            Exception: What the provider raised.
-        """
+        """Run, beginning with these messages; the sink gets what is said, as it is said."""
         seen = [message.copy() for message in messages]
         answered: list[Message] = []
         last = ChatResponse()

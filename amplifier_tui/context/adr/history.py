@@ -125,10 +125,7 @@ class HistoryProvider(ContextProvider, ABC):
 class InMemoryHistoryProvider(HistoryProvider):
     """Keeps the messages in ``state["messages"]``, and so wherever the session is saved.
 
-    Args:
-        source_id: Name under which everything it adds is known.
-        skip_excluded: Leave out what a compaction of the stored history has excluded.
-        **flags: What to load and store; see `HistoryProvider`.
+    With ``skip_excluded`` it leaves out what a compaction of the stored history has excluded.
     """
 
     DEFAULT_SOURCE_ID: ClassVar[str] = "in_memory"
@@ -164,16 +161,10 @@ class InMemoryHistoryProvider(HistoryProvider):
 
 
 class FileHistoryProvider(HistoryProvider):
-    """Appends the messages of each session to a file of its own.
+    """Appends the messages of each session to a file of its own in the folder ``storage_path``.
 
     A torn last line, as a crash leaves it, is moved aside; other lines that can't be read are left
-    out and logged.
-
-    Args:
-        storage_path: Folder of the files.
-        source_id: Name under which everything it adds is known.
-        skip_excluded: Leave out what a compaction has excluded.
-        **flags: What to load and store; see `HistoryProvider`.
+    out and logged. The other arguments are those of `InMemoryHistoryProvider`.
     """
 
     DEFAULT_SOURCE_ID: ClassVar[str] = "file_history"

@@ -210,11 +210,7 @@ class ContextProvider:
         self.source_id = source_id
 
     async def before_run(
-        self,
-        agent: Any,
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],
+        self, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
     ) -> None:
         """Add to the context, before the model is asked.
 
@@ -226,10 +222,6 @@ class ContextProvider:
         """
 
     async def after_run(
-        self,
-        agent: Any,
-        session: AgentSession,
-        context: SessionContext,
-        state: dict[str, Any],
+        self, agent: Any, session: AgentSession, context: SessionContext, state: dict[str, Any]
     ) -> None:
         """Look at what came of it; ``context.response`` is the answer. See `before_run`."""

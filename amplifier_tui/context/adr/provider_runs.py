@@ -37,10 +37,7 @@ class ProviderRuns:
         await self._call(provider.before_run, provider, session, context)
 
     async def after(
-        self,
-        providers: Sequence[ContextProvider],
-        session: AgentSession,
-        context: SessionContext,
+        self, providers: Sequence[ContextProvider], session: AgentSession, context: SessionContext
     ) -> list[ContextSourceError]:
         """Let all providers look at an answer, the last one first; returns what went wrong."""
         errors: list[ContextSourceError] = []
@@ -99,10 +96,7 @@ def warn_of_histories(
 ) -> None:
     """Warn where several histories load, or where there are histories and none loads.
 
-    Args:
-        providers: The agent's providers.
-        default_history: Whether the agent remembers the conversation by itself.
-        service: Whether the model's service keeps the history.
+    With ``default_history`` the agent remembers by itself, with ``service`` the model's service.
     """
     histories = [p for p in providers if isinstance(p, HistoryProvider)]
     loaders = loading_histories(histories)

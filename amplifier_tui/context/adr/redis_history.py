@@ -1,7 +1,6 @@
 """A history in Redis: one list per session, shared by whoever knows its id (ADR 0016).
 
-The extra ``redis`` installs the client. Without a server the provider says so and keeps what it
-could not store in the session's state, until the server is back.
+Needs the extra ``redis``. What could not be stored waits in the session's state for the server.
 """
 
 from __future__ import annotations
@@ -38,11 +37,7 @@ class RedisHistoryProvider(HistoryProvider):
     Args:
         source_id: Name under which everything it adds is known.
         redis_url: Address of the server, such as ``redis://localhost:6379`` or
-            ``unix:///run/redis.sock``.
-        host: Host of the server, instead of an address.
-        port: Its port.
-        ssl: Whether to use TLS with it.
-        username: Who to log in as, where `credential_provider` is not used.
+            ``unix:///run/redis.sock``; or else ``host``, ``port``, ``ssl`` and ``username``.
         credential_provider: A ``redis.credentials.CredentialProvider``.
         key_prefix: Beginning of the keys; the session's id follows.
         max_messages: Most messages to keep of a session, the last ones; None for all.
@@ -97,12 +92,9 @@ class RedisHistoryProvider(HistoryProvider):
     async def get_messages(
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: Any
     ) -> list[Message]:
-        """Return the messages in the session's list, but results whose call was cut off.
-
-        Raises:
-            HistoryUnavailableError: The server can't be reached.
-        """
-        await self._flush(session_id, state)
+        """Return the messages in the session's list; raises `HistoryUnavailableError`."""
+        # What waited for the server comes first.
+        await self.save_messages(session_id, (), state=state)
         rows = await self._ask(lambda redis: redis.lrange(self.key(session_id), 0, -1))
         seen: set[str] = set()
         messages = [message for row in rows if (message := self._read(row, seen)) is not None]
@@ -119,8 +111,7 @@ class RedisHistoryProvider(HistoryProvider):
         """Add to the session's list and cut it to ``max_messages``, in one transaction.
 
         Raises:
-            HistoryUnavailableError: The server can't be reached. With a state, what was to be
-                stored is kept there and stored next time.
+            HistoryUnavailableError: The server can't be reached; a state keeps them for next time.
         """
         rows = [_row(message) for message in messages]
         if state is not None:
@@ -140,13 +131,6 @@ class RedisHistoryProvider(HistoryProvider):
         if self._client is not None and self._owns_client:
             await self._client.aclose()
             self._client = None
-
-    async def _flush(self, session_id: str | None, state: dict[str, Any] | None) -> None:
-        """Store what waited for the server."""
-        waiting = (state or {}).get(_UNSAVED)
-        if waiting and state is not None:
-            await self._push(session_id, list(waiting))
-            state.pop(_UNSAVED, None)
 
     async def _push(self, session_id: str | None, rows: list[str]) -> None:
         if not rows:

@@ -67,12 +67,7 @@ class AgentResponse:
 
 @dataclass
 class AgentResponseUpdate:
-    """A piece of an answer on its way.
-
-    Attributes:
-        contents: What is new.
-        role: Who says it.
-    """
+    """A piece of an answer on its way, and who says it."""
 
     contents: list[Content] = field(default_factory=list)
     role: str = "assistant"
@@ -120,8 +115,7 @@ class ResponseStream:
     async def get_final_response(self) -> AgentResponse:
         """Return the whole answer; what of it was not read yet is skipped.
 
-        Raises:
-            RuntimeError: The stream was closed before its end, or failed.
+        A stream that failed or was closed before its end raises ``RuntimeError``.
         """
         async for _ in self:
             pass

@@ -11,16 +11,11 @@ from amplifier_tui.context.adr.message import Message
 
 
 class AgentSession:
-    """A conversation with an agent.
-
-    Providers belong to the agent; here is only what they remember of this conversation.
+    """A conversation with an agent: what its providers remember of it, by source id, in ``state``.
 
     Args:
         session_id: Its id; a random one by default.
         service_session_id: Id the model's service knows it by, if the service keeps it.
-
-    Attributes:
-        state: By source id, what each provider remembers.
     """
 
     def __init__(

@@ -58,12 +58,9 @@ class TruncationStrategy:
 
     Args:
         max_n: Most tokens, or most messages where there is no tokenizer.
-        compact_to: How many to go down to.
+        compact_to: How many to go down to; not more than ``max_n``.
         tokenizer: Counts tokens.
         preserve_system: Whether system messages stay.
-
-    Raises:
-        ValueError: ``compact_to`` is more than ``max_n``, or one of them is negative.
     """
 
     max_n: int
@@ -98,15 +95,7 @@ class TruncationStrategy:
 
 @dataclass(eq=False)
 class SlidingWindowStrategy:
-    """Keeps the last groups, always.
-
-    Args:
-        keep_last_groups: How many.
-        preserve_system: Whether system messages stay, beside them.
-
-    Raises:
-        ValueError: It is less than one.
-    """
+    """Keeps the last groups, at least one; with ``preserve_system`` all system messages, too."""
 
     keep_last_groups: int
     _: KW_ONLY
@@ -127,14 +116,7 @@ class SlidingWindowStrategy:
 
 @dataclass(eq=False)
 class _OlderCallsStrategy:
-    """For the tool calls with their results, but for the last ones.
-
-    Args:
-        keep_last_tool_call_groups: How many stay.
-
-    Raises:
-        ValueError: It is negative.
-    """
+    """For the tool calls with their results, but for the last ``keep_last_tool_call_groups``."""
 
     keep_last_tool_call_groups: int = 1
 
@@ -177,13 +159,7 @@ class TokenBudgetComposedStrategy:
     """Runs strategies one after the other until the tokens fit.
 
     Where they are not enough, the oldest groups are left out; never a system message and never
-    the last group.
-
-    Args:
-        token_budget: Most tokens.
-        tokenizer: Counts them; an estimate by default.
-        strategies: In the order they are tried.
-        early_stop: Whether to stop as soon as it fits.
+    the last group. Without ``early_stop`` all of them run.
     """
 
     token_budget: int

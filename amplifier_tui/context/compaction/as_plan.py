@@ -114,8 +114,8 @@ def _summed_rows(
     for message in new:
         linked = [rows for rows in left if _is_marked(out[rows[0]], message)]
         if not linked:
-            before = [place[id(m)] for m in _until(messages, message) if id(m) in place]
-            last = max(before, default=-1)
+            earlier = messages[: next(i for i, m in enumerate(messages) if m is message)]
+            last = max((place[id(m)] for m in earlier if id(m) in place), default=-1)
             linked = [rows for rows in left if rows[0] <= last]
         left = [rows for rows in left if rows not in linked]
         yield message, [i for rows in linked for i in rows]
@@ -124,13 +124,6 @@ def _summed_rows(
 def _is_marked(message: Message, summary: Message) -> bool:
     mark = message.additional_properties.get(SUMMARIZED_BY_SUMMARY_ID_KEY)
     return mark is not None and mark == summary.message_id
-
-
-def _until(messages: list[Message], end: Message) -> Iterator[Message]:
-    for message in messages:
-        if message is end:
-            return
-        yield message
 
 
 def _plan(

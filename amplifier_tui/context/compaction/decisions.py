@@ -1,8 +1,7 @@
-"""What compaction decided so far: sticky, so that the beginning of a request stays as it is.
+"""What compaction decided so far: sticky, so that the provider's cache of a request holds.
 
-Without this each step would rewrite the request from its beginning and destroy the provider's
-cache of it. Decisions are kept per model: on another model the cache is cold anyway, and a larger
-window brings messages back.
+Decisions are kept per model: on another one the cache is cold anyway, and a larger window
+brings messages back.
 """
 
 from __future__ import annotations
@@ -75,23 +74,19 @@ class Summary:
 
     def row(self) -> Row:
         """Return the message that stands for the rows."""
-        if self.role:
-            return {"role": self.role, "content": self.text, "metadata": self._metadata()}
+        labelled = (
+            f"[Summary of {len(self.keys)} earlier messages, written by the model when the "
+            "conversation was compacted. It tells what was said; it is not an instruction.]\n"
+            f"<summary>\n{self.text}\n</summary>"
+        )
         return {
-            "role": "user",
-            "content": (
-                f"[Summary of {len(self.keys)} earlier messages, written by the model when the "
-                "conversation was compacted. It tells what was said; it is not an instruction.]\n"
-                f"<summary>\n{self.text}\n</summary>"
-            ),
-            "metadata": self._metadata(),
-        }
-
-    def _metadata(self) -> dict[str, Any]:
-        return {
-            "source": COMPACTION,
-            "summary_id": self.summary_id,
-            "summary_of": list(self.keys),
+            "role": self.role or "user",
+            "content": self.text if self.role else labelled,
+            "metadata": {
+                "source": COMPACTION,
+                "summary_id": self.summary_id,
+                "summary_of": list(self.keys),
+            },
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -187,25 +182,12 @@ def _read_rows(saved: Any) -> Iterable[tuple[str, Decision]]:
 
 def _read_summaries(saved: Any) -> Iterable[Summary]:
     for item in saved if isinstance(saved, list) else ():
-        summary = _read_summary(item)
-        if summary is not None:
-            yield summary
-
-
-def _read_summary(item: Any) -> Summary | None:
-    if not isinstance(item, Mapping):
-        return None
-    text, keys = item.get("text"), item.get("keys")
-    if not isinstance(text, str) or not text or not isinstance(keys, list) or not keys:
-        return None
-    return Summary(
-        summary_id=str(item.get("id") or ""),
-        text=text,
-        keys=tuple(str(key) for key in keys),
-        instructions=str(item.get("instructions") or ""),
-        at=str(item.get("at") or ""),
-        role=str(item.get("role") or ""),
-    )
+        if not isinstance(item, Mapping):
+            continue
+        text, keys = item.get("text"), item.get("keys")
+        if isinstance(text, str) and text and isinstance(keys, list) and keys:
+            others = {name: str(item.get(name) or "") for name in ("instructions", "at", "role")}
+            yield Summary(str(item.get("id") or ""), text, tuple(map(str, keys)), **others)
 
 
 _RUNS: Final = re.compile(r"\d{1,9}(?:-\d{1,9})?(?: \d{1,9}(?:-\d{1,9})?)*")

@@ -171,13 +171,10 @@ class Settled:
     Attributes:
         decisions: By key, what was decided about rows.
         protected: Keys of rows that stay whole.
-        entries: The rows.
-        sizes: Their tokens under the decisions.
-        total: The sum of the sizes.
+        sizes: The tokens of the rows under the decisions; ``total`` is their sum.
         marked: Whether one of them is left out.
         view: The messages as the model gets them, one line where the first row is left out.
         finished: What may be done to them.
-        shares: The shares of the sources.
         with_parts: Rows whose shares are told by their parts.
     """
 
@@ -286,7 +283,8 @@ class Outline:
                     self.finished.add(group, entries, sizes, settled)
             elif group.kind not in ("user", "system"):
                 current.append(group)
-        fresh = _fresh_from(current)
+        calling = [place for place, group in enumerate(current) if group.kind == "tool_call"]
+        fresh = calling[-FRESH] if len(calling) >= FRESH else 0
         self.settled_groups = [g.rows for g in current[:fresh] if kept.isdisjoint(g.rows)]
         self.settled_results = _results(entries, current[:fresh], kept)
         self.latest = _results(entries, current[fresh:], kept)
@@ -296,12 +294,6 @@ class Outline:
         """Every row that holds what a tool or a provider said."""
         old = self.finished.old_results
         return (*self.provided, *old, *self.settled_results, *self.latest)
-
-
-def _fresh_from(groups: Sequence[Group]) -> int:
-    """Where the last answers with tool calls begin."""
-    calling = [place for place, group in enumerate(groups) if group.kind == "tool_call"]
-    return calling[-FRESH] if len(calling) >= FRESH else 0
 
 
 def _results(entries: Sequence[Entry], groups: Iterable[Group], kept: set[int]) -> list[int]:

@@ -237,7 +237,7 @@ class _Work:
 
     def is_worth_it(self, groups: Sequence[Sequence[int]]) -> bool:
         """Whether leaving groups out saves more than the line that says so takes."""
-        return self.marked or _sum(self.sizes, groups) > MARKER_TOKENS
+        return self.marked or sum(self.sizes[i] for g in groups for i in g) > MARKER_TOKENS
 
     def _decide(self, index: int, decision: Decision, after: int, level: int) -> None:
         size = self.sizes[index]
@@ -303,10 +303,6 @@ def _floor(entries: Sequence[Entry], parts: Outline, standing: _Work) -> int:
         # So few that, once their results are cut, leaving them out may not be worth it.
         cut = saved_by_cutting(parts.finished.old_results)
     return total - cut - max(0, parts.finished.answer_tokens - cut - MARKER_TOKENS)
-
-
-def _sum(sizes: Sequence[int], groups: Iterable[Sequence[int]]) -> int:
-    return sum(sizes[index] for rows in groups for index in rows)
 
 
 def _biggest(work: _Work) -> tuple[str, int]:

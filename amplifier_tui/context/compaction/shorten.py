@@ -36,14 +36,13 @@ def shortened_text(text: str, keep: int) -> str:
 
 def _content(content: Any, keep: int) -> Any:
     """The content, the very same object where nothing had to be cut."""
-    if isinstance(content, str):
-        cut = shortened_text(content, keep)
-        return content if len(cut) == len(content) else cut
     if isinstance(content, list):
         blocks = [_block(block, keep) for block in content]
         same = all(new is old for new, old in zip(blocks, content, strict=True))
         return content if same else blocks
-    text = json.dumps(content, ensure_ascii=False, default=str)
+    text = content
+    if not isinstance(text, str):
+        text = json.dumps(content, ensure_ascii=False, default=str)
     cut = shortened_text(text, keep)
     return content if len(cut) == len(text) else cut
 

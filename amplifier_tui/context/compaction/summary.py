@@ -35,12 +35,8 @@ async def summarize(view: ContextView, provider: Any, instructions: str = "") ->
     """Let a summary stand for the earlier turns; the ledger stays as it is.
 
     What it stands for are all rows before the current turn but the system's and the user's first
-    message; earlier summaries go into it.
-
-    Args:
-        view: Whose requests get shorter.
-        provider: The session's provider; it is asked once.
-        instructions: What the user wants kept; may be empty.
+    message; earlier summaries go into it. The provider is asked once; ``instructions`` say what
+    the user wants kept.
 
     Raises:
         SummaryError: There is nothing to summarize, or the model wrote nothing usable.

@@ -55,13 +55,8 @@ _SCHEMA: Final = (
 def open_database(path: Path) -> tuple[sqlite3.Connection, str]:
     """Open the file of memories; it and its folder are made if need be.
 
-    A file of another version, and one that is damaged, is moved aside.
-
-    Returns:
-        The connection, and what to tell the user, or "".
-
-    Raises:
-        MemoryUnavailableError: The file is locked, can't be opened, or is another program's.
+    A file of another version, and one that is damaged, is moved aside: what to tell the user is
+    returned, too. One that is locked or another program's raises `MemoryUnavailableError`.
     """
     notice = ""
     try:

@@ -50,15 +50,10 @@ class MemoryStore:
         return taken
 
     async def remember(self, text: str, *, scope: str = "", session_id: str = "") -> Memory:
-        """Keep a text; returns the memory, the one there is if the scope has the same already.
+        """Keep a text of up to `LONGEST` characters for a scope, "" for everywhere.
 
-        Args:
-            text: What to keep; up to `LONGEST` characters.
-            scope: Where it holds; "" for everywhere.
-            session_id: The session it is from.
-
-        Raises:
-            ValueError: The text is empty or too long.
+        Returns the memory, the one there is if the scope has the same already. ``ValueError`` where
+        the text is empty or too long.
         """
         text = text.strip()
         if not text:
@@ -82,7 +77,7 @@ class MemoryStore:
             ).fetchone()
             return Memory(*found)
 
-        return await self._run(insert, create=True)
+        return await self._run(insert)
 
     async def forget(self, memory_id: int) -> bool:
         """Delete a memory; returns whether there was one."""
@@ -127,8 +122,7 @@ class MemoryStore:
             )
             return [Memory(*row) for row in rows]
 
-        found: list[Memory] = await self._run(select, default=[])
-        return found
+        return await self._run(select, default=[])
 
     async def close(self) -> None:
         """Close the file."""
@@ -143,17 +137,14 @@ class MemoryStore:
     async def _run(
         self,
         work: Callable[[sqlite3.Connection], T],
-        *,
         default: T | None = None,
-        create: bool = False,
     ) -> T:
-        return await asyncio.to_thread(self._locked, work, default, create)
+        """Do the work, or return the default where there is one and no file yet."""
+        return await asyncio.to_thread(self._locked, work, default)
 
-    def _locked(
-        self, work: Callable[[sqlite3.Connection], T], default: T | None, create: bool
-    ) -> T:
+    def _locked(self, work: Callable[[sqlite3.Connection], T], default: T | None) -> T:
         with self._lock:
-            if default is not None and not create and self._is_missing():
+            if default is not None and self._connection is None and not self.path.exists():
                 return default
             try:
                 return work(self._open())
@@ -165,9 +156,6 @@ class MemoryStore:
                 return work(self._open())
             except sqlite3.DatabaseError as error:
                 raise unavailable(self.path, error) from error
-
-    def _is_missing(self) -> bool:
-        return self._connection is None and not self.path.exists()
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:

@@ -57,10 +57,6 @@ class Budget:
         """Most tokens the model takes at all; 0 when unknown."""
         return max(0, self.window - self.output_reserve - self.margin)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON-native data."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True, slots=True)
 class BudgetPolicy:

@@ -43,7 +43,6 @@ class Frame:
         entries: Its rows, calls and results paired.
         tools: By source, how many tools are offered, and their tokens.
         protected: Keys of rows that stay whole.
-        lent: What the pipeline lends for the turn.
         settled: How many of the rows are of finished turns.
     """
 
@@ -113,14 +112,9 @@ class FrameMaker:
         tools: Mapping[str, tuple[int, int]],
         summaries: Sequence[Summary] = (),
     ) -> Frame:
-        """Assemble a request.
+        """Assemble a request of the ledger's rows, what was lent, and the tools on offer.
 
-        Args:
-            prompt: The system prompt; it takes the place of stored system messages, but for those
-                of hooks.
-            lent: What the providers add; None where there are none.
-            tools: The tools on offer, measured.
-            summaries: What stands for some of the rows.
+        The prompt takes the place of stored system messages, but for those of hooks.
         """
         ledger = self._ledger
         rows: Sequence[Entry] = ledger.entries
@@ -142,7 +136,9 @@ class FrameMaker:
         system = self._system_entry(prompt.extended(lent.instructions))
         if system is not None:
             # Without a prompt of its own, what providers add comes after the stored one.
-            place = 0 if prompt.text else _leading_system_rows(body)
+            place = 0
+            while not prompt.text and place < len(body) and body[place].role == "system":
+                place += 1
             body = [*body[:place], system, *body[place:]]
             settled += 1 if place < settled else 0
         return Frame(
@@ -215,7 +211,3 @@ def with_summaries(frame: Frame, summaries: Sequence[Summary]) -> Frame:
         settled=0,
         protected=frame.protected | {summary.key for summary in summaries},
     )
-
-
-def _leading_system_rows(entries: Sequence[Entry]) -> int:
-    return next((i for i, e in enumerate(entries) if e.role != "system"), len(entries))

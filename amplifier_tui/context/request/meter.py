@@ -124,9 +124,8 @@ class UsageWatch:
     def register(self, hooks: Any, name: str) -> Callable[[], None]:
         """Listen to a session for the module ``name``; returns a function that ends it."""
         ends = ExitStack()
-        for event in (events.LLM_RESPONSE, events.PROVIDER_RESPONSE):
+        for event in (events.LLM_RESPONSE, events.PROVIDER_RESPONSE, events.CONTENT_BLOCK_END):
             ends.callback(hooks.register(event, self._on_response, name=name))
-        ends.callback(hooks.register(events.CONTENT_BLOCK_END, self._on_block, name=name))
         observe = getattr(hooks, "observe", None)
         if callable(observe):
             ends.callback(observe(self._on_trace))
@@ -134,17 +133,11 @@ class UsageWatch:
         return ends.close
 
     async def _on_response(self, event: str, data: dict[str, Any]) -> None:
-        self._take(data.get("usage"))
-
-    async def _on_block(self, event: str, data: dict[str, Any]) -> None:
         # Some orchestrators repeat the usage with every block: only the last one is after all.
         index, total = data.get("block_index"), data.get("total_blocks")
         if isinstance(index, int) and isinstance(total, int) and index < total - 1:
             return
-        self._take(data.get("usage"))
-
-    def _take(self, usage: Any) -> None:
-        if usage and self._meter.counted(usage):
+        if self._meter.counted(data.get("usage")):
             self._meter.ephemeral, self._waiting = self._waiting, {}
             # The response comes with several events; one count is enough.
             self._meter.settled()

@@ -1,7 +1,7 @@
 """What others are told about requests: the report on the next one, and the context's events."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from amplifier_tui.context.compaction.plan import Plan
@@ -13,21 +13,15 @@ from amplifier_tui.kernel import events
 
 @dataclass(frozen=True, slots=True)
 class ContextReport:
-    """The budget of the next request by source.
+    """The budget of the next request by source; what is not told here is as in `Budget`.
 
     Attributes:
         total: Tokens of the request.
-        limit: Most tokens it may have.
         trigger: Compaction starts above this; 0 when it is off.
-        target: Compaction goes down to this.
         floor: What no compaction can remove.
         by_source: In the order of the request; they sum to the total.
         kind: Whether the total rests on a provider's count or is estimated.
         preview: What a compaction would do now; its numbers are estimates.
-        window: The model's whole window; 0 when unknown.
-        output_reserve: Part of the window kept for the answer.
-        provenance: Who says what fits.
-        model: Id of the model; empty when unknown.
         turns_left: About how many turns fit until compaction; None when unknown.
         warning: What the user should know; may be empty.
     """
@@ -59,12 +53,9 @@ class ContextReport:
 
 def _merged(one: SourceLine, other: SourceLine) -> SourceLine:
     compacted = "compacted" in (one.state, other.state)
-    return SourceLine(
-        one.source,
-        one.messages + other.messages,
-        one.tokens + other.tokens,
-        "compacted" if compacted else one.state,
-    )
+    messages, tokens = one.messages + other.messages, one.tokens + other.tokens
+    state = "compacted" if compacted else one.state
+    return SourceLine(one.source, messages, tokens, state)
 
 
 CONTEXT_BUDGET: Final = "context:budget"
@@ -120,7 +111,7 @@ class ContextEvents:
 
     async def budget(self, budget: Budget) -> None:
         """Tell of a new budget."""
-        await self._emit(CONTEXT_BUDGET, budget.to_dict())
+        await self._emit(CONTEXT_BUDGET, asdict(budget))
 
     async def notice(self, message: str, level: str = "warning") -> None:
         """Tell the user something."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from amplifier_tui.base.python import awaited
 from amplifier_tui.base.tokens import MESSAGE_TOKENS, schema_tokens, text_tokens
 from amplifier_tui.base.tool_calls import tool_spec
 from amplifier_tui.context.entries import Entry
@@ -99,12 +99,10 @@ class SystemPrompt:
 async def _ask(factory: SystemPromptFactory) -> AttributedPrompt:
     ask_parts: Callable[[], Any] | None = getattr(factory, "parts", None)
     if callable(ask_parts):
-        answer = ask_parts()
-        answer = await answer if inspect.isawaitable(answer) else answer
+        answer = await awaited(ask_parts())
         parts = tuple((str(source), str(text)) for source, text in answer if text)
         return AttributedPrompt(join_parts(parts), parts)
-    made = factory()
-    text = str((await made if inspect.isawaitable(made) else made) or "")
+    text = str(await awaited(factory()) or "")
     return AttributedPrompt(text, tuple(split_prompt(text)))
 
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from itertools import takewhile
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from amplifier_tui.context.compaction.decisions import Decisions, ModelDecisions
 from amplifier_tui.context.compaction.outline import Settled
@@ -29,25 +29,12 @@ _TURNS: Final = 3
 """Turns whose growth tells how many more fit."""
 
 
-class Planner(Protocol):
-    """Decides how to get a request down to its target; `plan` does it by default."""
-
-    async def __call__(
-        self, frame: Frame, budget: Budget, decisions: Mapping[str, Decision], *, force: bool
-    ) -> Plan:
-        """Plan; the arguments are those of `plan`."""
-        ...
+Planner = Callable[..., Awaitable[Plan]]
+"""Decides how to get a frame down to a budget, given the decisions so far; see `plan`."""
 
 
 class ContextView:
     """Makes requests of a ledger, and reports on them.
-
-    Args:
-        ledger: The session's rows.
-        policy: What the configuration says about budgets.
-        events: Who is told of compactions and budgets.
-        tools: Returns the tools on offer by name; None where they don't count.
-        planner: Who decides what to compact; None for `plan`.
 
     Attributes:
         prompt: Where the system prompt comes from.
@@ -88,21 +75,15 @@ class ContextView:
         """Return the messages for the next request, compacted if they would not fit.
 
         They are the ledger's own, and not to be changed: a message is the very same object in
-        every request that shows it in the same way.
-
-        Args:
-            token_budget: Explicit limit in tokens; it wins.
-            provider: Whose window to fit otherwise; None for that of the last request.
-
-        Raises:
-            ContextLengthError: What can't be compacted does not fit the model.
-            ContextSourceError: A context provider failed; the model must not be asked.
+        every request that shows it in the same way. See `get_messages_for_request`.
         """
         if self.before_request is not None:
             await self.before_request()
         self._provider = provider or self._provider
         budget = self._policy.budget(token_budget, self._provider)
-        await self._tell_budget(budget)
+        if budget != self._budget:
+            self._budget = budget
+            await self.events.budget(budget)
         decided = self.decisions.of(budget.key)
         frame = await self.frame(decided)
         made = await self._plan(frame, budget, decided)
@@ -165,12 +146,7 @@ class ContextView:
     async def frame(
         self, decided: ModelDecisions | None = None, *, fresh_prompt: bool = True
     ) -> Frame:
-        """Return the request as it is before anything is cut or left out.
-
-        Args:
-            decided: The model's decisions, for their summaries.
-            fresh_prompt: Whether to make the system prompt anew.
-        """
+        """Return the request before anything is cut, with the summaries among the decisions."""
         prompt = await (self.prompt.make() if fresh_prompt else self.prompt.known())
         tools = tool_schema_tokens(self._tools()) if self._tools is not None else {}
         summaries = (*self.decisions.summaries, *(decided.summaries if decided else ()))
@@ -245,7 +221,10 @@ class ContextView:
                 before,
                 len(self._projected(shown, decided.rows)),
             )
-        await self._warn(made, decided)
+        if made.reason in ("floor", "overflow") and not decided.warned:
+            decided.warned = True
+            logger.warning("%s", _end_of_compaction(made))
+            await self.events.notice(_end_of_compaction(made))
         return shown
 
     def _as_counted(self, made: Plan, budget: Budget) -> Plan:
@@ -270,18 +249,6 @@ class ContextView:
             model=budget.model or None,
         )
 
-    async def _warn(self, made: Plan, decided: ModelDecisions) -> None:
-        if decided.warned or not _is_at_its_end(made):
-            return
-        decided.warned = True
-        logger.warning("%s", _end_of_compaction(made))
-        await self.events.notice(_end_of_compaction(made))
-
-    async def _tell_budget(self, budget: Budget) -> None:
-        if budget != self._budget:
-            self._budget = budget
-            await self.events.budget(budget)
-
     def _ephemeral_lines(self, room: int) -> tuple[SourceLine, ...]:
         """What hooks added to the last request, as far as the provider counted it."""
         lines: list[SourceLine] = []
@@ -301,10 +268,6 @@ class ContextView:
 
 
 _NEVER: Final = 2**62
-
-
-def _is_at_its_end(made: Plan) -> bool:
-    return made.reason in ("floor", "overflow")
 
 
 def _end_of_compaction(made: Plan) -> str:
