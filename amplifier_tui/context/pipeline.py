@@ -7,7 +7,6 @@ calls that, with the event ``execution:end``.
 """
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from typing import Any, Final
@@ -39,8 +38,6 @@ from amplifier_tui.context.turn import (
     turn_start,
 )
 from amplifier_tui.kernel import events
-
-logger = logging.getLogger(__name__)
 
 DEFAULT_TIMEOUT: Final = 30.0
 STATE_KEY: Final = "context"
@@ -178,15 +175,13 @@ class ContextPipeline:
         if self._failed:
             self._abandon()
             return
-        errors = await self._end()
-        await self._events.notices([str(error) for error in errors])
+        await self._events.notices(await self._end())
 
     async def _before_request(self) -> None:
         async with self._beginning:
             if self._turn is not None and self._host is None and self._is_over(self._turn):
                 # An orchestrator that does not tell when it ends.
-                errors = await self._end()
-                await self._events.notices([str(error) for error in errors])
+                await self._events.notices(await self._end())
             if self._turn is None and (self._announced or self._unanswered()):
                 await self._begin()
 
@@ -331,8 +326,7 @@ class ContextPipeline:
         self.manager.view.lent = None
 
     async def _tell_notices(self, context: SessionContext) -> None:
-        notices = context.metadata.pop(NOTICES, [])
-        await self._events.notices([str(notice) for notice in notices])
+        await self._events.notices(context.metadata.pop(NOTICES, ()))
 
     # -- what the screen asks --------------------------------------------------------------------
 

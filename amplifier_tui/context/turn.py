@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
@@ -19,8 +18,6 @@ from amplifier_tui.context.compaction.shorten import shortened
 from amplifier_tui.context.entries import ATTRIBUTION, Entry, read_entry
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.request.frame import LentTurn
-
-logger = logging.getLogger(__name__)
 
 MESSAGE_CAP: Final = 128 * 1024
 """Characters a context provider's message may have; what is longer is cut on arrival."""

@@ -157,10 +157,6 @@ class ChatAgent:
         """Run the agent and return the answer while it comes; see `run`."""
         return self.run(messages, stream=True, session=session, tools=tools, options=options)
 
-    def _options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        said = {name: value for name, value in given.items() if value is not None}
-        return {**self._default_options, **said}
-
     def _providers(
         self, session: AgentSession | None, options: Mapping[str, Any]
     ) -> list[ContextProvider]:
@@ -211,7 +207,8 @@ class _Run:
     async def ask(self, sink: Sink | None) -> AgentResponse:
         """Let the providers add their part, and ask the model."""
         agent = self.agent
-        options = agent._options(self.given_options)
+        said = {name: value for name, value in self.given_options.items() if value is not None}
+        options = {**agent._default_options, **said}
         providers = agent._providers(self.given_session, options)
         session = self.given_session or AgentSession()
         conversation = session.service_session_id or options.get("conversation_id")

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from amplifier_tui.context.adr.agent_tools import run_call, tool_specs
+from amplifier_tui.base.tool_calls import tool_spec
+from amplifier_tui.context.adr.agent_tools import run_call
 from amplifier_tui.context.adr.message import CALL, Content, Message
 from amplifier_tui.context.adr.response import (
     AgentResponse,
@@ -111,7 +112,7 @@ class Loop:
             {
                 **options,
                 "messages": rows,
-                "tools": tool_specs(self.tools) or None,
+                "tools": [tool_spec(name, tool) for name, tool in self.tools.items()] or None,
                 "stream": stream,
             }
         )

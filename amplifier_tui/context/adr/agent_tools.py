@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from amplifier_tui.base.python import awaited
-from amplifier_tui.base.tool_calls import tool_spec
 from amplifier_tui.context.adr.message import Content, Message
-from amplifier_tui.kernel.message_models import ToolCall, ToolSpec
+from amplifier_tui.kernel.message_models import ToolCall
 from amplifier_tui.kernel.models import ToolResult
 
 logger = logging.getLogger(__name__)
@@ -74,11 +73,6 @@ def named_tools(*given: Iterable[Any] | None) -> dict[str, Any]:
             raise ValueError(f"Two tools are called '{ready.name}': rename one of them")
         tools[ready.name] = ready
     return tools
-
-
-def tool_specs(tools: Mapping[str, Any]) -> list[ToolSpec]:
-    """Return what the model is told about the tools."""
-    return [ToolSpec(**tool_spec(name, tool)) for name, tool in tools.items()]
 
 
 async def run_call(call: ToolCall, tools: Mapping[str, Any]) -> Message:

@@ -55,9 +55,7 @@ def included_messages(messages: Iterable[Message]) -> list[Message]:
 def included_token_count(messages: Iterable[Message]) -> int:
     """Return the tokens of the messages the model gets, as they were counted when grouped."""
     return sum(
-        group_of(message).get(GROUP_TOKEN_COUNT_KEY) or 0
-        for message in messages
-        if not is_excluded(message)
+        group_of(message).get(GROUP_TOKEN_COUNT_KEY) or 0 for message in included_messages(messages)
     )
 
 

@@ -193,7 +193,7 @@ class FileHistoryProvider(HistoryProvider):
         path = self.path(session_id)
         async with self._locks[path.name]:
             rows, _ = await asyncio.to_thread(read_rows, path)
-        messages = [message for row in rows if (message := _message(row, path)) is not None]
+        messages = [message for row in rows if (message := read_message(row, path)) is not None]
         return [m for m in messages if not (self.skip_excluded and is_excluded(m))]
 
     async def save_messages(
@@ -216,11 +216,12 @@ class FileHistoryProvider(HistoryProvider):
             await asyncio.to_thread(append_rows, path, rows)
 
 
-def _message(row: dict[str, Any], path: Path) -> Message | None:
+def read_message(row: dict[str, Any], place: object) -> Message | None:
+    """Return the message of a stored row; one that can't be read is logged with its place."""
     try:
         return Message.from_dict(row)
-    except ValueError as error:
-        logger.warning("A message in %s can't be read and is left out: %s", path, error)
+    except (ValueError, RecursionError) as error:
+        logger.warning("A message in %s can't be read and is left out: %s", place, error)
         return None
 
 

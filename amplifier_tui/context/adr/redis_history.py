@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Unpack
 from uuid import uuid4
 
-from amplifier_tui.context.adr.history import HistoryFlags, HistoryProvider
-from amplifier_tui.context.adr.message import RESULT, Message
+from amplifier_tui.base.jsonl import decode_row
+from amplifier_tui.context.adr.history import HistoryFlags, HistoryProvider, read_message
+from amplifier_tui.context.adr.message import CALL, RESULT, Message
 from amplifier_tui.context.errors import ContextError, HistoryUnavailableError
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
-
-logger = logging.getLogger(__name__)
 
 _UNSAVED: Final = "unsaved"
 _UNSAVED_LIMIT: Final = 2_000
@@ -95,10 +93,8 @@ class RedisHistoryProvider(HistoryProvider):
         """Return the messages in the session's list; raises `HistoryUnavailableError`."""
         # What waited for the server comes first.
         await self.save_messages(session_id, (), state=state)
-        rows = await self._ask(lambda redis: redis.lrange(self.key(session_id), 0, -1))
-        seen: set[str] = set()
-        messages = [message for row in rows if (message := self._read(row, seen)) is not None]
-        return _with_calls(messages)
+        key = self.key(session_id)
+        return _read_rows(await self._ask(lambda redis: redis.lrange(key, 0, -1)))
 
     async def save_messages(
         self,
@@ -176,21 +172,6 @@ class RedisHistoryProvider(HistoryProvider):
             self._client = Redis(**_settings(), **self._connection)
         return self._client
 
-    def _read(self, row: Any, seen: set[str]) -> Message | None:
-        """The message of a row; None for one that can't be read, and for one that came twice."""
-        try:
-            data = json.loads(row)
-            message = Message.from_dict(data)
-        except (ValueError, AttributeError, TypeError, RecursionError) as error:
-            logger.warning("A message in Redis can't be read and is left out: %s", error)
-            return None
-        row_id = data.get(_ROW_ID)
-        if isinstance(row_id, str):
-            if row_id in seen:
-                return None
-            seen.add(row_id)
-        return message
-
 
 def _row(message: Message) -> str:
     # A server that was slow may have taken what was thought lost and is sent again. What is told
@@ -211,14 +192,21 @@ def _settings() -> dict[str, Any]:
     }
 
 
-def _with_calls(messages: Sequence[Message]) -> list[Message]:
-    """The messages but for results that have no call before them."""
+def _read_rows(rows: Iterable[Any]) -> list[Message]:
+    """The messages but what came twice, and results that have no call before them."""
+    seen: set[str] = set()
     calls: set[str] = set()
     kept: list[Message] = []
-    for message in messages:
+    for data in (decode_row(row) or {} for row in rows):
+        row_id = str(data.get(_ROW_ID) or "")
+        message = None if row_id in seen else read_message(data, "Redis")
+        if message is None:
+            continue
+        if row_id:
+            seen.add(row_id)
         results = {c.call_id for c in message.contents if c.type == RESULT}
         if results and not results & calls:
             continue
-        calls |= {c.call_id for c in message.contents if c.type == "function_call" and c.call_id}
+        calls |= {c.call_id for c in message.contents if c.type == CALL and c.call_id}
         kept.append(message)
     return kept

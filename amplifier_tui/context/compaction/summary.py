@@ -94,7 +94,7 @@ async def summarize(view: ContextView, provider: Any, instructions: str = "") ->
         biggest=whole.biggest,
         summaries=(summary,),
     )
-    await view.announce(plan, messages, messages - len(rows) + 1)
+    await view.announce(plan, budget, messages, messages - len(rows) + 1)
     return plan
 
 

@@ -71,12 +71,10 @@ def open_database(path: Path) -> tuple[sqlite3.Connection, str]:
         except BaseException:
             connection.close()
             raise
-    except sqlite3.OperationalError as error:
+    except (sqlite3.OperationalError, OSError) as error:
         raise unavailable(path, error) from error
     except sqlite3.DatabaseError as error:
         raise MemoryUnavailableError(f"The memories in {path} can't be used: {error}") from error
-    except OSError as error:
-        raise unavailable(path, error) from error
     return connection, notice
 
 

@@ -1,6 +1,6 @@
 """What others are told about requests: the report on the next one, and the context's events."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -120,10 +120,10 @@ class ContextEvents:
             {"message": message, "level": level, "source": self._source},
         )
 
-    async def notices(self, messages: Sequence[str]) -> None:
+    async def notices(self, messages: Iterable[object]) -> None:
         """Tell the user several things."""
         for message in messages:
-            await self.notice(message)
+            await self.notice(str(message))
 
     async def _emit(self, event: str, data: dict[str, Any]) -> None:
         if self._hooks is not None:

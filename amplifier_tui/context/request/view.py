@@ -156,10 +156,19 @@ class ContextView:
         """Return the budget of the next request."""
         return self._policy.budget(None, provider or self._provider)
 
-    async def announce(self, made: Plan, before: int, after: int) -> None:
-        """Tell of a compaction made elsewhere, with the number of messages before and after it."""
-        budget = self.budget()
-        await self.events.compaction(self._as_counted(made, budget), budget, before, after)
+    async def announce(self, made: Plan, budget: Budget, before: int, after: int) -> None:
+        """Tell of a compaction, its totals on the scale of the provider's count.
+
+        Before and after are the messages of the request.
+        """
+        real = self.meter.real
+        counted = replace(
+            made,
+            before=real(made.before, budget.key),
+            after=real(made.after, budget.key),
+            floor=real(made.floor, budget.key),
+        )
+        await self.events.compaction(counted, budget, before, after)
 
     def forget(self) -> None:
         """Begin anew: the rows are others now."""
@@ -215,27 +224,13 @@ class ContextView:
             before = len(self._projected(frame, decided.rows))
             decided.rows = made.decisions
             decided.summaries += made.summaries
-            await self.events.compaction(
-                self._as_counted(made, budget),
-                budget,
-                before,
-                len(self._projected(shown, decided.rows)),
-            )
+            after = len(self._projected(shown, decided.rows))
+            await self.announce(made, budget, before, after)
         if made.reason in ("floor", "overflow") and not decided.warned:
             decided.warned = True
             logger.warning("%s", _end_of_compaction(made))
             await self.events.notice(_end_of_compaction(made))
         return shown
-
-    def _as_counted(self, made: Plan, budget: Budget) -> Plan:
-        """A plan for people: its totals are on the scale of the provider's count."""
-        real = self.meter.real
-        return replace(
-            made,
-            before=real(made.before, budget.key),
-            after=real(made.after, budget.key),
-            floor=real(made.floor, budget.key),
-        )
 
     def _check(self, made: Plan, budget: Budget) -> None:
         after = self.meter.real(made.after, budget.key)
