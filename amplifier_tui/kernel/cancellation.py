@@ -119,9 +119,8 @@ class CancellationToken:
     async def trigger_callbacks(self) -> None:
         """Run every callback. What they raise is logged.
 
-        Raises:
-            BaseException: The first ``KeyboardInterrupt``, ``SystemExit`` or cancellation of this
-                very task, after all callbacks ran.
+        The first ``KeyboardInterrupt``, ``SystemExit`` or cancellation of this very task is raised
+        after all callbacks ran.
         """
         fatal: BaseException | None = None
         baseline = cancel_requests()

@@ -66,8 +66,6 @@ class ModuleCoordinator:
         if approval_system is None or display_system is None:
             logger.debug("Coordinator without approval or display system: asking is denying")
 
-    # -- who and where ---------------------------------------------------------------------------
-
     @property
     def session(self) -> Any:
         """The session, for spawning children."""
@@ -131,8 +129,6 @@ class ModuleCoordinator:
         limit = section.get(name) if isinstance(section, dict) else None
         return int(limit) if isinstance(limit, int | float) else None
 
-    # -- modules ---------------------------------------------------------------------------------
-
     async def mount(self, mount_point: str, module: Any, name: str | None = None) -> None:
         """Mount a module.
 
@@ -194,8 +190,7 @@ class ModuleCoordinator:
     def get(self, mount_point: str, name: str | None = None) -> Any:
         """Return what is mounted, or None; for many without a name, the live dict of them.
 
-        Raises:
-            ValueError: There is no such mount point.
+        Raises `ValueError` if there is no such mount point.
         """
         point = self._resolved(mount_point, name)
         mounted = self.mount_points[point]
@@ -230,8 +225,6 @@ class ModuleCoordinator:
             return dict(mounted)
         return {} if mounted is None else {mount_point: mounted}
 
-    # -- between modules -------------------------------------------------------------------------
-
     def register_capability(self, name: str, value: Any) -> None:
         """Offer something to the other modules under a dotted name; None withdraws it.
 
@@ -258,14 +251,8 @@ class ModuleCoordinator:
             note_change(self, lambda: self._contribute_again(channel, contributor))
 
     async def collect_contributions(self, channel: str) -> list[Any]:
-        """Ask every contributor of a channel, in order of registration.
-
-        Returns:
-            What they gave, without None; those that fail are logged and left out.
-        """
+        """Return what every contributor of a channel gives; those that fail are logged."""
         return await collect_contributions(self._channels, channel)
-
-    # -- hook results ----------------------------------------------------------------------------
 
     async def process_hook_result(
         self, result: HookResult, event: str, hook_name: str = "unknown"
@@ -282,8 +269,6 @@ class ModuleCoordinator:
             TypeError: The approval system did not return a string.
         """
         return await dispatch_hook_result(self, result, event, hook_name)
-
-    # -- the session's life ----------------------------------------------------------------------
 
     async def request_cancel(self, immediate: bool = False) -> None:
         """Ask the session to stop; ``immediate`` does not wait for running tools.

@@ -134,13 +134,10 @@ class AbortError(LLMError):
 
 
 class ConfigurationError(LLMError):
-    """The provider's configuration is incomplete or contradicts itself.
-
-    Attributes:
-        missing_env: Environment variables that would complete it, if that is what is wrong.
-    """
+    """The provider's configuration is incomplete or contradicts itself."""
 
     missing_env: tuple[str, ...] = ()
+    """Environment variables that would complete it, if that is what is wrong."""
 
 
 class ProviderUnavailableError(LLMError):
@@ -168,9 +165,10 @@ class StreamError(LLMError):
 class InvalidToolCallError(LLMError):
     """The model wrote a tool call nobody can read.
 
-    Attributes:
+    Args:
         tool_name: The tool the model meant.
         raw_arguments: The arguments as the model wrote them.
+        details: See `LLMError`.
     """
 
     def __init__(
@@ -179,13 +177,8 @@ class InvalidToolCallError(LLMError):
         *,
         tool_name: str | None = None,
         raw_arguments: str | None = None,
-        provider: str | None = None,
-        model: str | None = None,
-        status_code: int | None = None,
-        retryable: bool | None = None,
+        **details: Any,
     ) -> None:
-        super().__init__(
-            message, provider=provider, model=model, status_code=status_code, retryable=retryable
-        )
+        super().__init__(message, **details)
         self.tool_name = tool_name
         self.raw_arguments = raw_arguments

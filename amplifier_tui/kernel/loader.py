@@ -90,8 +90,6 @@ class ModuleLoader:
         self._added_paths: list[Path] = []
         self._ready_queue: list[tuple[str, OnSessionReady]] = []
 
-    # -- finding ---------------------------------------------------------------------------------
-
     async def discover(self) -> list[ModuleInfo]:
         """Return the modules that are installed or lie in the search paths."""
         return [
@@ -112,8 +110,6 @@ class ModuleLoader:
         return search_dirs() if self._search_paths is None else self._search_paths
 
     _find_package_dir = staticmethod(find_package_dir)
-
-    # -- loading ---------------------------------------------------------------------------------
 
     async def load(
         self,
@@ -260,8 +256,6 @@ class ModuleLoader:
             f"Module '{module_id}' not found via entry points or filesystem. "
             f"Tried: {'; '.join(tried)}. Install the package that provides it, or give its source."
         )
-
-    # -- running ---------------------------------------------------------------------------------
 
     async def initialize(self, module: Mount, coordinator: Any) -> None:
         """Mount what :meth:`load` returned, and have the coordinator tidy up after it."""

@@ -41,9 +41,6 @@ def _async_fixture(function: F) -> F:
     return cast("F", pytest_asyncio.fixture(function))
 
 
-# -- finding the module ----------------------------------------------------------------------------
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--module-path``."""
     parser.getgroup("amplifier").addoption(
@@ -127,9 +124,6 @@ def is_module_context(module_path: Path | None) -> bool:
     return module_path is not None
 
 
-# -- what it is tested with ------------------------------------------------------------------------
-
-
 @pytest.fixture
 def coordinator() -> MockCoordinator:
     """A fresh mock coordinator."""
@@ -150,9 +144,6 @@ def mock_deps() -> tuple[Any, dict[str, Any], dict[str, Any], EventRecorder]:
 
     tools = {"test_tool": MockTool(name="test_tool")}
     return MockContextManager(), {"default": MockProvider()}, tools, EventRecorder()
-
-
-# -- the module, mounted ---------------------------------------------------------------------------
 
 
 def _module_fixture(kind: str) -> Any:

@@ -5,9 +5,8 @@ import click
 from amplifier_tui.cli.bundle.diff import diff
 from amplifier_tui.cli.bundle.list import list_bundles
 from amplifier_tui.cli.bundle.show import show
-from amplifier_tui.cli.bundle.sources import add, remove
+from amplifier_tui.cli.bundle.sources import add, remove, use
 from amplifier_tui.cli.bundle.update import lock, update
-from amplifier_tui.cli.bundle.use import use
 from amplifier_tui.cli.bundle.validate import validate
 
 

@@ -112,6 +112,11 @@ def print_json(data: Any) -> None:
     click.echo(text)
 
 
+def as_text(value: Any) -> str:
+    """Return a text as it is, and other data as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
 class Progress:
     """Says on stderr what takes long; in a terminal the percentage is counted up in its line."""
 

@@ -1,6 +1,5 @@
 """`amplifier-tui bundle diff`."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -42,7 +41,7 @@ def diff(context: click.Context, a: str, b: str, as_json: bool) -> None:
                 raise BundleError(preview.error)
     changes = compare(*previews)
     if as_json:
-        common.print_json({"a": a, "b": b, "changes": [change.as_data() for change in changes]})
+        common.print_json({"a": a, "b": b, "changes": [asdict(change) for change in changes]})
         return
     if not changes:
         click.echo("They mount the same, and say the same.")
@@ -88,10 +87,6 @@ class BundleChange:
         value = self.before or self.after
         return f"{self.name}: {value}" if value else self.name
 
-    def as_data(self) -> dict[str, str]:
-        """Return it as plain data."""
-        return asdict(self)
-
 
 def compare(first: "BundleDescription", second: "BundleDescription") -> list[BundleChange]:
     """Return the differences, in the order of a mount plan."""
@@ -101,7 +96,7 @@ def compare(first: "BundleDescription", second: "BundleDescription") -> list[Bun
     a, b = plain_plan(first), plain_plan(second)
     changes = list(_values("Session", a.get("session"), b.get("session")))
     for section, title in _SECTIONS.items():
-        changes += _entries(title, a.get(section) or [], b.get(section) or [])
+        changes += _names(title, _by_key(a.get(section)), _by_key(b.get(section)))
     changes += _names("Agents", a.get("agents") or {}, b.get("agents") or {})
     changes += _values("Spawn", a.get("spawn"), b.get("spawn"))
     changes += _names(
@@ -120,14 +115,10 @@ def compare(first: "BundleDescription", second: "BundleDescription") -> list[Bun
     return changes
 
 
-def _entries(title: str, a: list[Any], b: list[Any]) -> Iterator[BundleChange]:
-    yield from _names(title, _by_key(a), _by_key(b))
-
-
-def _by_key(entries: list[Any]) -> dict[str, Any]:
+def _by_key(entries: Any) -> dict[str, Any]:
     return {
         str(entry.get("id") or entry.get("module")): entry
-        for entry in entries
+        for entry in entries or ()
         if isinstance(entry, Mapping)
     }
 
@@ -158,5 +149,4 @@ def _values(title: str, a: Any, b: Any, name: str = "") -> Iterator[BundleChange
 
 
 def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return shortened(" ".join(text.split()), 200)
+    return shortened(" ".join(common.as_text(value).split()), 200)

@@ -1,6 +1,5 @@
 """`amplifier-tui bundle show`: a bundle in words and as data."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -101,17 +100,7 @@ def as_data(preview: "BundleDescription") -> dict[str, Any]:
         "base_tokens": preview.base_tokens,
         "missing_keys": list(preview.missing_keys),
         "missing_variables": list(preview.missing_variables),
-        "skipped": [
-            {
-                "source": each.source,
-                "included_by": each.included_by,
-                "reason": each.reason,
-                "kind": each.kind,
-                "path": None if each.path is None else str(each.path),
-                "line": each.line,
-            }
-            for each in preview.skipped
-        ],
+        "skipped": [asdict(each) for each in preview.skipped],
         "unresolved_context": list(preview.unresolved_context),
         "to_fetch": [asdict(each) for each in preview.to_fetch],
         "would_send_keys": [asdict(each) for each in preview.destinations],
@@ -173,7 +162,7 @@ def _session_rest(preview: "BundleDescription", plan: Mapping[str, Any]) -> Iter
     )
     for head, (_, _, value) in zip(heads, parts, strict=True):
         yield from head
-        yield from paragraph(_short(value), indent=6)
+        yield from paragraph(shortened(common.as_text(value), 300), indent=6)
 
 
 def _agents(preview: "BundleDescription") -> Iterator[str]:
@@ -202,7 +191,7 @@ def _details(module: "PreviewModule", config: Mapping[str, Any]) -> Iterator[str
     if module.source:
         yield from paragraph(f"from {module.source}", indent=6)
     for key, value in config.items():
-        yield from paragraph(f"{key}: {_short(value)}", indent=6)
+        yield from paragraph(f"{key}: {shortened(common.as_text(value), 300)}", indent=6)
     if module.missing_keys:
         yield from paragraph(f"needs {' or '.join(module.missing_keys)}", indent=6)
     if module.state != "ready":
@@ -265,11 +254,6 @@ def _config_of(plan: Mapping[str, Any], module: "PreviewModule") -> Mapping[str,
             config = entry.get("config")
             return config if isinstance(config, Mapping) else {}
     return {}
-
-
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return shortened(text, 300)
 
 
 def _module_data(module: "PreviewModule") -> dict[str, Any]:

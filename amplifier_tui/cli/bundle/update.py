@@ -1,13 +1,10 @@
 """`amplifier-tui bundle update` and `lock`."""
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
 
 import click
 
 from amplifier_tui.cli.bundle import common
-
-if TYPE_CHECKING:
-    from amplifier_tui.foundation.updates import SourceUpdate
 
 _COLORS = {"updated": "green", "available": "yellow", "failed": "red", "refused": "red"}
 
@@ -39,7 +36,7 @@ def update(
             workspace.update(wanted, check_only=check, trust=callback, progress=common.Progress())
         )
     if as_json:
-        common.print_json({"bundle": wanted, "sources": [_data(row) for row in rows]})
+        common.print_json({"bundle": wanted, "sources": [asdict(row) for row in rows]})
     elif not rows:
         click.echo("It has no sources that could be newer.")
     else:
@@ -55,12 +52,6 @@ def update(
 
 def _coloured(state: str) -> str:
     return common.style(state, fg=_COLORS[state]) if state in _COLORS else state
-
-
-def _data(row: "SourceUpdate") -> dict[str, str]:
-    import dataclasses
-
-    return dataclasses.asdict(row)
 
 
 @click.command(short_help="Write down which versions a bundle uses here.")
@@ -88,16 +79,11 @@ def lock(context: click.Context, name: str | None, trust: bool, as_json: bool) -
         written = asyncio.run(
             workspace.write_lock(wanted, trust=callback, progress=common.Progress())
         )
-    sources = {
-        uri: entry.commit or f"sha256:{entry.sha256}" for uri, entry in written.sources.items()
-    }
-    short = {
-        uri: entry.commit[:12] or f"sha256:{entry.sha256[:12]}"
-        for uri, entry in written.sources.items()
-    }
+    entries = written.sources.items()
     if as_json:
+        sources = {uri: entry.commit or f"sha256:{entry.sha256}" for uri, entry in entries}
         common.print_json({"bundle": wanted, "file": str(written.path), "sources": sources})
         return
-    for line in table([(version, uri) for uri, version in short.items()]):
+    for line in table([(e.commit[:12] or f"sha256:{e.sha256[:12]}", uri) for uri, e in entries]):
         click.echo(line)
-    click.echo(f"Locked {plural(len(sources), 'source')} in {one_line(str(written.path), 500)}")
+    click.echo(f"Locked {plural(len(entries), 'source')} in {one_line(str(written.path), 500)}")

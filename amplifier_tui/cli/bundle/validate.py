@@ -1,6 +1,7 @@
 """`amplifier-tui bundle validate`."""
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,6 +10,8 @@ from amplifier_tui.cli.bundle import common
 if TYPE_CHECKING:
     from amplifier_tui.foundation.checks.bundle_file import Problem
     from amplifier_tui.foundation.workspace import Workspace
+
+_COLORS = {"error": "red", "warning": "yellow"}
 
 
 @click.command(short_help="Check a bundle, and say where a mistake is.")
@@ -30,7 +33,7 @@ def validate(context: click.Context, name: str | None, strict: bool, as_json: bo
         problems = asyncio.run(_check(workspace, wanted, strict))
     errors = [problem for problem in problems if problem.severity == "error" or strict]
     if as_json:
-        findings = [_data(problem) for problem in problems]
+        findings = [asdict(problem) for problem in problems]
         common.print_json({"bundle": wanted, "valid": not errors, "findings": findings})
     else:
         _print(problems, wanted, valid=not errors)
@@ -51,11 +54,7 @@ def _print(problems: "list[Problem]", name: str, *, valid: bool) -> None:
     from amplifier_tui.cli.layout import paragraph
 
     for problem in problems:
-        label = (
-            common.style("error", fg="red")
-            if problem.severity == "error"
-            else common.style("warning", fg="yellow")
-        )
+        label = common.style(problem.severity, fg=_COLORS[problem.severity])
         first, *more = paragraph(str(problem))
         click.echo(f"{label}: {first}")
         for line in more:
@@ -65,13 +64,3 @@ def _print(problems: "list[Problem]", name: str, *, valid: bool) -> None:
                 click.echo(line)
     for line in paragraph(f"{name} is {'valid' if valid else 'not valid'}."):
         click.echo(line)
-
-
-def _data(problem: "Problem") -> dict[str, Any]:
-    return {
-        "severity": problem.severity,
-        "message": problem.message,
-        "path": None if problem.path is None else str(problem.path),
-        "line": problem.line,
-        "remedy": problem.remedy,
-    }

@@ -2,7 +2,7 @@
 
 import logging
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from amplifier_tui.base.python import awaited
 from amplifier_tui.base.text import encodable
@@ -17,27 +17,8 @@ _PROMPT_LIMIT: Final = 200
 _CHARS_PER_TOKEN: Final = 4
 
 
-class ResultTarget(Protocol):
-    """What of a coordinator hook results act on."""
-
-    approval_system: Any
-    display_system: Any
-    _current_turn_injections: int
-
-    @property
-    def injection_budget_per_turn(self) -> int | None:
-        """Tokens hooks may inject per turn before they are warned of."""
-
-    @property
-    def injection_size_limit(self) -> int | None:
-        """Characters one injection may have."""
-
-    def get(self, mount_point: str, name: str | None = None) -> Any:
-        """Return what is mounted."""
-
-
 async def dispatch_hook_result(
-    coordinator: ResultTarget, result: HookResult, event: str, hook_name: str
+    coordinator: Any, result: HookResult, event: str, hook_name: str
 ) -> HookResult:
     """Carry out what a result asks for; see ``ModuleCoordinator.process_hook_result``."""
     if result.action == "inject_context":
@@ -51,9 +32,7 @@ async def dispatch_hook_result(
     return result
 
 
-async def _inject(
-    coordinator: ResultTarget, result: HookResult, event: str, hook_name: str
-) -> HookResult:
+async def _inject(coordinator: Any, result: HookResult, event: str, hook_name: str) -> HookResult:
     items = [
         item.model_copy(update={"content": encodable(item.content)})
         for item in injections_of(result, event, hook_name)
@@ -91,7 +70,7 @@ def _check_sizes(limit: int | None, items: list[ContextInjection]) -> None:
             raise ValueError(f"Context injection exceeds {limit} characters")
 
 
-def _spend(coordinator: ResultTarget, item: ContextInjection) -> None:
+def _spend(coordinator: Any, item: ContextInjection) -> None:
     tokens = len(item.content) // _CHARS_PER_TOKEN
     budget = coordinator.injection_budget_per_turn
     current = coordinator._current_turn_injections
@@ -132,9 +111,7 @@ def _message(item: ContextInjection) -> dict[str, Any]:
     }
 
 
-async def _ask_user(
-    coordinator: ResultTarget, result: HookResult, event: str, hook_name: str
-) -> HookResult:
+async def _ask_user(coordinator: Any, result: HookResult, event: str, hook_name: str) -> HookResult:
     prompt = result.approval_prompt or "Allow this operation?"
     options = list(result.approval_options or ("Allow", "Deny"))
     asker = coordinator.approval_system
@@ -190,7 +167,7 @@ def _shortened(prompt: str) -> str:
     return f"{prompt[:_PROMPT_LIMIT]}...[truncated]"
 
 
-async def _show(coordinator: ResultTarget, result: HookResult, hook_name: str) -> None:
+async def _show(coordinator: Any, result: HookResult, hook_name: str) -> None:
     message, level = result.user_message, result.user_message_level
     source = f"hook:{result.user_message_source or hook_name}"
     display = coordinator.display_system

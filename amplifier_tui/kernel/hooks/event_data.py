@@ -26,12 +26,8 @@ _CONTAINERS: Final = frozenset({dict, list})
 class EventData:
     """Checked data and the knowledge how to copy it.
 
-    Args:
-        data: The event's data. It is not changed; what needs no change is shared with it.
-
-    Raises:
-        ValueError: The data is circular, nested deeper than :data:`MAX_DEPTH`, or unfolds to more
-            than :data:`MAX_CONTAINERS` containers.
+    What is given is not changed; what needs no change is shared with it. `ValueError`: it is
+    circular, deeper than :data:`MAX_DEPTH`, or unfolds to over :data:`MAX_CONTAINERS` containers.
     """
 
     __slots__ = ("_containers", "_lent", "_lent_references", "_links", "data")

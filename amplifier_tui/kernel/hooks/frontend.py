@@ -58,9 +58,6 @@ class ApprovalSystem(Protocol):
             timeout: Seconds to wait.
             default: What the kernel does after a timeout.
 
-        Returns:
-            The option chosen.
-
         Raises:
             ApprovalTimeoutError: Nobody answered within ``timeout``.
         """
@@ -77,10 +74,7 @@ class HookApprovalSystem:
     async def request_for_hook(self, result: HookResult, prompt: str, options: list[str]) -> str:
         """Ask and return the option chosen; see `ApprovalSystem.request_approval`.
 
-        Args:
-            result: What the emit returned: the very object, where the orchestrator passes it on.
-            prompt: The question.
-            options: The answers offered.
+        ``result`` is the very object the emit returned, where the orchestrator passes it on.
         """
         raise NotImplementedError
 

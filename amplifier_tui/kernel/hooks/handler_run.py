@@ -58,12 +58,8 @@ def emitting_task() -> Cancellable:
 def start_handler(handler: Any, event: str, data: dict[str, Any], task: Cancellable) -> Any:
     """Call a handler, and run the coroutine it may return up to its first wait.
 
-    Returns:
-        What it answered, unread; or :class:`Unfinished`, to be awaited for that.
-
-    Raises:
-        HandlerCancelledError: It raised ``CancelledError``.
-        Exception: What else it raised.
+    Returns what it answered, unread, or :class:`Unfinished`, to be awaited for that. Raises
+    `HandlerCancelledError` for its ``CancelledError``, and what else it raised.
     """
     before = task.cancelling()
     context = copy_context()

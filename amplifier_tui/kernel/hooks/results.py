@@ -18,11 +18,8 @@ class InvalidHookResponseError(Exception):
 def read_result(answer: Any) -> HookResult | None:
     """Return a handler's answer as a hook result; None for "continue" without anything to say.
 
-    Args:
-        answer: A :class:`HookResult`, a dict of its fields, a model with ``model_dump``, or None.
-
-    Raises:
-        InvalidHookResponseError: The answer is none of these, or does not validate.
+    It is a :class:`HookResult`, a dict of its fields, a model with ``model_dump``, or None; else
+    `InvalidHookResponseError` is raised.
     """
     if answer is None:
         return None

@@ -16,12 +16,7 @@ class ContentBlockType(StrEnum):
 
 @dataclass
 class ContentBlock:
-    """One block of content.
-
-    Attributes:
-        type: What the block holds.
-        raw: The provider's own object, for code that needs it. Never serialised.
-    """
+    """One block of content; ``raw``, the provider's own object, is never serialised."""
 
     type: ContentBlockType
     raw: Any = None

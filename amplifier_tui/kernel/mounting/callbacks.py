@@ -32,9 +32,8 @@ def cancel_requests() -> int:
 def is_genuine_cancellation(baseline: int) -> bool:
     """Tell a cancellation of this task from a ``CancelledError`` somebody raised by hand.
 
-    Args:
-        baseline: :func:`cancel_requests` from before the call that raised. A task that is already
-            being cancelled may still tidy up, so only new requests count.
+    ``baseline`` is :func:`cancel_requests` from before the call that raised: a task that is being
+    cancelled already may still tidy up.
     """
     return cancel_requests() > baseline
 
@@ -47,10 +46,7 @@ class ModuleCancelledError(Exception):
 def contained(doing: str) -> Iterator[None]:
     """Turn a module's own ``CancelledError`` and ``SystemExit`` into ordinary errors.
 
-    A cancellation of the running task gets through.
-
-    Args:
-        doing: What the module does meanwhile, for the message.
+    A cancellation of the running task gets through. The message says what the module was doing.
     """
     baseline = cancel_requests()
     try:
@@ -66,11 +62,10 @@ def contained(doing: str) -> Iterator[None]:
 async def collect_contributions(
     channels: dict[str, list[dict[str, Any]]], channel: str
 ) -> list[Any]:
-    """Ask every contributor (``name`` and ``callback``) of a channel, in order of registration.
+    """Return what every contributor (``name``, ``callback``) of a channel gives, without None.
 
-    Returns:
-        What they gave, without None. A contributor that fails is logged and left out; one that
-        raises ``CancelledError`` by itself ends the collection with what is there.
+    A contributor that fails is logged and left out; one that raises ``CancelledError`` by itself
+    ends the collection with what is there.
     """
     collected: list[Any] = []
     baseline = cancel_requests()
@@ -102,11 +97,8 @@ async def run_cleanups(functions: list[Any], failures: list[tuple[str, Exception
     """Run the functions, last one first, and empty the list.
 
     Functions registered meanwhile run too, unless they keep coming. Ordinary exceptions are
-    logged; ``failures`` gets each with the function's name.
-
-    Raises:
-        BaseException: The first ``CancelledError``, ``KeyboardInterrupt`` or ``SystemExit``, after
-            all functions ran.
+    logged; ``failures`` gets each with the function's name. The first other one is raised after
+    all functions ran.
     """
     fatal: BaseException | None = None
     for _ in range(_ROUNDS):

@@ -8,13 +8,8 @@ from typing import Self
 class ChangeNotes:
     """The changes that other tasks make to some objects while this is open. A context manager.
 
-    A context variable tells the module's own changes from those of others.
-
-    Args:
-        owners: The objects whose changes are noted: a coordinator, its hook registry.
-
-    Attributes:
-        others: Functions that make the noted changes again, in order.
+    A context variable tells the module's own changes from those of others. The owners are a
+    coordinator and its hook registry; ``others`` has functions that make their noted changes again.
     """
 
     def __init__(self, *owners: object) -> None:

@@ -64,9 +64,8 @@ def search_dirs() -> list[Path]:
 def find_modules(search_paths: Sequence[Path] | None = None) -> list[FoundModule]:
     """Return the installed modules, then those in the search paths.
 
-    Args:
-        search_paths: Directories with ``amplifier-module-*`` folders; one that is missing or can't
-            be read is logged. Defaults to :func:`search_dirs`.
+    The paths are directories with ``amplifier-module-*`` folders, :func:`search_dirs` by default;
+    one that is missing or can't be read is logged.
     """
     found = [_installed(name, entry) for name, entry in installed_modules().items()]
     for folder in search_dirs() if search_paths is None else search_paths:

@@ -34,13 +34,7 @@ logger = logging.getLogger(__name__)
 
 METHODS: Final = {
     "orchestrator": ("execute",),
-    "context": (
-        "add_message",
-        "get_messages_for_request",
-        "get_messages",
-        "set_messages",
-        "clear",
-    ),
+    "context": ("add_message", "get_messages_for_request", "get_messages", "set_messages", "clear"),
     "provider": ("get_info", "list_models", "complete", "parse_tool_calls"),
     "tool": ("execute",),
 }
@@ -73,14 +67,9 @@ async def call_mount(
     module_id: str,
     seconds: float | None = None,
 ) -> Any:
-    """Call ``mount(coordinator, config)`` and return what it returns.
+    """Call ``mount(coordinator, config)``; returns what it returns and raises what it raises.
 
-    Args:
-        seconds: How long to wait for it; None for :data:`MOUNT_SECONDS`.
-
-    Raises:
-        ModuleLoadError: It was still waiting after that (also a ValueError).
-        Exception: What it raised.
+    After so many seconds (None for :data:`MOUNT_SECONDS`) it raises `ModuleLoadError`.
     """
     limit = MOUNT_SECONDS if seconds is None else seconds
     clock = asyncio.timeout(limit)
@@ -114,12 +103,8 @@ async def load_and_mount(
 ) -> None:
     """Load a module, mount it, and note its cleanup and its ``on_session_ready``.
 
-    Args:
-        spec: ``{module, source, config}`` of the mount plan.
-        ready: Where to put ``on_session_ready``; only a mount that succeeds gets there.
-
-    Raises:
-        Exception: What loading or mounting raised.
+    Raises what loading or mounting raised. ``spec`` is ``{module, source, config}`` of the mount
+    plan; ``ready`` gets the ``on_session_ready`` of a mount that succeeds.
     """
     with contained("mounting"):
         mount = await loader.load(
@@ -157,8 +142,7 @@ async def mount_optional(
 ) -> None:
     """Load and mount a module; if that fails, undo it, announce it and go on.
 
-    Raises:
-        Exception: Only what the capability ``provider.load_failure`` raises, to abort.
+    Raises only what the capability ``provider.load_failure`` raises, to abort.
     """
     queued = len(ready)
     failure: Exception | None = None
@@ -175,15 +159,14 @@ async def mount_optional(
             failure = error
     if failure is not None:
         del ready[queued:]
-        await announce_failure(coordinator, kind, spec, failure)
+        await _announce_failure(coordinator, kind, spec, failure)
         if kind == "provider":
             await _call(coordinator, LOAD_FAILURE, spec, failure)
 
 
-async def announce_failure(
+async def _announce_failure(
     coordinator: ModuleCoordinator, kind: OptionalKind, spec: dict[str, Any], error: Exception
 ) -> None:
-    """Log a failed module and emit ``module:load_failed``."""
     text = exception_text(error)
     logger.warning(
         "Failed to load %s '%s': %s",

@@ -51,9 +51,7 @@ def package_name(module_id: str) -> str:
 def find_package_dir(module_id: str, path: Path) -> Path | None:
     """Return the directory of a module's package, or None if there is no package.
 
-    Args:
-        module_id: Id of the module.
-        path: The package itself, or the directory that holds it, directly or in ``src``.
+    The path is the package itself, or the directory that holds it, directly or in ``src``.
     """
     if _is_package(path):
         return path
@@ -96,8 +94,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 def require_package_dir(module_id: str, path: Path) -> Path:
     """Return the directory of a module's package.
 
-    Raises:
-        ModuleValidationError: There is none at ``path``, or it is one this kernel can't run.
+    Raises `ModuleValidationError` if there is none at ``path`` that this kernel can run.
     """
     if not path.exists():
         raise ModuleValidationError(
@@ -226,11 +223,8 @@ def imported_module(module_path: str | Path, entry_point: str | None = None) -> 
 
     Args:
         module_path: Its package directory, the folder that holds it, or the package's name.
-        entry_point: ``"package.module:function"`` to take ``mount`` from instead of the package.
-
-    Yields:
-        The module; with an entry point, an object that has its ``mount`` and
-        ``on_session_ready``.
+        entry_point: ``"package.module:function"``; yields an object with its ``mount`` and
+            ``on_session_ready`` then, instead of the package.
 
     Raises:
         ModuleValidationError: There is no package there.

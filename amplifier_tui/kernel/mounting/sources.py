@@ -81,8 +81,6 @@ async def resolve_module(resolver: Any, module_id: str, hint: Any) -> Path:
     """Return where a module is, whichever of the published signatures the resolver has.
 
     Args:
-        resolver: It has ``async_resolve`` or ``resolve``.
-        module_id: Id of the module.
         hint: What the mount plan says about its source.
 
     Raises:

@@ -13,10 +13,7 @@ class MountWindow(ChangeNotes):
     """What is mounted and registered when a module begins to mount. A context manager.
 
     What the module does in it can be taken back. What others register in the same coordinator
-    meanwhile, from tasks of their own, stays.
-
-    Attributes:
-        points: The mount points as they were.
+    meanwhile, from tasks of their own, stays. ``points`` are the mount points as they were.
     """
 
     def __init__(self, coordinator: ModuleCoordinator) -> None:

@@ -69,11 +69,9 @@ class MessageMemory:
     def items_of(
         self, messages: Iterable[Message | Mapping[str, Any]], system: list[str]
     ) -> list[Item]:
-        """Return the messages as turns and single outputs.
+        """Return a request's messages as turns and single outputs.
 
-        Args:
-            messages: Of a request.
-            system: Takes the texts of the system messages at the start.
+        `system` takes the texts of the system messages at the start.
         """
         before, self._known = self._known, {}
         items: list[Item] = []
@@ -91,11 +89,7 @@ class MessageMemory:
 
 
 def sendable_message(row: Mapping[str, Any]) -> Message:
-    """Return a context's row as a message; what has an unknown shape goes as the user's text.
-
-    Args:
-        row: A dict with ``role`` and ``content``, by whatever program.
-    """
+    """Return a context's row as a message; what has an unknown shape goes as the user's text."""
     data = copy_plain(dict(row))
     content = data.get("content")
     if content is None:
@@ -127,13 +121,12 @@ def read_conversation(
     ``<system-reminder>`` element: moved to the front they would lose their place and spoil the
     prompt cache. Developer messages become user text in a ``<developer>`` element.
 
+    In the conversation calls have results, ids are unique and empty text is gone.
+
     Args:
         messages: Messages of a `ChatRequest`, or their dictionary forms.
         clean_id: Maps a call id to one the API accepts.
         memory: What is known from the request before.
-
-    Returns:
-        The conversation; calls have results, ids are unique, empty text is gone.
     """
     system: list[str] = []
     items = (memory or MessageMemory()).items_of(messages, system)

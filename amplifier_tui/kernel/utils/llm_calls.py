@@ -59,7 +59,6 @@ class LLMCalls:
         Args:
             attempt: Sends the request and reads the answer. It gets a fresh emitter, with a
                 request id of its own, each time.
-            model: Id of the model.
             facts: What `llm:request` says about the request beside provider and model.
             arguments: The request as it is sent, or what returns it; `llm:request` shows it,
                 without secrets, where the mount plan's `session.raw` asks for it.
@@ -214,16 +213,9 @@ async def complete_fully(
 ) -> ChatResponse:
     """Complete a request, and continue while the answer is text cut off by the output limit.
 
-    It stops where it would do harm: a caller who set a limit gets what fits, and a cut tool call
-    is not glued together.
-
-    Args:
-        complete: Completes a request once.
-        request: The request. With a `max_output_tokens` of its own it is never continued.
-        limit: How many continuations at most.
-
-    Returns:
-        One response: the content joined, the cost summed, the rest from the last part.
+    It stops where it would do harm: a caller who set `max_output_tokens` gets what fits, and a cut
+    tool call is not glued together. There are at most `limit` continuations; the response has the
+    content joined, the cost summed and the rest from the last part.
     """
     response = await complete(request)
     for _ in range(limit if request.max_output_tokens is None else 0):
@@ -269,14 +261,10 @@ _MILLION: Final = Decimal(1_000_000)
 
 
 def usage_cost(usage: Usage, pricing: Pricing | None) -> Decimal | None:
-    """The cost of a response, or None where the prices are not known.
+    """The cost of a response in the currency of the prices; None where these are not known.
 
-    Args:
-        usage: The tokens; `input_tokens` counts cache reads and writes too.
-        pricing: Prices per million tokens. Cache prices that are not known count as the input's.
-
-    Returns:
-        The cost in the currency of the prices.
+    `input_tokens` counts cache reads and writes too. Cache prices that are not known count as the
+    input's.
     """
     if pricing is None:
         return None

@@ -119,7 +119,6 @@ def compute_delay(
     """Return the seconds to wait before a retry.
 
     Args:
-        config: The policy.
         attempt: Retries made before this one; 0 for the first.
         retry_after: Seconds the API asks to wait; may exceed ``max_delay``.
         delay_multiplier: Factor of this error; may exceed ``max_delay``, too.
@@ -190,13 +189,7 @@ _BY_TEXT: Final[tuple[tuple[tuple[str, ...], type[LLMError]], ...]] = (
 def classify_error_message(
     message: str, *, status_code: int | None = None, provider: str | None = None
 ) -> type[LLMError]:
-    """Return the error class that fits what an API said.
-
-    Args:
-        message: Its words.
-        status_code: Its HTTP status, which counts more.
-        provider: Whose API; none speaks so differently yet that it would matter.
-    """
+    """Return the error class that fits an API's words, or its HTTP status, which counts more."""
     if status_code is not None:
         if status_code in _BY_STATUS:
             return _BY_STATUS[status_code]

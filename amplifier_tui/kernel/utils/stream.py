@@ -37,18 +37,11 @@ class StreamEmitter:
         self._sequence: dict[int, int] = {}
 
     async def start(self, index: int, block_type: str, name: str | None = None) -> None:
-        """Open a block.
+        """Open the block at a place of the response.
 
-        Args:
-            index: Its place in the response.
-            block_type: "text", "thinking" or "tool_use".
-            name: Name of the tool, for "tool_use".
+        It is "text", "thinking" or "tool_use", the last with the name of the tool.
         """
-        block = {
-            "request_id": self._request_id,
-            "block_index": index,
-            "block_type": block_type,
-        }
+        block = {"request_id": self._request_id, "block_index": index, "block_type": block_type}
         self._blocks[index] = block
         self._sequence[index] = 0
         if self._hooks is not None:
@@ -79,10 +72,6 @@ class StreamEmitter:
         self._blocks.clear()
         self._sequence.clear()
         if self._hooks is not None:
-            await self._hooks.emit(
-                STREAM_ABORTED,
-                {
-                    "request_id": self._request_id,
-                    "error": {"type": type(error).__name__, "msg": str(error)},
-                },
-            )
+            told = {"type": type(error).__name__, "msg": str(error)}
+            data = {"request_id": self._request_id, "error": told}
+            await self._hooks.emit(STREAM_ABORTED, data)

@@ -10,17 +10,10 @@ _SHOWN: Final = 400
 
 
 def read_tool_call(identity: str, name: str, raw: str, *, cut_off: bool = False) -> ToolCall:
-    """A call from its parts.
+    """A call from its id, the tool's name and the arguments as the model wrote them.
 
-    Args:
-        identity: The call's id.
-        name: The tool's name.
-        raw: The arguments as the model wrote them.
-        cut_off: Whether the answer hit the output limit.
-
-    Returns:
-        The call. Arguments nobody can read are ``{}``, and the extra field ``arguments_error``
-        tells the model what is wrong with them.
+    Arguments nobody can read are ``{}``, and the extra field ``arguments_error`` tells the model
+    what is wrong with them, also that the output limit cut them off.
     """
     arguments, problem = parse_tool_arguments(raw, name)
     if problem is None:

@@ -7,20 +7,10 @@ from typing import Any, Final
 
 REDACTED: Final = "[REDACTED]"
 SENSITIVE_KEYS: Final = frozenset(
-    [
-        "api_key",
-        "apikey",
-        "api-key",
-        "secret",
-        "password",
-        "token",
-        "credential",
-        "credentials",
-        "private_key",
-        "privatekey",
-        "auth",
-        "authorization",
-    ]
+    (
+        *("api_key", "apikey", "api-key", "secret", "password", "token", "credential"),
+        *("credentials", "private_key", "privatekey", "auth", "authorization"),
+    )
 )
 
 CIRCULAR: Final = "[CIRCULAR]"

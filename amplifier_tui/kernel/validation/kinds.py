@@ -9,14 +9,16 @@ from amplifier_tui.kernel.mounting.callbacks import (
     missing_keywords,
     positional_parameters,
 )
+from amplifier_tui.kernel.mounting.mount import METHODS
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import (
     ValidationCheck,
     ValidationResult,
+    check_method,
+    check_text,
     failure,
     success,
 )
-from amplifier_tui.kernel.validation.members import check_method, check_text
 from amplifier_tui.kernel.validation.module_validator import (
     COMPLIANCE,
     InstanceValidator,
@@ -159,13 +161,7 @@ def _check_handler(who: str, handler: Any) -> ValidationCheck:
     return success("hook_call", f"{who} has correct async signature")
 
 
-_METHODS: Final[dict[str, tuple[str, ...]]] = {
-    "add_message": ("message",),
-    "get_messages_for_request": (),
-    "get_messages": (),
-    "set_messages": ("messages",),
-    "clear": (),
-}
+_TAKES: Final = {"add_message": ("message",), "set_messages": ("messages",)}
 
 
 class ContextValidator(InstanceValidator):
@@ -176,9 +172,9 @@ class ContextValidator(InstanceValidator):
 
     def look_closer(self, result: ValidationResult, instance: Any) -> None:
         """Add ``context_<method>`` for each of the methods."""
-        for method, arguments in _METHODS.items():
+        for method in METHODS[self.kind]:
+            title, arguments = f"ContextManager.{method}()", _TAKES.get(method, ())
             function = getattr(instance, method)
-            title = f"ContextManager.{method}()"
             result.add(check_method(f"context_{method}", title, function, arguments))
 
 
@@ -198,13 +194,9 @@ VALIDATORS: Final[dict[str, type[ModuleValidator]]] = {
 async def validate_module(
     kind: str, package_dir: Path, module_id: str, config: dict[str, Any] | None = None
 ) -> ValidationResult | None:
-    """Check a module before it is mounted; None for a kind that has no validator.
+    """Check the package of a module before it is mounted with ``config``.
 
-    Args:
-        kind: Kind of the module, e.g. "tool".
-        package_dir: Directory of its package; importable under its own name.
-        module_id: Its id, for messages.
-        config: The configuration it is going to be mounted with.
+    Returns None for a kind that has no validator.
     """
     validator = VALIDATORS.get(kind)
     if validator is None:

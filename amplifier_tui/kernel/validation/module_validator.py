@@ -11,8 +11,7 @@ from amplifier_tui.kernel.mounting.errors import exception_text
 from amplifier_tui.kernel.mounting.mount import METHODS, call_mount
 from amplifier_tui.kernel.mounting.packages import TYPE_TO_MOUNT_POINT, imported_module
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
-from amplifier_tui.kernel.validation.base import ValidationResult
-from amplifier_tui.kernel.validation.members import check_shape
+from amplifier_tui.kernel.validation.base import ValidationResult, check_shape
 
 logger = logging.getLogger(__name__)
 
@@ -23,10 +22,7 @@ class ModuleValidator(ABC):
     """Checks modules of one kind.
 
     The module is imported under its own name, its ``mount`` runs once on a trial coordinator, what
-    it mounted is looked at, and its cleanups run.
-
-    Args:
-        module_id: Its id, for messages; the name of its path by default.
+    it mounted is looked at, and its cleanups run. Messages name it by its id, else by its path.
     """
 
     kind: ClassVar[str]

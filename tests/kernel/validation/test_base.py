@@ -8,7 +8,7 @@ from amplifier_tui.kernel.validation import (
     ValidationResult,
     check_on_session_ready,
 )
-from amplifier_tui.kernel.validation.members import check_shape
+from amplifier_tui.kernel.validation.base import check_shape
 
 
 def test_only_failed_errors_fail_a_module() -> None:
