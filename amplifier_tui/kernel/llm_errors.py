@@ -168,7 +168,6 @@ class InvalidToolCallError(LLMError):
     Args:
         tool_name: The tool the model meant.
         raw_arguments: The arguments as the model wrote them.
-        details: See `LLMError`.
     """
 
     def __init__(
@@ -177,8 +176,13 @@ class InvalidToolCallError(LLMError):
         *,
         tool_name: str | None = None,
         raw_arguments: str | None = None,
-        **details: Any,
+        provider: str | None = None,
+        model: str | None = None,
+        status_code: int | None = None,
+        retryable: bool | None = None,
     ) -> None:
-        super().__init__(message, **details)
+        super().__init__(
+            message, provider=provider, model=model, status_code=status_code, retryable=retryable
+        )
         self.tool_name = tool_name
         self.raw_arguments = raw_arguments

@@ -1,7 +1,6 @@
 """Packages of modules on disk: finding them, importing them, telling their kind."""
 
 import importlib
-import logging
 import sys
 import tomllib
 from collections import Counter
@@ -12,9 +11,6 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, Final, NoReturn
 
 from amplifier_tui.kernel.mounting.errors import BrokenModuleError, ModuleValidationError
-
-logger = logging.getLogger(__name__)
-
 
 TYPE_TO_MOUNT_POINT: Final = {
     "orchestrator": "orchestrator",

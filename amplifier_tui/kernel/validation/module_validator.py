@@ -1,7 +1,6 @@
 """What the validators of all kinds have in common: import, mount once for trial, look, clean up."""
 
 import asyncio
-import logging
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -12,8 +11,6 @@ from amplifier_tui.kernel.mounting.mount import METHODS, call_mount
 from amplifier_tui.kernel.mounting.packages import TYPE_TO_MOUNT_POINT, imported_module
 from amplifier_tui.kernel.mounting.trial import TrialCoordinator
 from amplifier_tui.kernel.validation.base import ValidationResult, check_shape
-
-logger = logging.getLogger(__name__)
 
 COMPLIANCE: Final = "protocol_compliance"
 
