@@ -17,6 +17,11 @@ def resolved(path: str | Path, root: Path) -> Path:
         ) from error
 
 
+def shown_path(path: Path, root: Path) -> str:
+    """Return a path relative to the workspace, or as it is where it is not in it."""
+    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+
+
 def check_place(
     path: Path,
     root: Path,

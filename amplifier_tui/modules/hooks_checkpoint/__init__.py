@@ -44,13 +44,13 @@ from amplifier_tui.base.python import awaited
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.models import HookResult
+from amplifier_tui.modules._shared.places import shown_path
 from amplifier_tui.modules._shared.session_paths import session_folder, state_place, working_dir
 from amplifier_tui.modules.hooks_checkpoint.store import (
     ChangedTurn,
     CopyStore,
     inside,
     restore,
-    shown_path,
 )
 
 __amplifier_module_type__ = "hook"
@@ -215,12 +215,9 @@ class Checkpoints:
     def _workspace(self) -> Path:
         return working_dir(self._coordinator).resolve()
 
-    def _folder(self) -> Path:
-        return self._chosen or session_folder(self._coordinator) / "checkpoints"
-
     async def _opened(self) -> CopyStore:
         if self._store is None:
-            folder = self._folder()
+            folder = self._chosen or session_folder(self._coordinator) / "checkpoints"
             self._store = await asyncio.to_thread(CopyStore, folder)
         return self._store
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.files import open_regular, write_atomic
 from amplifier_tui.base.jsonl import append_rows, read_rows
+from amplifier_tui.modules._shared.places import shown_path
 
 logger = logging.getLogger(__name__)
 
@@ -283,8 +284,3 @@ def inside(path: str, root: Path) -> Path | None:
     except (ValueError, RuntimeError, OSError):
         return None
     return found if found != root and found.is_relative_to(root) else None
-
-
-def shown_path(path: Path, root: Path) -> str:
-    """Return a path relative to the workspace, or as it is where it is not in it."""
-    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)

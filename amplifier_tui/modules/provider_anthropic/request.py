@@ -68,7 +68,8 @@ def prepare(
     model = request.model or settings.model
     conversation = read_conversation(request.messages, clean_id=clean_name, memory=memory)
     messages = wire_messages(conversation)
-    system = wire_system(conversation.system)
+    # Blocks, so that it can carry a cache breakpoint.
+    system = [{"type": "text", "text": text}] if (text := conversation.system) else []
     tools = wire_tools(request.tools or [])
     if settings.prompt_caching:
         mark_cache(messages, system, tools, "1h" if settings.prompt_caching == "1h" else "5m")
@@ -195,11 +196,6 @@ def wire_messages(conversation: Conversation) -> list[Wire]:
     if messages[-1]["role"] != "user":
         messages.append(_user_text(GO_ON))
     return messages
-
-
-def wire_system(text: str) -> list[Wire]:
-    """The system prompt as blocks, so that it can carry a cache breakpoint."""
-    return [{"type": "text", "text": text}] if text else []
 
 
 def wire_tools(tools: Iterable[ToolSpec]) -> list[Wire]:

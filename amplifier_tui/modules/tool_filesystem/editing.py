@@ -4,7 +4,7 @@ import asyncio
 import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -174,7 +174,7 @@ class WriteFileTool(FileTool):
         text = content
         if before is not None and before.newline == "\r\n" and "\r" not in content:
             text = content.replace("\n", "\r\n")
-        data = kind.with_text(text).to_bytes()
+        data = replace(kind, text=text).to_bytes()
         save(path, data)
         change = compare(before.text if before else "", text, self._workspace.shown(path))
         return {"bytes": len(data), "created": not before, **change.facts()}, change
@@ -232,7 +232,7 @@ class EditFileTool(FileTool):
             raise missing(path, shown)
         file = load(path)
         outcome = replace_passage(file, old, new, everywhere=everywhere)
-        data = file.with_text(outcome.text).to_bytes()
+        data = replace(file, text=outcome.text).to_bytes()
         save(path, data)
         change = compare(file.text, outcome.text, shown)
         facts = {

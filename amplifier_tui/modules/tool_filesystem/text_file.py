@@ -9,7 +9,7 @@ import codecs
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
@@ -49,10 +49,6 @@ class TextFile:
         """The line end most lines have."""
         crlf = self.text.count("\r\n")
         return "\r\n" if crlf and crlf * 2 > self.text.count("\n") else "\n"
-
-    def with_text(self, text: str) -> TextFile:
-        """Return the same kind of file with another text."""
-        return replace(self, text=text)
 
     def to_bytes(self) -> bytes:
         """Return the content of the file, which the encoding must have a form for."""

@@ -18,7 +18,7 @@ from pydantic import Field, field_validator
 from amplifier_tui.base.config import ModuleSettings, Paths, PathText
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules._shared.places import check_place, resolved
+from amplifier_tui.modules._shared.places import check_place, resolved, shown_path
 from amplifier_tui.modules._shared.session_paths import working_dir
 from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem, argument
 
@@ -87,10 +87,7 @@ class ToolWorkspace:
 
     def shown(self, path: Path) -> str:
         """Return a path the short way: relative inside the workspace."""
-        root = self.root
-        if path == root:
-            return "."
-        return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+        return shown_path(path, self.root)
 
     def lock(self, path: Path) -> asyncio.Lock:
         """Return the lock of a file: its changes come one after the other."""

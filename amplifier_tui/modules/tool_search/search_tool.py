@@ -24,7 +24,7 @@ from amplifier_tui.base.config import (
     SettingsError,
 )
 from amplifier_tui.base.text import printable
-from amplifier_tui.modules._shared.places import check_place, resolved
+from amplifier_tui.modules._shared.places import check_place, resolved, shown_path
 from amplifier_tui.modules._shared.session_paths import working_dir
 from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem
 
@@ -214,8 +214,7 @@ class Places:
     def shown(self, base: Path, path: str) -> str:
         """Return a found path, relative to the start, as a call may write it."""
         whole = base if base.is_file() else base / path
-        root = self.root
-        text = str(whole.relative_to(root)) if whole.is_relative_to(root) else str(whole)
+        text = shown_path(whole, self.root)
         text = f"{text}/" if path.endswith("/") else text
         # A name is data: it may hold line ends or characters that can't be encoded.
         text = text.encode("utf-8", "replace").decode()

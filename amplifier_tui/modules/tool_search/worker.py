@@ -11,7 +11,6 @@ import re
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from amplifier_tui.modules.tool_search.globs import compile_globs
@@ -31,16 +30,6 @@ T = TypeVar("T")
 
 class TooSlowError(Exception):
     """The pattern takes too long on a file."""
-
-
-@dataclass(frozen=True)
-class ShownLine:
-    """A line that is shown: number from 1, shortened text, and whether a gap is before it."""
-
-    number: int
-    text: str
-    matches: bool
-    gap: bool = False
 
 
 def read_text(path: str, largest: int) -> str | None:
@@ -81,8 +70,11 @@ def matching_lines(text: str, pattern: re.Pattern[str], *, multiline: bool) -> l
 
 def shown_lines(
     text: str, numbers: list[int], pattern: re.Pattern[str], before: int, after: int
-) -> Iterator[ShownLine]:
-    """Yield the matching lines with those around them."""
+) -> Iterator[dict[str, Any]]:
+    """Yield the matching lines (`hit`) with those around them, as findings.
+
+    `n` is the number of the line, from 1; `gap` says that lines are left out before it.
+    """
     lines = text.split("\n")
     if lines and lines[-1] == "":
         lines.pop()
@@ -94,7 +86,7 @@ def shown_lines(
         for each in range(first, until + 1):
             gap = around and each == first and last >= 0 and first > last + 1
             line = _shortened(lines[each].rstrip("\r"), pattern if each in matches else None)
-            yield ShownLine(each + 1, line, each in matches, gap)
+            yield {"n": each + 1, "text": line, "hit": each in matches, "gap": gap}
         last = max(last, until)
 
 
@@ -249,7 +241,7 @@ class Grep:
             self._count(len(shown))
         lines = shown_lines(text, shown, self._pattern, request["before"], request["after"])
         for line in lines:
-            say(path=path, n=line.number, text=line.text, hit=line.matches, gap=line.gap)
+            say(path=path, **line)
         return whole
 
     def _count(self, matches: int) -> None:
