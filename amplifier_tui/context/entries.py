@@ -88,11 +88,10 @@ def read_entry(
     turn: int = 0,
     seq: int = -1,
     provided: bool = False,
-    source: str | None = None,
 ) -> Entry:
     """Read a message; the names of its tool calls are added to ``tool_names``, by call id.
 
-    The other arguments are fields of the `Entry`. Without a ``source`` the message is asked.
+    The other arguments are fields of the `Entry`.
     """
     role = str(message.get("role") or "")
     content = message.get("content")
@@ -106,14 +105,12 @@ def read_entry(
         role = "tool"
     # Nothing but results: the user's role, and not the user's words.
     inline = bool(answers) and isinstance(content, list) and len(answers) == len(content)
-    if source is None:
-        source = source_of(message, tool_names)
     return Entry(
         message=message,
         tokens=message_tokens(message),
         key=key,
         role="system" if role == "developer" else role,
-        source=source,
+        source=source_of(message, tool_names),
         calls=calls,
         answers=answers,
         own=role == "user" and not (provided or inline or _is_made(message)),

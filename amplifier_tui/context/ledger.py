@@ -74,9 +74,9 @@ class Ledger:
         self.turn = 0
         self.last_own = -1
 
-    def messages(self, start: int = 0, stop: int | None = None) -> list[dict[str, Any]]:
-        """Return copies of the messages of rows ``start <= row < stop``."""
-        return [copy_plain(entry.message) for entry in self.entries[start:stop]]
+    def messages(self) -> list[dict[str, Any]]:
+        """Return copies of the messages."""
+        return [copy_plain(entry.message) for entry in self.entries]
 
     def _add(self, row: Mapping[str, Any]) -> Entry:
         seq = len(self.entries)

@@ -30,11 +30,11 @@ from amplifier_tui.context.request.report import ContextEvents
 from amplifier_tui.context.turn import (
     LedgerHistory,
     ProviderTurn,
-    as_messages,
     first_answer,
     first_unanswered,
     is_answer,
     lend,
+    to_messages,
     turn_start,
 )
 from amplifier_tui.kernel import events
@@ -215,7 +215,7 @@ class ContextPipeline:
         context = SessionContext(
             session_id=self.session.session_id,
             service_session_id=self.session.service_session_id,
-            input_messages=as_messages(e for e in entries[start:answered] if e.own),
+            input_messages=to_messages(e for e in entries[start:answered] if e.own),
         )
         turn = ProviderTurn(start, answered, context)
         self._history.until = start
@@ -296,7 +296,7 @@ class ContextPipeline:
             turn.answered_from = max(turn.answered_from, self._told_until)
         self._told_until = self._answered_until()
         answers = filter(is_answer, self.manager.ledger.entries[turn.answered_from :])
-        turn.context._response = AgentResponse(as_messages(answers), agent_id=self.id)
+        turn.context._response = AgentResponse(to_messages(answers), agent_id=self.id)
         errors = await self._runs.after(turn.providers, self.session, turn.context)
         failed: list[ContextSourceError] = []
         for error in errors:
@@ -308,7 +308,7 @@ class ContextPipeline:
         return failed
 
     def _abandon(self) -> None:
-        """End a turn that came to nothing; what was said in it is in the ledger."""
+        """End the running turn; what was said in it is in the ledger."""
         turn, self._turn = self._turn, None
         self._announced = False
         self._marked = len(self.manager.ledger)

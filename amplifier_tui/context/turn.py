@@ -73,7 +73,7 @@ def is_answer(entry: Entry) -> bool:
     return entry.role in ("assistant", "tool")
 
 
-def as_messages(entries: Iterable[Entry]) -> list[Message]:
+def to_messages(entries: Iterable[Entry]) -> list[Message]:
     """Return copies of rows as messages of ADR 0016."""
     return [Message.from_kernel(copy_plain(entry.message)) for entry in entries]
 

@@ -1,6 +1,5 @@
 """The message of ADR 0016, and the way to and from the kernel's."""
 
-import copy
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -233,7 +232,9 @@ class Message:
 
     def copy(self) -> Self:
         """Return a copy that shares the contents but not its additional properties."""
-        other = copy.copy(self)
+        other = type(self).__new__(type(self))
+        for name in Message.__slots__:
+            setattr(other, name, getattr(self, name))
         other.additional_properties = dict(self.additional_properties)
         other._contents = None if self._contents is None else list(self._contents)
         return other

@@ -80,14 +80,10 @@ class ContextEvents:
         self, plan: Plan, budget: Budget, messages_before: int, messages_after: int
     ) -> None:
         """Tell of a compaction, with the number of messages before and after it."""
-        await self._emit(
-            events.CONTEXT_PRE_COMPACT,
-            {"message_count": messages_before, "token_count": plan.before},
-        )
-        await self._emit(
-            events.CONTEXT_POST_COMPACT,
-            {"message_count": messages_after, "token_count": plan.after},
-        )
+        before = {"message_count": messages_before, "token_count": plan.before}
+        after = {"message_count": messages_after, "token_count": plan.after}
+        await self._emit(events.CONTEXT_PRE_COMPACT, before)
+        await self._emit(events.CONTEXT_POST_COMPACT, after)
         await self._emit(
             events.CONTEXT_COMPACTION,
             {
@@ -113,12 +109,10 @@ class ContextEvents:
         """Tell of a new budget."""
         await self._emit(CONTEXT_BUDGET, asdict(budget))
 
-    async def notice(self, message: str, level: str = "warning") -> None:
-        """Tell the user something."""
-        await self._emit(
-            events.USER_NOTIFICATION,
-            {"message": message, "level": level, "source": self._source},
-        )
+    async def notice(self, message: str) -> None:
+        """Warn the user of something."""
+        told = {"message": message, "level": "warning", "source": self._source}
+        await self._emit(events.USER_NOTIFICATION, told)
 
     async def notices(self, messages: Iterable[object]) -> None:
         """Tell the user several things."""

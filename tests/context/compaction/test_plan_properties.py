@@ -149,7 +149,9 @@ async def random_session(seed: int) -> tuple[SessionContextManager, list[Row], R
         manager.set_system_prompt_factory(lambda: "You are kind. " * 20)
     if rng.random() < 0.3:
         added = {"role": "user", "content": "found " * rng.choice((5, 2_000))}
-        source = read_entry(added, "rag#1", {}, provided=True, source="rag")
+        source = read_entry(
+            {**added, "_attribution": {"source_id": "rag"}}, "rag#1", {}, provided=True
+        )
         start = turn_start(manager.ledger.entries, len(rows))
         past = manager.ledger.entries[:start]
         manager.view.lent = LentTurn(start=start, context=[*past, source])
