@@ -74,7 +74,8 @@ def appending(events: list[HookTraced], capacity: int) -> float:
     for _ in range(10):
         log = EventRing(capacity)
         began = time.perf_counter()
-        log.extend(events)
+        for event in events:
+            log.append(event)
         best = max(best, len(events) / (time.perf_counter() - began))
     return best
 

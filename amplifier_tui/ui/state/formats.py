@@ -15,14 +15,9 @@ def tokens(count: int) -> str:
         return "-" + tokens(-count)
     if count < 1000:
         return str(count)
-    if count < 999_950:
-        return _short(count / 1000) + "k"
-    return _short(count / 1_000_000) + "M"
-
-
-def _short(value: float) -> str:
+    value, unit = (count / 1000, "k") if count < 999_950 else (count / 1_000_000, "M")
     text = f"{value:.1f}" if value < 1000 else f"{value:.0f}"
-    return text.removesuffix(".0")
+    return text.removesuffix(".0") + unit
 
 
 def milliseconds(ms: float) -> str:

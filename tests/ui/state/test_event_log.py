@@ -14,7 +14,8 @@ def seqs(log: EventRing) -> list[int]:
 
 def filled(*rows: HookTraced, capacity: int = 100, **arguments: int) -> EventRing:
     log = EventRing(capacity, **arguments)
-    log.extend(rows)
+    for row in rows:
+        log.append(row)
     return log
 
 
@@ -60,7 +61,8 @@ def test_a_delta_with_another_verdict_stands_alone() -> None:
 
 def test_a_run_whose_row_has_left_begins_a_new_row() -> None:
     log = filled(traced(1, DELTA, agent="lane1"), capacity=5)
-    log.extend(traced(n) for n in range(2, 100))
+    for n in range(2, 100):
+        log.append(traced(n))
     log.append(traced(100, DELTA, agent="lane1"))
     assert seqs(log)[-1] == 100
 

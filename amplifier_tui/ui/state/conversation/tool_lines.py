@@ -164,38 +164,31 @@ class ToolLines(Handlers):
         self, key: CallKey, tool: str, arguments: dict[str, Any], started: float = 0.0
     ) -> _Call:
         agent, call_id = key
-        entry = self._adopt(agent, call_id, tool, arguments)
-        if entry is None:
+        written = [
+            item for item in self._preparing if item[1].agent == agent and item[1].tool == tool
+        ]
+        if written:
+            chosen = min(
+                written,
+                key=lambda item: (
+                    not (call_id and call_id in item[0]),
+                    not (arguments and item[1].arguments == arguments),
+                ),
+            )
+            self._preparing.remove(chosen)
+            entry = chosen[1]
+            self._tell(entry, preparing=False, call_id=call_id, argument_text="")
+        else:
             entry = ToolEntry(
                 key=f"tool:{call_id}", agent=agent, tool=tool, call_id=call_id, started=started
             )
             self._entries.add(entry)
-        else:
-            self._tell(entry, preparing=False, call_id=call_id, argument_text="")
         call = self._calls[key] = self._open_calls[key] = _Call(entry)
         return call
 
     def _close(self, key: CallKey, call: _Call) -> None:
         call.ended = True
         self._open_calls.pop(key, None)
-
-    def _adopt(
-        self, agent: str, call_id: str, tool: str, arguments: dict[str, Any]
-    ) -> ToolEntry | None:
-        candidates = [
-            item for item in self._preparing if item[1].agent == agent and item[1].tool == tool
-        ]
-        if not candidates:
-            return None
-        chosen = min(
-            candidates,
-            key=lambda item: (
-                not (call_id and call_id in item[0]),
-                not (arguments and item[1].arguments == arguments),
-            ),
-        )
-        self._preparing.remove(chosen)
-        return chosen[1]
 
     def _tell(self, entry: ToolEntry, **values: object) -> None:
         if assign(entry, **values):

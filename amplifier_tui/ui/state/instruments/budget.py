@@ -146,11 +146,10 @@ def share_cells(amounts: list[int], whole: int, cells: int) -> list[int]:
         given[index] += 1
     for index, amount in enumerate(amounts):
         if amount > 0 and given[index] == 0:
-            if sum(given) < cells:
-                given[index] = 1
-            else:
+            if sum(given) >= cells:
                 largest = max(range(len(given)), key=given.__getitem__)
-                if given[largest] > 1:
-                    given[largest] -= 1
-                    given[index] = 1
+                if given[largest] <= 1:
+                    break
+                given[largest] -= 1
+            given[index] = 1
     return given

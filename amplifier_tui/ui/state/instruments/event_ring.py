@@ -1,6 +1,6 @@
 """The hook event log: the latest rows in memory, runs of stream deltas as one row."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from amplifier_tui.host.events import HookTraced
@@ -97,11 +97,6 @@ class EventRing(Section):
         self.total = self._payload = 0
         self._shed = self._base
         self.touch()
-
-    def extend(self, rows: Iterable[HookTraced]) -> None:
-        """Append many rows."""
-        for row in rows:
-            self.append(row)
 
     @on(HookTraced)
     def append(self, row: HookTraced) -> None:

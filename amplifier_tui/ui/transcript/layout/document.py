@@ -95,7 +95,7 @@ class Document:
     """The pieces, their heights (real or estimated) and the entries they belong to, by key.
 
     Rows are rendered when they are looked at and kept for the last few hundred pieces; heights
-    are kept for all. `version` moves when pieces come or go, or the width changes.
+    are kept for all.
     """
 
     def __init__(self) -> None:
@@ -103,11 +103,10 @@ class Document:
         self.pieces: list[Piece] = []
         self.heights = Heights()
         self.items: dict[str, DrawnEntry] = {}
-        self.version = 0
         self._epoch = 0
         self._numbered = 0
         self._rendered: dict[Piece, None] = {}
-        self._slice_version = -1
+        self._sliced = False
         self._measured = 0
         self._around = self._before = self._after = 0
 
@@ -180,7 +179,7 @@ class Document:
 
     def measure_slice(self, seconds: float, around: int) -> bool:
         """Measure for some seconds, outwards from the piece `around`; say whether any is left."""
-        if self._slice_version != self.version:
+        if not self._sliced:
             self._around, self._before, self._after = around, around - 1, around
         deadline = time.perf_counter() + seconds
         while self._before >= self._measured or self._after < len(self.pieces):
@@ -195,7 +194,7 @@ class Document:
                 self._after += 1
             if time.perf_counter() > deadline:
                 break
-        self._slice_version = self.version
+        self._sliced = True
         if self._before >= self._measured:
             return True
         # Nothing before them is left, so that the next slice does not look there again.
@@ -224,9 +223,8 @@ class Document:
 
     def fit(self, column: Column) -> None:
         """Take another width: all rows are void, all heights estimates."""
-        self.version += 1
         self._epoch += 1
-        self._measured = 0
+        self._unmeasure(0)
         self.heights.scale(self.renderer.column.measure / column.measure)
         self.renderer.column = column
         for piece in self._rendered:
@@ -283,17 +281,19 @@ class Document:
         item.split = False
         item.references.clear()
         first.source, first.context = "", ROOT
-        first.invalidate()
-        self._estimate(first)
+        self.invalidate(first, estimate=True)
 
     def redraw(self, item: DrawnEntry) -> None:
         """Render an item anew; its text is cut as it was."""
         for piece in item.pieces:
             self.invalidate(piece)
 
-    def invalidate(self, piece: Piece) -> None:
-        """Render a piece anew; its height stays as an estimate."""
-        piece.invalidate()
+    def invalidate(self, piece: Piece, *, estimate: bool = False) -> None:
+        """Render a piece anew; until then its height is what it was, or a fresh `estimate`."""
+        piece.forget()
+        piece.epoch = -1
+        if estimate:
+            self.heights.set(self.index(piece), self.renderer.estimate(piece))
         self._unmeasure(self.index(piece))
 
     def append_piece(self, item: DrawnEntry, piece: Piece) -> None:
@@ -322,8 +322,7 @@ class Document:
         pieces = [Piece(item, source, context) for context, source in others]
         item.pieces += pieces
         self._insert(self.index(first) + 1, pieces)
-        first.invalidate()
-        self._estimate(first)
+        self.invalidate(first, estimate=True)
 
     def _link(self, item: DrawnEntry) -> None:
         """Find out what separates an item from the one before it."""
@@ -339,21 +338,14 @@ class Document:
         if item.nested != nested:
             self.redraw(item)
         item.gap, item.lane, item.nested = gap, lane, nested
-        first = item.pieces[0]
-        first.invalidate()
-        self._estimate(first)
-
-    def _estimate(self, piece: Piece) -> None:
-        self.heights.set(self.index(piece), self.renderer.estimate(piece))
-        self._unmeasure(self.index(piece))
+        self.invalidate(item.pieces[0], estimate=True)
 
     def _unmeasure(self, index: int) -> None:
         """Note that the pieces from an index on may have no real height."""
         self._measured = min(self._measured, index)
-        self._slice_version = -1
+        self._sliced = False
 
     def _insert(self, index: int, pieces: Sequence[Piece]) -> None:
-        self.version += 1
         self.pieces[index:index] = pieces
         self.heights.insert(index, [self.renderer.estimate(piece) for piece in pieces])
         self._numbered = min(self._numbered, index)
@@ -363,7 +355,6 @@ class Document:
         for piece in self.pieces[index : index + count]:
             piece.index = -1
             self._rendered.pop(piece, None)
-        self.version += 1
         del self.pieces[index : index + count]
         self.heights.delete(index, count)
         self._numbered = min(self._numbered, index)

@@ -35,11 +35,6 @@ class Piece:
         self.lines = None
         self.strips.clear()
 
-    def invalidate(self) -> None:
-        """Let it be rendered anew; the height stays as an estimate."""
-        self.forget()
-        self.epoch = -1
-
     @property
     def is_first(self) -> bool:
         """Whether it holds the entry's first row."""
