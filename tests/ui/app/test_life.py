@@ -68,6 +68,30 @@ def test_the_first_frame_needs_no_engine_no_sdk_and_no_yaml() -> None:
     assert done.stdout.strip() == "[]", done.stderr
 
 
+def test_a_session_opens_without_the_reader_of_a_keymap_that_is_not_there(tmp_path: Path) -> None:
+    code = """
+        import asyncio, sys
+        from pathlib import Path
+        from amplifier_tui.host.client import OpenRequest
+        from amplifier_tui.ui.app.app import AmplifierApp
+        from tests.ui.fake_client import FakeClient
+        async def go():
+            app = AmplifierApp(lambda: (FakeClient(), OpenRequest(cwd=Path.cwd())))
+            async with app.run_test():
+                await app.ready.wait()
+                print("amplifier_tui.ui.keys.keymap_file" in sys.modules)
+        asyncio.run(go())
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env={**os.environ, "XDG_CONFIG_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+    assert done.stdout.strip() == "False", done.stderr
+
+
 async def test_keys_typed_while_the_rest_is_loading_are_kept() -> None:
     import threading
 
