@@ -18,7 +18,9 @@ class ContextInjection(BaseModel):
         event: The event it answers.
     """
 
-    model_config = ConfigDict(extra="ignore", defer_build=True)
+    # Built at once: with the first model pydantic looks for plugins among the entry points, and a
+    # module's test may have replaced that lookup when something is used first.
+    model_config = ConfigDict(extra="ignore")
 
     content: str
     role: InjectionRole = "system"
