@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual import on, work
+from textual import events, on, work
 from textual.widgets import Input
 
 from amplifier_tui.ui.app import pace
@@ -265,13 +265,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         if self.link is not None:
             self.link.approvals.terminal_focused()
 
-    def on_click(self) -> None:
-        """A click has been dealt with."""
-        if self.link is not None:
-            self.link.approvals.user_is_here()
-
-    def on_key(self) -> None:
-        """A key was pressed."""
+    @on(events.Click)
+    @on(events.Key)
+    def _user_is_here(self) -> None:
         if self.link is not None:
             self.link.approvals.user_is_here()
 

@@ -121,6 +121,7 @@ class SessionApp(App[Farewell]):
 
 def in_session(
     act: Callable[Concatenate[SessionApp, SessionClient, SessionState, P], None],
+    needs_open: bool = False,
 ) -> Callable[Concatenate[SessionApp, P], None]:
     """Give an action client and state; before they are there the bell rings instead."""
 
@@ -128,6 +129,8 @@ def in_session(
     def action(app: SessionApp, /, *args: P.args, **kwargs: P.kwargs) -> None:
         if app.client is None or app.state is None:
             app.bell()
+        elif needs_open and not app.state.facts.opened:
+            app.say("No session is open.", "warning")
         else:
             act(app, app.client, app.state, *args, **kwargs)
 
@@ -138,19 +141,4 @@ def in_open_session(
     act: Callable[Concatenate[SessionApp, SessionClient, SessionState, P], None],
 ) -> Callable[Concatenate[SessionApp, P], None]:
     """Do what `in_session` does, but only while a session is open; else say that none is."""
-
-    @wraps(act)
-    def action(
-        app: SessionApp,
-        client: SessionClient,
-        state: SessionState,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> None:
-        if state.facts.opened:
-            act(app, client, state, *args, **kwargs)
-        else:
-            app.say("No session is open.", "warning")
-
-    return in_session(action)
+    return in_session(act, needs_open=True)

@@ -105,9 +105,8 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         yield Static(id="remember")
         yield Static(words.why(self.request), id="why")
         reserve = 0 if self.request.timeout is None else RESERVE
-        yield Input(
-            id="reason", placeholder="Why not? The model is told.", max_length=REASON_LENGTH
-        )
+        why = "Why not? The model is told."
+        yield Input(id="reason", placeholder=why, max_length=REASON_LENGTH)
         yield KeyRow(reserve=reserve, id="choices")
 
     def on_mount(self) -> None:
@@ -145,32 +144,23 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         self._fit(self.room())
 
     def _choices(self) -> list[KeyChoice]:
-        def key(action_id: str) -> str:
-            return show_keys(self._keymap.keys_of(BY_ID[action_id]))
+        def choice(name: str, said: str, action: str = "") -> KeyChoice:
+            keys = self._keymap.keys_of(BY_ID[f"approval.{name}"])
+            return KeyChoice(show_keys(keys), said, action or name)
 
         if self._writing:
-            return [
-                KeyChoice("enter", "Deny, and say this", "send"),
-                KeyChoice("esc", "Back", "later"),
-            ]
+            say = KeyChoice("enter", "Deny, and say this", "send")
+            return [say, KeyChoice("esc", "Back", "later")]
         if self._confirming:
-            return [
-                KeyChoice("enter", "Allow this, once", "confirm", strong=True),
-                KeyChoice(key("approval.deny"), "Deny", "deny"),
-            ]
-        found = [
-            KeyChoice(key("approval.deny"), "Deny", "deny"),
-            KeyChoice(key("approval.reason"), "Deny and say why", "reason"),
-            KeyChoice(key("approval.allow"), "Allow", "allow"),
-        ]
+            allow = KeyChoice("enter", "Allow this, once", "confirm", strong=True)
+            return [allow, choice("deny", "Deny")]
+        found = [choice("deny", "Deny"), choice("reason", "Deny and say why")]
+        found.append(choice("allow", "Allow"))
         if self._place.same > 1 and self.request.risk != "critical":
-            words_all = f"Allow all {self._place.same}"
-            found.append(KeyChoice(key("approval.all"), words_all, "allow_all"))
+            found.append(choice("all", f"Allow all {self._place.same}", "allow_all"))
         if self._offers_scopes:
-            found.append(KeyChoice(key("approval.scope"), "Remember", "cycle_scope"))
-        found.append(KeyChoice(key("approval.why"), "Why", "why"))
-        found.append(KeyChoice(key("approval.later"), "Later", "later"))
-        return found
+            found.append(choice("scope", "Remember", "cycle_scope"))
+        return [*found, choice("why", "Why"), choice("later", "Later")]
 
     @property
     def _offers_scopes(self) -> bool:

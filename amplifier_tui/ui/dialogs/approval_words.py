@@ -39,11 +39,9 @@ def head(request: ApprovalRequested) -> Content:
     glyph, colour = RISK[request.risk]
     action = one_line(request.action, 300) or "Something asks for permission"
     tool = one_line(request.tool, 60)
-    if tool and action.startswith(tool):
-        words = Content.assemble((tool, "bold"), action[len(tool) :])
-    else:
-        words = Content(action)
-    return Content.assemble((f"{glyph} {request.risk}", f"{colour} bold"), "   ", words)
+    bold = tool if action.startswith(tool) else ""
+    risk = (f"{glyph} {request.risk}", f"{colour} bold")
+    return Content.assemble(risk, "   ", (bold, "bold"), action[len(bold) :])
 
 
 def place(at: QueuePlace, lane: str) -> Content:
@@ -68,23 +66,15 @@ def body(request: ApprovalRequested) -> tuple[list[TextLine], int, tuple[int, ..
 def facts(request: ApprovalRequested) -> Content:
     """Return where it would happen, who asked and why, and what is risky about it."""
     home = str(Path.home())
-    rows: list[Content] = []
+    where = [_pair("in", short_path(one_line(request.cwd), home))] if request.cwd else []
+    cause = f" · {one_line(request.why)}" if request.why else ""
+    asked = Content.assemble(_pair("asked by", one_line(request.asker, 80)), (cause, "$text-muted"))
+    rows = [Content("   ").join([*where, asked])]
     parts: list[Content] = []
-    if request.cwd:
-        parts.append(_pair("in", short_path(one_line(request.cwd), home)))
-    asked = _pair("asked by", one_line(request.asker, 80))
-    if request.why:
-        asked = Content.assemble(asked, (f" · {one_line(request.why)}", "$text-muted"))
-    parts.append(asked)
-    rows.append(Content("   ").join(parts))
-    parts = []
     if request.diff:
         view = diff_view(request.diff)
-        parts.append(
-            Content.assemble(
-                (f"+{view.added}", "$text-success"), " ", (f"−{view.removed}", "$text-error")
-            )
-        )
+        added, removed = (f"+{view.added}", "$text-success"), (f"−{view.removed}", "$text-error")
+        parts.append(Content.assemble(added, " ", removed))
     # What a note beside a segment says already is not said twice.
     notes = " ".join(segment.note for segment in request.segments)
     reasons = [reason for reason in request.reasons if reason not in notes]
@@ -111,12 +101,10 @@ def remember(request: ApprovalRequested, scope: Scope, withheld: bool, width: in
         return Content()
     if withheld:
         return Content.styled("remember   scroll to the end of it first", "$text-muted")
-    parts: list[Content] = [Content.styled("remember", "$text-muted")]
+    parts = [Content.styled("remember", "$text-muted")]
     for each in request.scopes:
-        mark = "(•)" if each == scope else "( )"
-        parts.append(
-            Content.styled(f"{mark} {SCOPES[each]}", "" if each == scope else "$text-muted")
-        )
+        mark, style = ("(•)", "") if each == scope else ("( )", "$text-muted")
+        parts.append(Content.styled(f"{mark} {SCOPES[each]}", style))
     row = Content("   ").join(parts)
     if not request.rule:
         return row
@@ -139,9 +127,8 @@ def why(request: ApprovalRequested) -> Content:
         words = ", ".join(one_line(option, 60) for option in request.options)
         rows.append(_pair("it offers", f"{words} (only Allow grants)"))
     if request.timeout is not None:
-        rows.append(
-            _pair("without an answer", f"{request.default} after {elapsed(request.timeout)}")
-        )
+        words = f"{request.default} after {elapsed(request.timeout)}"
+        rows.append(_pair("without an answer", words))
     return Content("\n").join(rows)
 
 
@@ -201,11 +188,8 @@ def shown_marks(text: str) -> tuple[tuple[int, int], ...]:
 
 def text_lines(text: str, style: str = "") -> list[TextLine]:
     """Return the lines of a text, made visible. A carriage return is a character, not a line."""
-    lines: list[TextLine] = []
-    for raw in text.split("\n"):
-        shown, marks = visible(raw)
-        lines.append(TextLine(shown, style, marks=marks))
-    return lines
+    lines = map(visible, text.split("\n"))
+    return [TextLine(shown, style, marks=marks) for shown, marks in lines]
 
 
 def payload_lines(request: ApprovalRequested) -> list[TextLine]:
@@ -213,11 +197,9 @@ def payload_lines(request: ApprovalRequested) -> list[TextLine]:
     text = request.payload
     if not text:
         return []
-    if request.payload_kind == "json":
-        text = _pretty(text)
-    lines = text_lines(text)
     if request.payload_kind != "command":
-        return lines
+        return text_lines(_pretty(text) if request.payload_kind == "json" else text)
+    lines = text_lines(text)
     if len(request.segments) == 1:
         segment = request.segments[0]
         shown, marks = visible(segment.text)

@@ -78,11 +78,8 @@ class BundlePicker(AskingPicker[BundleCard]):
 
     def _choices(self) -> Sequence[KeyChoice]:
         words = "Conversation comes along" if self.carry else "Start with an empty conversation"
-        return (
-            KeyChoice("enter", "Switch", "choose"),
-            KeyChoice("tab", words, "toggle_carry"),
-            KeyChoice("esc", "Close", "close"),
-        )
+        switch, close = super()._choices()
+        return (switch, KeyChoice("tab", words, "toggle_carry"), close)
 
     def _first(self) -> str:
         return next((name for name, card in self.cards.items() if card.active), "")
@@ -94,24 +91,23 @@ class BundlePicker(AskingPicker[BundleCard]):
     def _row(self, card: BundleCard, query: str) -> PickRow:
         glyph, colour, _ = STATES[card.state]
         name = one_line(card.name, 60)
+        about = (one_line(card.description), "$text-muted")
         if card.state == "invalid":
-            about = Content.styled(_brief(card.error), "$text-error")
-        else:
-            about = Content.styled(one_line(card.description), "$text-muted")
-        left = Content.assemble(
-            (glyph, colour), " ", marked_match(name, query).stylize("bold"), "  ", about
-        )
-        right = Content.styled("active", "$text-primary") if card.active else _origin(card)
+            about = (_brief(card.error), "$text-error")
+        title = marked_match(name, query).stylize("bold")
+        left = Content.assemble((glyph, colour), " ", title, "  ", about)
+        right = Content.styled(one_line(card.origin, 40), "$text-muted")
+        if card.active:
+            right = Content.styled("active", "$text-primary")
         return PickRow(card.name, left, right)
 
     def _highlighted(self, row: PickRow | None) -> None:
         if row is None:
             self._show(Content())
         elif row.id in self._previews:
-            self._show_preview(self._previews[row.id])
+            self._show(preview_content(self._previews[row.id], self._width))
         else:
-            card = self.cards[row.id]
-            self._show(Content("\n").join(card_rows(card, self._width)))
+            self._show(Content("\n").join(card_rows(self.cards[row.id], self._width)))
             self._load_preview(row.id)
 
     @work(group="preview", exclusive=True)
@@ -119,16 +115,13 @@ class BundlePicker(AskingPicker[BundleCard]):
         try:
             preview = await self.answer_of(self._ask_preview(name))
         except Exception as error:
-            card = self.cards[name]
             problem = Content.styled(one_line(str(error), 1_000), "$text-error")
-            self._show(Content("\n").join([*card_rows(card, self._width), Content(), problem]))
+            rows = [*card_rows(self.cards[name], self._width), Content(), problem]
+            self._show(Content("\n").join(rows))
             return
         self._previews[name] = preview
         if self.rows.row is not None and self.rows.row.id == name:
-            self._show_preview(preview)
-
-    def _show_preview(self, preview: BundlePreview) -> None:
-        self._show(preview_content(preview, self._width))
+            self._show(preview_content(preview, self._width))
 
     @property
     def _width(self) -> int:
@@ -153,10 +146,6 @@ class BundlePicker(AskingPicker[BundleCard]):
         """Take the conversation along, or not."""
         self.carry = not self.carry
         self.query_one(KeyRow).set_choices(self._choices())
-
-
-def _origin(card: BundleCard) -> Content:
-    return Content.styled(one_line(card.origin, 40), "$text-muted")
 
 
 def _brief(error: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -84,16 +85,11 @@ class CompactionSheet(Sheet[CompactChoice]):
         yield ScrollLines(id="steps")
         yield Static(id="facts")
         with Horizontal(id="summary"):
-            yield Static(
-                Content.assemble((" i ", "bold on $background"), " Instructions for a summary")
-            )
-            yield Input(
-                self._first,
-                id="instructions",
-                max_length=_INSTRUCTIONS_SIZE,
-                placeholder="none",
-                select_on_focus=False,
-            )
+            key = (" i ", "bold on $background")
+            yield Static(Content.assemble(key, " Instructions for a summary"))
+            line = Input(self._first, id="instructions", placeholder="none", select_on_focus=False)
+            line.max_length = _INSTRUCTIONS_SIZE
+            yield line
         yield KeyRow()
 
     def on_mount(self) -> None:
@@ -123,7 +119,11 @@ class CompactionSheet(Sheet[CompactChoice]):
 
     def _fit(self, rows: int) -> None:
         self.set_class(rows < 18, "-low")
-        self._show_bars()
+        preview = self._preview
+        place = self.query_one("#bars", Static)
+        place.set_class(preview is None or preview.before <= 0, "-hidden")
+        if preview is not None:
+            place.update(bars(preview, max(1, self.app.size.width - 4)))
         self.call_after_refresh(self._fit_steps)
 
     def _fit_steps(self) -> None:
@@ -147,50 +147,31 @@ class CompactionSheet(Sheet[CompactChoice]):
         lines = step_lines(preview) if preview is not None and preview.possible else []
         steps.set_lines(lines)
         steps.set_class(not lines, "-hidden")
-        rows = []
         if self._problem:
-            rows.append(
-                Content.assemble(("✗ ", "$text-error"), f"It cannot be reckoned: {self._problem}")
-            )
+            words = f"It cannot be reckoned: {self._problem}"
+            rows = [Content.assemble(("✗ ", "$text-error"), words)]
         elif preview is None:
-            rows.append(Content.styled("Reckoning…", "$text-muted"))
+            rows = [Content.styled("Reckoning…", "$text-muted")]
         else:
-            rows.append(facts(preview))
+            rows = [facts(preview)]
         if self._busy():
-            rows.append(
-                Content.assemble(
-                    ("! ", "$text-warning"),
-                    "A turn is running: compacting has to wait for its end.",
-                )
-            )
+            words = "A turn is running: compacting has to wait for its end."
+            rows.append(Content.assemble(("! ", "$text-warning"), words))
         self.query_one("#facts", Static).update(Content("\n").join(rows))
         self.query_one("#summary").set_class(not self._can_summarise, "-hidden")
         self._show_keys()
         self._fit(self.room())
 
-    def _show_bars(self) -> None:
-        preview = self._preview
-        place = self.query_one("#bars", Static)
-        shown = preview is not None and preview.before > 0
-        place.set_class(not shown, "-hidden")
-        if preview is not None and shown:
-            place.update(bars(preview, max(1, self.app.size.width - 4)))
-
     def _show_keys(self) -> None:
         choices: list[KeyChoice] = []
         if self._writing:
-            choices += [
-                KeyChoice("enter", f"Write the summary with {self._model}", "decide"),
-                KeyChoice("esc", "Back", "back"),
-            ]
-        else:
-            if self._can_compact:
-                choices.append(KeyChoice("enter", "Compact by rule", "decide"))
-            if self._can_summarise:
-                choices.append(KeyChoice("s", f"Summary by {self._model}", "summarise"))
-            without = "Go on without" if choices else "Close"
-            choices.append(KeyChoice("esc", without, "back"))
-        self.query_one(KeyRow).set_choices(choices)
+            choices.append(KeyChoice("enter", f"Write the summary with {self._model}", "decide"))
+        elif self._can_compact:
+            choices.append(KeyChoice("enter", "Compact by rule", "decide"))
+        if self._can_summarise and not self._writing:
+            choices.append(KeyChoice("s", f"Summary by {self._model}", "summarise"))
+        leave = "Back" if self._writing else "Go on without" if choices else "Close"
+        self.query_one(KeyRow).set_choices([*choices, KeyChoice("esc", leave, "back")])
 
     @property
     def _model(self) -> str:
@@ -201,12 +182,9 @@ class CompactionSheet(Sheet[CompactChoice]):
         # Not `has_focus`, which comes true an event later: keys may be on their way already.
         return self.focused is self.query_one("#instructions")
 
-    def on_descendant_focus(self) -> None:
-        """Say what enter does now."""
-        self._show_keys()
-
-    def on_descendant_blur(self) -> None:
-        """Say what enter does now."""
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _focus_moved(self) -> None:
         self._show_keys()
 
     def action_decide(self) -> None:
@@ -280,11 +258,9 @@ def _bar(
     name: str, count: int, scale: int, room: int, preview: CompactionPreview, change: str
 ) -> Content:
     cells = share_cells([count], scale, room)[0] if count else 0
-    rest = "·" * (room - cells)
-    mark = min(room - 1, preview.target * room // scale) if preview.target else -1
-    full = Content.styled("█" * cells, "$primary")
-    line = full + Content.styled(rest, "$text-muted")
-    if mark >= 0:
+    line = Content.assemble(("█" * cells, "$primary"), ("·" * (room - cells), "$text-muted"))
+    if preview.target:
+        mark = min(room - 1, preview.target * room // scale)
         line = line[:mark] + Content.styled("│", "$text-error") + line[mark + 1 :]
     return Content.assemble(
         (name.ljust(_LEAD), "$text-muted"),

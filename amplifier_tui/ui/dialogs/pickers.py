@@ -44,12 +44,10 @@ class SessionPicker(AskingPicker[SessionCard]):
         self._current = current
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
-        cards = rank(
-            query,
-            self.cards.values(),
-            lambda c: f"{c.title} {c.first_prompt} {c.bundle} {c.session_id} {c.cwd}",
-        )
-        return [self._row(card) for card in cards]
+        def text(card: SessionCard) -> str:
+            return f"{card.title} {card.first_prompt} {card.bundle} {card.session_id} {card.cwd}"
+
+        return [self._row(card) for card in rank(query, self.cards.values(), text)]
 
     def _row(self, card: SessionCard) -> PickRow:
         title, first = one_line(card.title, 200), one_line(card.first_prompt, 200)
@@ -84,9 +82,8 @@ class HistoryPicker(Picker):
         for index, line, text in rank(query, self._items, lambda item: item[1]):
             count = text.count("\n")
             words = f"{count + 1} lines" if count else ""
-            rows.append(
-                PickRow(str(index), marked_match(line, query), Content.styled(words, "$text-muted"))
-            )
+            note = Content.styled(words, "$text-muted")
+            rows.append(PickRow(str(index), marked_match(line, query), note))
         return rows
 
 
@@ -102,20 +99,16 @@ class NoticeHistory(Picker):
         self._history = list(enumerate(history))[::-1]
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
-        found = rank(
-            query, self._history, lambda item: f"{item[1].notice.text} {item[1].notice.source}"
-        )
-        return [self._row(index, shown) for index, shown in found]
+        notices = rank(query, self._history, lambda n: f"{n[1].notice.text} {n[1].notice.source}")
+        return [self._row(index, shown) for index, shown in notices]
 
     def _row(self, index: int, shown: ShownNotice) -> PickRow:
         glyph, colour = GLYPHS[shown.notice.level]
         clock = time.strftime("%H:%M:%S", time.localtime(shown.since))
-        left = Content.assemble(
-            (f"{clock} ", "$text-muted"), (f"{glyph} ", colour), one_line(shown.notice.text, 500)
-        )
-        return PickRow(
-            str(index), left, Content.styled(one_line(shown.notice.source, 40), "$text-muted")
-        )
+        words = one_line(shown.notice.text, 500)
+        left = Content.assemble((f"{clock} ", "$text-muted"), (f"{glyph} ", colour), words)
+        right = Content.styled(one_line(shown.notice.source, 40), "$text-muted")
+        return PickRow(str(index), left, right)
 
 
 class ThemePicker(Picker):
@@ -146,10 +139,10 @@ class ThemePicker(Picker):
         found = rank(query, self._themes, lambda roles: f"{roles['name']} {roles['description']}")
         rows = [self._row(roles, query) for roles in found]
         if not query:
-            rows += [
-                PickRow("", Content.styled(f"✗ {one_line(error)}", "$text-error"))
-                for error in self._errors
+            wrong = [
+                Content.styled(f"✗ {one_line(error)}", "$text-error") for error in self._errors
             ]
+            rows += [PickRow("", words) for words in wrong]
         return rows
 
     def _row(self, roles: Roles, query: str) -> PickRow:
@@ -232,9 +225,8 @@ class MemoryList(AskingPicker[MemoryCard]):
         key = str(card.memory_id)
         style = "$text-warning bold" if key == self._doomed else ""
         pad = max(map(len, self.cards), default=0)
-        left = Content.assemble(
-            (f"{f'#{key}':<{pad + 1}}  ", "$text-muted"), (one_line(card.text, 300), style)
-        )
+        number = (f"#{key}".ljust(pad + 3), "$text-muted")
+        left = Content.assemble(number, (one_line(card.text, 300), style))
         return PickRow(key, left, Content.styled(words, "$text-muted"))
 
     def _highlighted(self, row: PickRow | None) -> None:
@@ -251,17 +243,16 @@ class MemoryList(AskingPicker[MemoryCard]):
 
     def _choices(self) -> Sequence[KeyChoice]:
         if self._doomed:
-            return (
-                KeyChoice("d", f"Forget #{self._doomed} for good", "forget", strong=True),
-                KeyChoice("esc", "Keep it", "close"),
-            )
+            forget = KeyChoice("d", f"Forget #{self._doomed} for good", "forget", strong=True)
+            return (forget, KeyChoice("esc", "Keep it", "close"))
+        choose, close = super()._choices()
         if not self.cards:
-            return (KeyChoice("esc", "Close", "close"),)
+            return (close,)
         return (
             KeyChoice("d", "Forget", "forget"),
-            KeyChoice("enter", self.CHOOSE, "choose"),
+            choose,
             KeyChoice("/", "Filter", "filter"),
-            KeyChoice("esc", "Close", "close"),
+            close,
         )
 
     def _show_keys(self) -> None:

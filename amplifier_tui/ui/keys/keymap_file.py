@@ -44,15 +44,8 @@ def pane_actions() -> tuple[Action, ...]:
         ("In the inspector", EventInspector),
     ]
     return tuple(
-        Action(
-            binding.id,
-            binding.description,
-            binding.action,
-            keys=binding.key,
-            help=binding.tooltip,
-            listed=False,
-            group=group,
-            scope="pane",
+        Action(binding.id, binding.description, binding.action, binding.key)._replace(
+            help=binding.tooltip, listed=False, group=group, scope="pane"
         )
         for group, widget in widgets
         for binding in widget.BINDINGS

@@ -1,5 +1,6 @@
 """The text the user is writing: editing, sending, history, large pastes."""
 
+import re
 from collections.abc import Callable
 
 from rich.text import Text
@@ -99,11 +100,8 @@ class PromptInput(TextArea, inherit_bindings=False):
     def get_line(self, line_index: int) -> Text:
         """Return a line of the draft with its chips marked."""
         line = super().get_line(line_index)
-        spans = self.chips.spans(line.plain) if self.chips.texts else []
-        if spans:
-            style = self.get_component_rich_style("text-area--suggestion")
-            for start, end in spans:
-                line.stylize(style, start, end)
+        for start, end in self.chips.spans(line.plain) if self.chips.texts else ():
+            line.stylize(self.get_component_rich_style("text-area--suggestion"), start, end)
         return line
 
     async def on_key(self, event: events.Key) -> None:
@@ -198,7 +196,6 @@ class PromptInput(TextArea, inherit_bindings=False):
         elif not self.text and self.queued and not self.past.walking:
             self.call_next(self.run_action, "app.unqueue")
         elif (text := self.past.previous(self.text)) is not None:
-            # It may be the draft coming back, with its chips as labels.
             self.set_draft(text)
 
     def action_cursor_down(self, select: bool = False) -> None:
@@ -266,26 +263,11 @@ class Chips:
 
     def expand(self, draft: str) -> str:
         """Return the draft with each label replaced by its text; labels in texts are left alone."""
-        if not self.texts:
-            return draft
-        parts: list[str] = []
-        at = 0
-        while True:
-            found = [
-                (where, label) for label in self.texts if (where := draft.find(label, at)) >= 0
-            ]
-            if not found:
-                return "".join([*parts, draft[at:]])
-            where, label = min(found)
-            parts += [draft[at:where], self.texts[label]]
-            at = where + len(label)
+        return self._labels().sub(lambda found: self.texts[found[0]], draft)
 
     def spans(self, line: str) -> list[tuple[int, int]]:
         """Return the start and end of every label in a line."""
-        spans: list[tuple[int, int]] = []
-        for label in self.texts:
-            at = line.find(label)
-            while at >= 0:
-                spans.append((at, at + len(label)))
-                at = line.find(label, at + len(label))
-        return spans
+        return [found.span() for found in self._labels().finditer(line)]
+
+    def _labels(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(re.escape, self.texts)) or "(?!)")

@@ -91,14 +91,8 @@ class PasteGuard:
             found += [cleaner.feed(data[:at]), cleaner.finish(), BRACKETED_PASTE_END]
             self._cleaner = None
             return data[at + len(BRACKETED_PASTE_END) :]
-        kept = next(
-            (
-                size
-                for size in range(len(BRACKETED_PASTE_END) - 1, 0, -1)
-                if data.endswith(BRACKETED_PASTE_END[:size])
-            ),
-            0,
-        )
+        sizes = range(len(BRACKETED_PASTE_END) - 1, 0, -1)
+        kept = next((size for size in sizes if data.endswith(BRACKETED_PASTE_END[:size])), 0)
         whole = len(data) - kept
         self._held = data[whole:]
         found.append(cleaner.feed(data[:whole]))

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from textual import events
+from textual import events, on
 from textual.message import Message
 from textual.timer import Timer
 
@@ -20,7 +20,7 @@ from amplifier_tui.ui.state.status_line import (
     status_segments,
 )
 from amplifier_tui.ui.widgets.palette import MARGIN, RowWidget
-from amplifier_tui.ui.widgets.styled import Row
+from amplifier_tui.ui.widgets.styled import Row, pieces_width
 
 SPINNER = "◐◓◑◒"
 FRAME = 0.25
@@ -63,16 +63,8 @@ class StatusBar(RowWidget):
 
     def update_from(self, state: SessionState) -> None:
         """Show the state; cheap when none of the sections shown here has changed."""
-        versions = (
-            id(state),
-            state.facts.version,
-            state.activity.version,
-            state.approvals.version,
-            state.queue.version,
-            state.budget.version,
-            state.usage.version,
-            state.notices.version,
-        )
+        shown = (state.facts, state.activity, state.approvals, state.queue, state.budget)
+        versions = (id(state), *(s.version for s in (*shown, state.usage, state.notices)))
         if versions == self._versions:
             return
         self._state = state
@@ -80,13 +72,10 @@ class StatusBar(RowWidget):
         self._wind()
         self._repaint()
 
-    def on_mount(self) -> None:
-        """Start the clocks that the state asks for."""
+    @on(events.Mount)
+    @on(events.Resize)
+    def _laid_out(self) -> None:
         self._wind()
-        self._repaint()
-
-    def on_resize(self) -> None:
-        """Choose the segments for the new width."""
         self._repaint()
 
     def on_click(self, event: events.Click) -> None:
@@ -114,8 +103,7 @@ class StatusBar(RowWidget):
             return
         if self._expiry is not None:
             self._expiry.stop()
-            self._expiry = None
-        self._expires = shown
+        self._expiry, self._expires = None, shown
         if shown is not None:
             left = shown.since + LIFETIME - self._clock()
             self._expiry = self.set_timer(max(0.05, left + 0.05), self._expired)
@@ -125,11 +113,6 @@ class StatusBar(RowWidget):
         self._wind()
         self._repaint()
 
-    def _glyph(self, now: float) -> str:
-        if self.app.animation_level == "none":
-            return SPINNER[0]
-        return SPINNER[int(now / FRAME) % len(SPINNER)]
-
     def _repaint(self) -> None:
         """Lay the row out again; draw it only when it reads differently."""
         state = self._state
@@ -137,16 +120,12 @@ class StatusBar(RowWidget):
         if state is None or not self.is_mounted or width <= 0:
             return
         now = self._clock()
-        placed = place(
-            status_segments(state, now, self._glyph(now), self._home),
-            notice_segment(state, now),
-            _HELP,
-            width,
-        )
+        still = self.app.animation_level == "none"
+        glyph = SPINNER[0 if still else int(now / FRAME) % len(SPINNER)]
+        segments = status_segments(state, now, glyph, self._home)
+        placed = place(segments, notice_segment(state, now), _HELP, width)
         self._placed = placed
         row: Row = []
-        at = 0
         for each in placed:
-            row += [(" " * (each.at - at), "text"), *each.segment.pieces]
-            at = each.at + each.segment.width
+            row += [(" " * (each.at - pieces_width(row)), "text"), *each.segment.pieces]
         self.say(row)

@@ -3,8 +3,9 @@ from rich.cells import cell_len
 from textual.widgets import Input
 
 from amplifier_tui.host.events import HookTraced, HostEvent
-from amplifier_tui.ui.panes.events.pane import EventLogHead, EventLogPane
+from amplifier_tui.ui.panes.events.pane import EventLogPane
 from amplifier_tui.ui.widgets.messages import CopyRequested, InspectRequested
+from amplifier_tui.ui.widgets.palette import RowWidget
 from tests.ui.panes.stage import Stage, text, until
 from tests.ui.state.make import handler, opened, traced
 
@@ -29,7 +30,7 @@ class Rail(Stage):
 
     @property
     def head(self) -> str:
-        return " ".join(text(self.pane.query_one(EventLogHead))[0].split())
+        return " ".join(text(self.pane.query_one(RowWidget))[0].split())
 
     @property
     def rows(self) -> list[str]:

@@ -113,9 +113,8 @@ class KeyRow(Widget):
             line = Content.assemble(line, (f" {choice.key} ", key_style), " ", words)
         if y == len(self._rows) - 1:
             right = self._right.truncate(max(0, width - line.cell_length), ellipsis=True)
-            line = Content.assemble(
-                line, " " * (width - line.cell_length - right.cell_length), right
-            )
+            gap = " " * (width - line.cell_length - right.cell_length)
+            line = Content.assemble(line, gap, right)
         strip = Strip(line.render_segments(self.visual_style), line.cell_length)
         return strip.adjust_cell_length(width, self.rich_style)
 
@@ -170,31 +169,24 @@ class Sheet(ModalScreen[T]):
 
     def room(self) -> int:
         """Return how many rows the sheet may take."""
-        small = self._is_small()
-        return self.app.size.height - (0 if small else self._foot())
+        return self.app.size.height - self._foot()
 
     def _is_small(self) -> bool:
         width, height = self.app.size
         return width < SMALL[0] or height < SMALL[1]
 
     def _foot(self) -> int:
+        """Return the rows below the sheet; on a small screen it covers them."""
         foot = self.app.screen_stack[0].query("PromptArea, QueueLine, StatusBar")
-        return sum(widget.outer_size.height for widget in foot if widget.display)
+        shown = [widget for widget in foot if widget.display and not self._is_small()]
+        return sum(widget.outer_size.height for widget in shown)
 
-    def on_mount(self) -> None:
-        """Take the size there is."""
-        self._take_room()
-
-    def on_resize(self) -> None:
-        """Follow the terminal."""
-        self._take_room()
-
+    @on(events.Mount)
+    @on(events.Resize)
     def _take_room(self) -> None:
-        small = self._is_small()
-        self.set_class(small, "-small")
-        sheet = self.sheet
-        sheet.styles.margin = (0, 0, 0 if small else self._foot(), 0)
-        sheet.styles.max_height = self.room()
+        self.set_class(self._is_small(), "-small")
+        self.sheet.styles.margin = (0, 0, self._foot(), 0)
+        self.sheet.styles.max_height = self.room()
         self._fit(self.room())
 
     def _fit(self, rows: int) -> None:

@@ -17,17 +17,6 @@ from amplifier_tui.ui.widgets.palette import MARGIN, RowWidget
 from amplifier_tui.ui.widgets.styled import Row, spread
 
 
-class EventLogHead(RowWidget):
-    """Head line: how many events, and whether the newest are shown."""
-
-    DEFAULT_CSS = """
-    EventLogHead {
-        background: $surface;
-        &.-focused > .pane--head { color: $primary; }
-    }
-    """
-
-
 class FilterInput(Input):
     """The filter while it is typed: Enter keeps it, Esc takes it back."""
 
@@ -59,6 +48,8 @@ class EventLogPane(Vertical):
     EventLogPane {
         height: 1fr;
         background: $surface;
+        & > RowWidget { background: $surface; }
+        &:focus-within > RowWidget > .pane--head { color: $primary; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -68,7 +59,7 @@ class EventLogPane(Vertical):
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self.view = EventLogView(clock=clock)
-        self._head = EventLogHead()
+        self._head = RowWidget()
         self._input = FilterInput(placeholder="tool:* -delta mod:approval >100ms", compact=True)
 
     def compose(self) -> ComposeResult:
@@ -121,14 +112,6 @@ class EventLogPane(Vertical):
     def on_mount(self) -> None:
         """Say that there is nothing yet."""
         self._say_how_many()
-
-    def on_descendant_focus(self) -> None:
-        """Show that the keys go here."""
-        self._head.add_class("-focused")
-
-    def on_descendant_blur(self) -> None:
-        """Show that they no longer do."""
-        self._head.remove_class("-focused")
 
     def _words(self) -> Row:
         view = self.view
