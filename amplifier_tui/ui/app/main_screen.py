@@ -217,41 +217,29 @@ class MainScreen(Screen[None]):
             focused = old.has_focus
             pane = self._panes[row.name] = row.make()
             await old.remove()
-            if self._wide:
-                await self.query_one("#left").mount(pane)
-            else:
-                above = self._panes[PANES[at - 1].name] if at else None
-                await self.query_one("#right").mount(pane, after=above)
+            above = self._panes[PANES[at - 1].name] if at and not self._wide else None
+            await self.query_one("#left" if self._wide else "#right").mount(pane, after=above)
             if focused:
                 pane.focus()
 
     def focused_pane(self) -> str | None:
         """Return the pane that has the focus, or holds what has it."""
-        focused = self.focused
-        if focused is None:
-            return None
-        return next(
-            (name for name, pane in self._panes.items() if pane in focused.ancestors_with_self),
-            None,
-        )
+        around = self.focused.ancestors_with_self if self.focused is not None else []
+        return next((name for name, pane in self._panes.items() if pane in around), None)
 
     def action_pane(self, name: str) -> None:
         """Show and focus a pane; when it has the focus already, hide it."""
         if name not in self._panes:
             return
-        if self.focused_pane() == name:
-            if self._drawer is not None:
-                self._drawer = None
-            else:
-                self.shown.discard(name)
-            self._arrange()
-            self.prompt.input.focus()
-        else:
-            if self.narrow or self._drawer is not None:
-                self._drawer = name
+        hide = self.focused_pane() == name
+        if hide and self._drawer is None:
+            self.shown.discard(name)
+        elif not hide:
             self.shown.add(name)
-            self._arrange()
-            self._panes[name].focus()
+        if self.narrow or self._drawer is not None:
+            self._drawer = None if hide else name
+        self._arrange()
+        (self.prompt.input if hide else self._panes[name]).focus()
         self.post_message(PanesChanged())
 
     def action_zoom(self) -> None:
@@ -275,10 +263,9 @@ class MainScreen(Screen[None]):
         stops: list[Widget] = [self.prompt.input]
         if self.transcript is not None and self._drawer is None:
             stops.append(self.transcript)
-        names = self.visible_panes()
-        stops += [self._panes[name] for name in names]
+        stops += [self._panes[name] for name in self.visible_panes()]
         pane = self.focused_pane()
-        here: Widget | None = self._panes[pane] if pane is not None else self.focused
+        here = self._panes[pane] if pane is not None else self.focused
         at = stops.index(here) if here in stops else 0
         stops[(at + step) % len(stops)].focus()
 
@@ -298,11 +285,11 @@ class MainScreen(Screen[None]):
             return
         if self._drawer is not None:
             self._close_drawer()
-        elif self.focused_pane() is not None:
+        elif self.focused_pane() is not None or self._state is None:
             self.prompt.input.focus()
-        elif self._state is not None and self._state.activity.running:
+        elif self._state.activity.running:
             self.post_message(StopRequested())
-        elif self._state is not None and self.focused is self.prompt.input:
+        elif self.focused is self.prompt.input:
             self._state.notices.dismiss()
             self.show([])
         else:

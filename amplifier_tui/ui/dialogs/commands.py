@@ -33,17 +33,12 @@ class CommandPalette(Picker):
         return [action_row(action, self._keymap, query) for action in found]
 
 
-class Help(Picker):
-    """Returns the id of an action to run."""
+class Help(CommandPalette):
+    """The palette with every key there is."""
 
     TITLE = "Keys and commands"
     PLACEHOLDER = "Type to find one"
-    CHOOSE = "Run"
     ROWS = (20, 60)
-
-    def __init__(self, keymap: Keymap) -> None:
-        super().__init__()
-        self._keymap = keymap
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         full = self.app.size.width >= 100
@@ -85,9 +80,8 @@ class LeaderPopup(Sheet[str]):
 
     def _fit(self, rows: int) -> None:
         width = max(20, self.app.size.width - 4)
-        self.query_one("#chords", Static).update(
-            chord_columns(self._chords, self._leader, width, rows - 2)
-        )
+        words = chord_columns(self._chords, self._leader, width, rows - 2)
+        self.query_one("#chords", Static).update(words)
 
     def on_key(self, event: events.Key) -> None:
         """Take the key, whatever it is."""
@@ -123,16 +117,10 @@ def action_row(action: Action, keymap: Keymap, query: str = "", *, full: bool = 
     chord_words = f"{keymap.leader()} {show_key(chord)}" if chord else ""
     slash = f"/{action.commands[0]}" if action.slash else ""
     if full:
-        right = Content.assemble(
-            (keys.rjust(12), "bold"),
-            "  ",
-            (chord_words.ljust(12), "$text-muted"),
-            (slash.ljust(12), "$text-muted"),
-        )
+        others = (f"  {chord_words.ljust(12)}{slash.ljust(12)}", "$text-muted")
+        right = Content.assemble((keys.rjust(12), "bold"), others)
     else:
-        right = Content.assemble(
-            (slash, "$text-muted"), "   ", ((keys or chord_words).rjust(10), "")
-        )
+        right = Content.assemble((slash, "$text-muted"), f"   {(keys or chord_words).rjust(10)}")
     return PickRow(action.id, left, right)
 
 

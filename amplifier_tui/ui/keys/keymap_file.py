@@ -78,11 +78,9 @@ class _KeymapBuilder:
         self._actions = {action.id: action for action in (*ACTIONS, *pane_actions())}
 
     def build(self, data: dict[str, Any]) -> Keymap:
-        for name in data:
-            if name not in ("keys", "chords"):
-                self._keymap.errors.append(
-                    f"{self._where}: unknown table [{name}]; use [keys] and [chords]."
-                )
+        for name in (name for name in data if name not in ("keys", "chords")):
+            words = f"unknown table [{name}]; use [keys] and [chords]."
+            self._keymap.errors.append(f"{self._where}: {words}")
         keys, chords = self._entries(data, "keys"), self._entries(data, "chords")
         for action_id, wanted in keys.items():
             self._set_keys(self._actions[action_id], wanted, keys)
@@ -153,12 +151,11 @@ class _KeymapBuilder:
         return None
 
     def _chord_owner(self, action_id: str, chord: str, planned: Wanted) -> Action | None:
-        if not chord:
-            return None
-        others = (action for action in ACTIONS if action.id != action_id)
-        return next(
-            (a for a in others if chord in planned.get(a.id, [self._keymap.chord_of(a)])), None
-        )
+        for other in ACTIONS if chord else ():
+            held = planned.get(other.id, [self._keymap.chord_of(other)])
+            if other.id != action_id and chord in held:
+                return other
+        return None
 
     def _drop_clash(self) -> bool:
         """Take back an entry that counted on another one, which was refused in the end."""

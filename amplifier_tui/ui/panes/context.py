@@ -184,8 +184,7 @@ def _bar(report: BudgetChanged, shown: list[SourceGroup], width: int) -> Row:
     given = share_cells([group.tokens for group in shown], whole, width)
     cells: list[Piece] = []
     for slot, count in enumerate(given):
-        pattern, role = SLOTS[slot % len(SLOTS)]
-        cells += [(pattern, role)] * count
+        cells += [SLOTS[slot % len(SLOTS)]] * count
     cells += [("·", "muted")] * (width - len(cells))
     if report.trigger and report.window and 0 < report.trigger <= report.window:
         at = min(width - 1, report.trigger * width // report.window)
@@ -215,9 +214,8 @@ def _foot(budget: BudgetState, report: BudgetChanged, width: int) -> Row:
     if report.turns_left is None or not report.trigger:
         return spread(left, [], width)
     right: Row = [(f"≈ {plural(report.turns_left, 'turn')}", "muted")]
-    if pieces_width(left) + pieces_width(right) >= width:
-        right = []
-    return spread(left, right, width)
+    fits = pieces_width(left) + pieces_width(right) < width
+    return spread(left, right if fits else [], width)
 
 
 def _members(report: BudgetChanged, width: int) -> list[Row]:

@@ -126,12 +126,8 @@ class JsonTree:
         return own + [TreeLine(node, part=part) for part in wrap_cells(node.value, room)]
 
     def _open_small(self, node: Node) -> None:
-        for child in node.children():
-            if (
-                child.is_container
-                and child.depth < _OPEN_DEPTH + 1
-                and len(child.value) <= _OPEN_MEMBERS
-            ):
+        for child in node.children() if node.depth < _OPEN_DEPTH else ():
+            if child.is_container and len(child.value) <= _OPEN_MEMBERS:
                 child.expanded = True
                 self._open_small(child)
 

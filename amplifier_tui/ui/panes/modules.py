@@ -118,6 +118,12 @@ _GLYPHS: dict[ModuleState, tuple[str, Role]] = {
     "ready": ("●", "success"),
     "failed": ("✗", "error"),
 }
+_COUNTS: tuple[tuple[ModuleState, Role, Role], ...] = (
+    ("ready", "text", "muted"),
+    ("loading", "warning", "warning"),
+    ("failed", "error", "error"),
+)
+"""States in the head line, with the roles of number and word."""
 _MIN_NAME = 14
 _WIDE_NAME = 26
 _WIDE = 72
@@ -126,19 +132,10 @@ _LABEL = 10
 
 def modules_head(modules: Modules, width: int) -> Row:
     """Return the head line: how many are ready, loading, failed."""
-    counts: list[tuple[int, str, Role]] = [
-        (modules.count("ready"), "ready", "muted"),
-        (modules.count("loading"), "loading", "warning"),
-        (modules.count("failed"), "failed", "error"),
-    ]
     right: Row = []
-    for count, word, role in counts:
-        if not count:
-            continue
-        if right:
-            right.append((" · ", "muted"))
-        number: Role = "text" if role == "muted" else role
-        right += [(str(count), number), (f" {word}", role)]
+    for state, number, word in _COUNTS:
+        if count := modules.count(state):
+            right += [(" · " if right else "", "muted"), (str(count), number), (f" {state}", word)]
     return spread([("Modules", "head")], right, width)
 
 
@@ -183,19 +180,14 @@ def _wide_data(module: ModuleStatus, width: int) -> Row:
         # The kind's column, and at least a readable part of the name, are not given up.
         room = width - 2 - min(cell_len(one_line(module.module_id)), _WIDE_NAME) - 1 - 14
         return [(fit(failure_word(module), room), "muted"), (f"  {module.kind:<12}", "muted")]
-    cells: Row = []
-    if module.state == "loading":
-        cells.append(("loading  ", "muted"))
-    if module.model:
-        cells.append((f"{short_model(one_line(module.model))}  ", "muted"))
-    if module.trouble:
-        cells.append(("handler failed  ", "warning"))
-    cells += [
+    return [
+        ("loading  " if module.state == "loading" else "", "muted"),
+        (f"{short_model(one_line(module.model))}  " if module.model else "", "muted"),
+        ("handler failed  " if module.trouble else "", "warning"),
         (f"{_times(module.calls) if module.calls else '':>6}", "muted"),
         (f"{milliseconds(module.last_ms) if module.last_ms else '':>9}", "muted"),
         (f"  {module.kind:<12}", "muted"),
     ]
-    return cells
 
 
 def _times(calls: int) -> str:
@@ -219,6 +211,7 @@ def failure_word(module: ModuleStatus) -> str:
 
 def module_details(module: ModuleStatus, width: int) -> list[Row]:
     """Return the block that opens under a module's line."""
+    last = f", the latest took {milliseconds(module.last_ms)}" if module.last_ms else ""
     lines: list[tuple[str, str, Role]] = [
         ("id", module.module_id, "text"),
         ("kind", module.kind, "text"),
@@ -230,25 +223,15 @@ def module_details(module: ModuleStatus, width: int) -> list[Row]:
         ("provides", ", ".join(module.provides), "text"),
         ("listens", ", ".join(module.events), "text"),
         ("mounted", f"in {milliseconds(module.mount_ms)}" if module.mount_ms else "", "text"),
-        ("calls", _calls(module), "text"),
+        ("calls", f"{module.calls}{last}" if module.calls else "", "text"),
         ("error", module.error, "error"),
         ("missing", ", ".join(module.missing), "error"),
         ("handler", module.trouble, "warning"),
         ("remedy", module.remedy, "strong"),
         ("so", "the session cannot run without it" if module.fatal else "", "error"),
     ]
-    rows: list[Row] = []
-    for label, value, role in lines:
-        if value:
-            rows += _wrapped(label, value, role, width)
-    return rows
-
-
-def _calls(module: ModuleStatus) -> str:
-    if not module.calls:
-        return ""
-    last = f", the latest took {milliseconds(module.last_ms)}" if module.last_ms else ""
-    return f"{module.calls}{last}"
+    shown = [line for line in lines if line[1]]
+    return [row for label, value, role in shown for row in _wrapped(label, value, role, width)]
 
 
 def _wrapped(label: str, value: str, role: Role, width: int) -> list[Row]:
@@ -260,11 +243,8 @@ def _wrapped(label: str, value: str, role: Role, width: int) -> list[Row]:
         for part in (textwrap.wrap(line, room) or [""])
     ]
     heading: Row = [("  ", "text"), (label, "muted")]
+    rows: list[Row] = [[(" " * indent, "text"), (part, role)] for part in parts]
     if width < 30:
-        return [heading, *([(" " * indent, "text"), (part, role)] for part in parts)]
-    rows: list[Row] = []
-    for part in parts:
-        prefix = heading if not rows else []
-        pad = indent - pieces_width(prefix)
-        rows.append([*prefix, (" " * pad, "text"), (part, role)])
+        return [heading, *rows]
+    rows[0] = [*heading, (" " * (indent - pieces_width(heading)), "text"), (parts[0], role)]
     return rows

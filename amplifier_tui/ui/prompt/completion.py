@@ -155,7 +155,10 @@ class Completer:
         if query == self._query and (query is None or self._popup.is_open):
             return False
         self._query = query
-        if query is None or self._is_closed(query):
+        closed = self._closed
+        # Where the user closed the popup it stays closed; moving on opens it again.
+        same = query and closed and (closed.kind, closed.start) == (query.kind, query.start)
+        if query is None or same:
             self._closed = self._closed if query else None
             self._popup.show_candidates([])
             return False
@@ -202,11 +205,6 @@ class Completer:
                     self._popup.show_candidates(found)
         finally:
             self._busy = False
-
-    def _is_closed(self, query: Query) -> bool:
-        """Whether the user closed the popup at this very word; moving on opens it again."""
-        closed = self._closed
-        return closed is not None and (closed.kind, closed.start) == (query.kind, query.start)
 
     def _find_files(self, word: str) -> list[Candidate]:
         now = time.monotonic()

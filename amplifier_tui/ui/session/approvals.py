@@ -158,15 +158,14 @@ class DialogQueue:
         """A dialog closed with an answer."""
         if self._open == answer.request_id:
             self._open = ""
-        request = next((r for r in self._pending if r.request_id == answer.request_id), None)
-        if request is not None and answer.request_id not in self._answered:
-            if answer.decision is None:
-                self._later.add(answer.request_id)
-            else:
-                same = [r for r in self.waiting if same_request(r, request)]
-                for each in same if answer.identical else [request]:
-                    self._answered.add(each.request_id)
-                    self._dialogs.decide(each.request_id, answer.decision)
+        request = next((r for r in self.waiting if r.request_id == answer.request_id), None)
+        if request is not None and answer.decision is None:
+            self._later.add(answer.request_id)
+        elif request is not None and answer.decision is not None:
+            same = [r for r in self.waiting if same_request(r, request)]
+            for each in same if answer.identical else [request]:
+                self._answered.add(each.request_id)
+                self._dialogs.decide(each.request_id, answer.decision)
         self._consider(at_once=True)
 
     def _place(self, request_id: str) -> QueuePlace:

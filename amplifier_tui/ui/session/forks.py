@@ -37,11 +37,9 @@ class Forks:
     def begin(self, before: UserEntry | None) -> None:
         """Go on before a prompt, or copy all; where a turn runs, ask first whether to stop it."""
         facts = self._state.facts
-        fork = _Fork(
-            before.turn if before is not None else None,
-            before.text if before is not None else "",
-            facts.session_id,
-        )
+        fork = _Fork(None, "", facts.session_id)
+        if before is not None:
+            fork = _Fork(before.turn, before.text, facts.session_id)
         if not self._state.activity.running:
             self._send(fork)
             return

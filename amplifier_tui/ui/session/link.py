@@ -167,9 +167,8 @@ class SessionLink:
 
     def _show_title(self) -> None:
         facts = self._state.facts
-        glyph = "! " if self._state.approvals.pending else ""
-        if not glyph and self._state.activity.running:
-            glyph = "◐ "
+        running = "◐ " if self._state.activity.running else ""
+        glyph = "! " if self._state.approvals.pending else running
         title = f"{glyph}{one_line(facts.title or facts.bundle or 'amplifier', 60)}"
         if title != self._title:
             self._title = title

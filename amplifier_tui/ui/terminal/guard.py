@@ -118,7 +118,6 @@ def handle_signals(
     `leave` begins that and gets the signal's name; where it takes too long, `guard` puts the
     terminal back. Returns a function that takes the handlers away again.
     """
-    numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
 
     def received(number: signal.Signals) -> None:
         # The terminal may be gone, and then writing to it can block for ever.
@@ -128,7 +127,7 @@ def handle_signals(
         leave(number.name)
 
     installed: list[int] = []
-    for number in numbers:
+    for number in [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]:
         try:
             loop.add_signal_handler(number, received, signal.Signals(number))
         except (NotImplementedError, RuntimeError, ValueError):

@@ -61,14 +61,14 @@ def native_command(environ: Mapping[str, str]) -> list[str] | None:
     """Return the desktop's own copy command; None without one, and over SSH."""
     if environ.get("SSH_CONNECTION"):
         return None
-    candidates: list[list[str]] = []
-    if sys.platform == "darwin":
-        candidates.append(["pbcopy"])
-    if environ.get("WAYLAND_DISPLAY"):
-        candidates.append(["wl-copy"])
-    if environ.get("DISPLAY"):
-        candidates += [["xclip", "-selection", "clipboard"], ["xsel", "-ib"]]
-    return next((command for command in candidates if shutil.which(command[0])), None)
+    candidates = {
+        "pbcopy": sys.platform == "darwin",
+        "wl-copy": environ.get("WAYLAND_DISPLAY"),
+        "xclip -selection clipboard": environ.get("DISPLAY"),
+        "xsel -ib": environ.get("DISPLAY"),
+    }
+    commands = (line.split() for line, fits in candidates.items() if fits)
+    return next((command for command in commands if shutil.which(command[0])), None)
 
 
 def copy_natively(command: list[str], text: str) -> None:

@@ -34,16 +34,12 @@ def let_strips_go() -> None:
     cycle, which only the garbage collector finds. Some forty lines a turn were left over that way,
     and those out of the collector's sight (see `ui/app/pace.py`) stayed for good.
     """
-    current: Callable[[Strip, Iterable[int]], list[Strip]] = getattr(Strip, _METHOD)
-    if current.__module__ != __name__:
-        setattr(Strip, _METHOD, _traceless(current))
+    cut: Callable[[Strip, Iterable[int]], list[Strip]] = getattr(Strip, _METHOD)
+    if cut.__module__ == __name__:
+        return
 
-
-def _traceless(
-    cut: Callable[[Strip, Iterable[int]], list[Strip]],
-) -> Callable[[Strip, Iterable[int]], list[Strip]]:
     def divide(strip: Strip, cuts: Iterable[int]) -> list[Strip]:
         within = [at for at in cuts if at <= strip.cell_length]
         return [strip] if within == [strip.cell_length] else cut(strip, within)
 
-    return divide
+    setattr(Strip, _METHOD, divide)

@@ -76,10 +76,9 @@ class ScrollLines(LineView[_FoldedRow]):
         self._strips: dict[int, Strip] = {}
         self.read_to_end = not lines
 
-    def set_lines(self, lines: Sequence[TextLine], lead: int | None = None) -> None:
+    def set_lines(self, lines: Sequence[TextLine]) -> None:
         """Show other lines, from the top."""
         self._lines = lines
-        self._lead = self._lead if lead is None else lead
         self.read_to_end = not lines
         self._strips.clear()
         super().lay_out()

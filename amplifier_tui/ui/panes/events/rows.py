@@ -50,9 +50,7 @@ def event_row(row: HookTraced, count: int, layout: EventLayout, previous: float 
         return _wide(row, count, layout, previous)
     width = layout.width
     stamp = clock_time(row.at) if width >= _LONG_TIME else clock_time(row.at)[-6:]
-    if width < 24:
-        stamp = ""
-    left: Row = [(f"{stamp} ", "muted")] if stamp else []
+    left: Row = [(f"{stamp} ", "muted")] if width >= 24 else []
     ms = f"{milliseconds(row.duration_ms):>{_MS}}" if width >= 18 else ""
     source = one_line(row.source)
     name = one_line(row.event)
@@ -153,7 +151,5 @@ def empty_words(width: int, *, filtered: bool) -> list[str]:
     if filtered:
         return [fit("No event passes the filter", width)]
     words = "No events yet — they appear when a turn starts"
-    return [
-        fit(line, width)
-        for line in textwrap.wrap(words, width, break_long_words=False, break_on_hyphens=False)
-    ]
+    lines = textwrap.wrap(words, width, break_long_words=False, break_on_hyphens=False)
+    return [fit(line, width) for line in lines]

@@ -102,7 +102,8 @@ class EventLogView(LineView[int]):
             self._log = log
             self._seen = -1
             self._cursor = None
-            self._reset()
+            self._strips.clear()
+            self._show_index(EventIndex(log, self._wanted, children=not self._columns.wide))
         if log.version == self._seen:
             return
         self._seen = log.version
@@ -124,10 +125,10 @@ class EventLogView(LineView[int]):
         if self._timer is not None or not self.is_mounted:
             return
         wait = self._painted + PERIOD - self._clock()
-        if wait <= 0:
-            self._flush()
-        else:
+        if wait > 0:
             self._timer = self.set_timer(wait, self._flush)
+        else:
+            self._flush()
 
     def _tell(self) -> None:
         self._timer = None
@@ -171,10 +172,6 @@ class EventLogView(LineView[int]):
             self._strips.clear()
             if turned:
                 self._rebuild()
-
-    def _reset(self) -> None:
-        self._strips.clear()
-        self._show_index(EventIndex(self._log, self._wanted, children=not self._columns.wide))
 
     def _show_index(self, index: EventIndex) -> None:
         self._index = index
