@@ -69,12 +69,8 @@ class Confirm(Sheet[bool]):
 
     def _content(self) -> ComposeResult:
         yield Static(self._question, id="question", markup=False)
-        yield KeyRow(
-            (
-                KeyChoice("y", self._yes, "answer(True)", strong=True),
-                KeyChoice("esc", "Close", "answer(False)"),
-            )
-        )
+        yes = KeyChoice("y", self._yes, "answer(True)", strong=True)
+        yield KeyRow((yes, KeyChoice("esc", "Close", "answer(False)")))
 
     def action_answer(self, yes: bool) -> None:
         """Return the answer."""

@@ -30,17 +30,13 @@ class Action(NamedTuple):
 
     Attributes:
         id: Stable name; the key in `keymap.toml`.
-        title: A few words, for the palette and the help.
         run: Textual action; with `app.` or `screen.` before it where it is not the widget's own.
         keys: Default keys in Textual's names, comma separated; may be empty.
         chord: The key after the leader, in Textual's name; may be empty.
         slash: Names of its slash command, comma separated, the one that is shown first.
         takes: What the slash command's argument is; empty when it takes none.
-        help: One sentence more, for the help screen.
         in_session: It acts on the session that is open; sent before that, it waits for it.
         listed: False keeps it out of the palette (keys that only make sense as keys).
-        group: Heading it is listed under.
-        scope: Where the keys are heard.
     """
 
     id: str

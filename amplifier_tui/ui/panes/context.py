@@ -60,7 +60,6 @@ class ContextPane(LineView[Row]):
     def on_mount(self) -> None:
         """Keep the age of the number right while the full form is open."""
         self.set_interval(1.0, self._tick)
-        self.lay_out()
 
     def watch_has_focus(self, has_focus: bool) -> None:
         """Show the keys while they are heard here."""

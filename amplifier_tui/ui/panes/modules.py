@@ -59,10 +59,6 @@ class ModulesPane(LineView[_ModuleLine]):
             self._open &= self._modules.by_key.keys()
             self.lay_out()
 
-    def on_mount(self) -> None:
-        """Draw the empty state."""
-        self.lay_out()
-
     def _make_rows(self, width: int) -> list[_ModuleLine]:
         lines: list[_ModuleLine] = []
         for module in self._modules.ordered():

@@ -218,11 +218,11 @@ class Completer:
 
     def close(self) -> bool:
         """Close the popup until the cursor is in another word; False when it was not open."""
-        was_open = self._popup.is_open
-        if was_open:
-            self._closed = self._query
-            self._popup.show_candidates([])
-        return was_open
+        if not self._popup.is_open:
+            return False
+        self._closed = self._query
+        self._popup.show_candidates([])
+        return True
 
     def accept(self) -> Candidate | None:
         """Put the highlighted candidate into the draft and return it."""
@@ -264,15 +264,10 @@ def complete_commands(word: str, keymap: Keymap) -> list[Candidate]:
         hit = match(word, name)
         takes = f" {action.takes}" if action.takes else ""
         key = show_keys(keymap.keys_of(action))
-        found.append(
-            Candidate(
-                text=f"/{name}{takes}",
-                insert=f"/{name}" + (" " if action.takes else ""),
-                note=f"{action.title}   {key}".rstrip(),
-                positions=tuple(at + 1 for at in hit[1]) if hit else (),
-                command=True,
-            )
-        )
+        insert = f"/{name} " if takes else f"/{name}"
+        note = f"{action.title}   {key}".rstrip()
+        marks = tuple(at + 1 for at in hit[1]) if hit else ()
+        found.append(Candidate(f"/{name}{takes}", insert, note, marks, command=True))
     return found
 
 
@@ -294,21 +289,14 @@ def list_files(root: Path) -> list[str]:
     Left out are names with control characters, and what git ignores or, without git, hidden and
     generated folders.
     """
-    found = _from_git(root)
-    if found is None:
-        found = _walk(root)
+    options = ("-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
+    most = LIMIT * _PATH_BYTES
+    listed = git_output_now(root, "ls-files", *options, timeout=SECONDS, most_bytes=most)
+    # What follows the last NUL was cut off.
+    found = _walk(root) if listed is None else listed.split("\0")[:-1]
     clean = [path for path in found if path and path.isprintable()]
     clean.sort(key=lambda path: (path.count("/"), path))
     return clean[:LIMIT]
-
-
-def _from_git(root: Path) -> list[str] | None:
-    options = ("-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
-    listed = git_output_now(
-        root, "ls-files", *options, timeout=SECONDS, most_bytes=LIMIT * _PATH_BYTES
-    )
-    # What follows the last NUL was cut off.
-    return None if listed is None else listed.split("\0")[:-1]
 
 
 def _walk(root: Path) -> list[str]:

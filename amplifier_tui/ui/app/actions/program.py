@@ -71,8 +71,12 @@ def editor(app: SessionApp) -> None:
 
 
 async def load_keys(app: SessionApp) -> None:
-    """Read keymap and prompt history in a thread and put them in force."""
-    use_keymap(app, await asyncio.to_thread(_read_keymap, user_config_dir() / "keymap.toml"))
+    """Read keymap and prompt history in a thread, put them in force, and say what is refused."""
+    keymap = await asyncio.to_thread(_read_keymap, user_config_dir() / "keymap.toml")
+    app.set_keymap({name: keys or f"unbound-{name}" for name, keys in keymap.keys.items()})
+    app.main.use_keymap(keymap)
+    for error in keymap.errors:
+        app.say(error, "warning")
     app.history.merge(await asyncio.to_thread(app.history.load))
 
 
@@ -89,25 +93,9 @@ def _read_keymap(file: Path) -> Keymap:
     return load_keymap(file)
 
 
-def use_keymap(app: SessionApp, keymap: Keymap) -> None:
-    """Put the user's keys in force and say which entries were refused."""
-    app.set_keymap(
-        {action_id: keys or f"unbound-{action_id}" for action_id, keys in keymap.keys.items()}
-    )
-    app.main.use_keymap(keymap)
-    for error in keymap.errors:
-        app.say(error, "warning")
-
-
 async def load_themes(app: SessionApp) -> None:
-    """Read every theme file in a thread and make the themes known."""
-    themes, errors = await asyncio.to_thread(load_all)
-    use_themes(app, themes, errors)
-
-
-def use_themes(app: SessionApp, found: list[Roles], errors: list[str]) -> None:
-    """Make the themes known; the one in force is shown as its file says now."""
-    app.theme_errors = errors
+    """Make every theme known, read in a thread; the one in force is shown as its file says now."""
+    found, app.theme_errors = await asyncio.to_thread(load_all)
     for roles in found:
         changed = roles["name"] == app.theme and roles != app.themes.get(roles["name"])
         add_theme(app, roles)
@@ -115,7 +103,7 @@ def use_themes(app: SessionApp, found: list[Roles], errors: list[str]) -> None:
             # Setting the same name again would be taken for no change.
             app.theme = "textual-dark"
             _choose_theme(app, roles["name"])
-    for error in errors:
+    for error in app.theme_errors:
         app.say(error, "warning")
 
 

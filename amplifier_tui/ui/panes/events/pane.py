@@ -4,10 +4,11 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.message import Message
 from textual.widgets import Input
 
 from amplifier_tui.base.text import one_line
@@ -100,18 +101,12 @@ class EventLogPane(Vertical):
         event.stop()
         self.close_filter(clear=False)
 
+    @on(events.Mount)
     @on(EventLogView.Changed)
-    def _view_changed(self, event: EventLogView.Changed) -> None:
+    def _say_how_many(self, event: Message) -> None:
         event.stop()
-        self._say_how_many()
-
-    def _say_how_many(self) -> None:
         width = max(0, self._head.size.width - 2 * MARGIN)
         self._head.say(spread([("Events", "head")], self._words(), width))
-
-    def on_mount(self) -> None:
-        """Say that there is nothing yet."""
-        self._say_how_many()
 
     def _words(self) -> Row:
         view = self.view
