@@ -119,11 +119,11 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         self._problems: list[str] = [self.preferences.error] if self.preferences.error else []
         self._quit_asked = float("-inf")
         self._leaving = False
-        self._filters: list[LineFilter] = []
+        self._palette: LineFilter | None = None
         if self.console.color_system == "256":
             from amplifier_tui.ui.terminal.color_depth import Palette256
 
-            self._filters.append(Palette256())
+            self._palette = Palette256()
         self._closed_in_order = False
         self._first_theme(theme)
 
@@ -156,7 +156,8 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return the filters every drawn line goes through."""
-        return [*super().get_line_filters(), *self._filters]
+        filters = super().get_line_filters()
+        return filters if self._palette is None else [*filters, self._palette]
 
     def get_default_screen(self) -> MainScreen:
         """Return the main screen."""

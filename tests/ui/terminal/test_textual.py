@@ -1,5 +1,10 @@
 """What the program needs of Textual beyond its documented interface; a new Textual may break it."""
 
+import ast
+import inspect
+import pkgutil
+import textwrap
+from functools import cache
 from importlib import import_module
 
 import pytest
@@ -7,8 +12,11 @@ from textual import events
 from textual._xterm_parser import XTermParser
 from textual.app import App, ComposeResult
 from textual.driver import Driver
+from textual.message_pump import MessagePump
+from textual.widget import Widget
 from textual.widgets import TextArea
 
+from amplifier_tui import ui
 from amplifier_tui.ui.terminal import guard
 from amplifier_tui.ui.terminal.input import key_name, teach_keys
 from amplifier_tui.ui.terminal.leave import end_with_report
@@ -88,3 +96,40 @@ async def test_a_handler_of_a_subclass_comes_before_the_text_area_and_can_keep_a
         line.post_message(events.Paste("b"))
         await pilot.pause()
         assert line.text == ""
+
+
+class Plain(Widget):
+    """Has what Textual gives every class of its kind."""
+
+
+@cache
+def private_names(cls: type) -> set[str]:
+    """Return the private names that a class has, or sets on itself in its methods."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
+    stored = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        if ast.unparse(node.value) == "self"
+    }
+    names = stored | set(vars(cls))
+    return {name for name in names if name.startswith("_") and not name.endswith("_")}
+
+
+def below(cls: type) -> list[type]:
+    return [cls, *(found for each in cls.__subclasses__() for found in below(each))]
+
+
+def test_no_widget_of_ours_hides_a_private_part_of_textual() -> None:
+    for found in pkgutil.walk_packages(ui.__path__, "amplifier_tui.ui."):
+        import_module(found.name)
+    hidden = {
+        (cls.__name__, name)
+        for cls in below(MessagePump)
+        if cls.__module__.startswith("amplifier_tui.")
+        for base in cls.__mro__
+        if base.__module__.startswith("textual.")
+        for name in private_names(cls) & private_names(base) - set(vars(Plain))
+    }
+    # It ends in a report: `end_with_report` has a test above.
+    assert hidden == {("AmplifierApp", "_fatal_error")}
