@@ -34,9 +34,7 @@ class SessionState:
     modules are seen loading. Events of another session are kept until its `SessionOpened` comes:
     a bundle that cannot be opened leaves everything as it was.
 
-    Args:
-        clock: The screen's clock in Unix seconds; notices expire by it.
-        log_capacity: Rows of the event log kept in memory.
+    Notices expire by `clock`, in Unix seconds. The event log keeps `log_capacity` rows in memory.
     """
 
     def __init__(

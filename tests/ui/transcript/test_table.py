@@ -2,8 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from amplifier_tui.ui.transcript.markdown.render import markdown_lines
-from amplifier_tui.ui.transcript.markdown.table import column_widths
+from amplifier_tui.ui.transcript.markdown.render import column_widths, markdown_lines
 
 
 def texts(source: str, measure: int = 60) -> list[str]:
