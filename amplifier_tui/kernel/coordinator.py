@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from amplifier_tui.kernel.cancellation import CancellationToken
 from amplifier_tui.kernel.events import CLEANUP_FAILED
-from amplifier_tui.kernel.hooks import HookRegistry
-from amplifier_tui.kernel.hooks.dispatch import dispatch_hook_result
+from amplifier_tui.kernel.hooks import HookRegistry, dispatch
 from amplifier_tui.kernel.mounting.callbacks import collect_contributions, run_cleanups
 from amplifier_tui.kernel.mounting.changes import note_change, open_notes
 
 if TYPE_CHECKING:
-    from amplifier_tui.kernel.models import HookResult
+    pass
 
 logger = logging.getLogger(__name__)
 
@@ -254,21 +253,7 @@ class ModuleCoordinator:
         """Return what every contributor of a channel gives; those that fail are logged."""
         return await collect_contributions(self._channels, channel)
 
-    async def process_hook_result(
-        self, result: HookResult, event: str, hook_name: str = "unknown"
-    ) -> HookResult:
-        """Carry out what a hook result asks for: inject context, ask the user, show a message.
-
-        Returns:
-            "continue", "deny" and "modify" come back as they are. "inject_context" comes back
-            with what is still to do: its ephemeral injections; "continue" if none are left.
-            "ask_user" comes back as "continue" or "deny".
-
-        Raises:
-            ValueError: An injection exceeds ``injection_size_limit``; nothing was injected.
-            TypeError: The approval system did not return a string.
-        """
-        return await dispatch_hook_result(self, result, event, hook_name)
+    process_hook_result = dispatch.process_hook_result
 
     async def request_cancel(self, immediate: bool = False) -> None:
         """Ask the session to stop; ``immediate`` does not wait for running tools.

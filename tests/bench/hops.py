@@ -1,4 +1,4 @@
-"""How a token comes to the screen, file by file: `python -m tests.bench.hops`.
+"""How a token comes to the screen, and a question there and back: `python -m tests.bench.hops`.
 
 Runs the headless app with the real host and the mock provider, watches every call in which the
 token is handed on (`sys.setprofile`), and counts the calls from a function of one file into a
@@ -7,6 +7,14 @@ function of another file of ours. Buffers and timers cut the way into stretches:
 1. on the engine: from the provider's emit to the outbox
 2. on the screen: from the drain to what the widgets keep
 3. on the screen: from the repaint to the painted line
+
+A question (`ask_user`) goes from the orchestrator to the dialog, and its answer from there to the
+queue where the asker waits:
+
+1. on the engine: from the call of `process_hook_result` to the outbox
+2. on the screen: from the drain to what waits, and from there to the dialog
+3. on the screen: from the dialog to what waits, and from there to the engine's door
+4. on the engine: from its door to the queue
 """
 
 import asyncio
@@ -24,8 +32,10 @@ from amplifier_tui.foundation.trust.gate import trust_everything
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.ui.app.app import AmplifierApp
+from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
 from tests.bench.program import machine
-from tests.host.driving import Project, saying
+from tests.host.conftest import MODULES
+from tests.host.driving import Project, calling, saying
 
 TOKEN = "§"
 OURS = f"{Path(__file__).parents[2] / 'amplifier_tui'}/"
@@ -34,9 +44,13 @@ HELPERS = (
     "ui/transcript/lines.py",
 )
 """What looks at a token beside its way: cleaning, secrets, the log, the journal, widths."""
+_WAITING, _DIALOG = "ui/state/waiting.py", "ui/dialogs/approval/dialog.py"
 _STREAMED = ("Sender.delta", "DeltaGate.add")
 """Where the piece waits for the loop to turn."""
 STRETCHES = ("engine", "outbox", "drain", "state", "widgets", "draw", "paint")
+ROUND_TRIP = ("ask", "drain", "state", "dialog", "decide", "send", "answer")
+_ASKED = ("HookResult", "ApprovalQuestion", "ApprovalRequested")
+_ANSWERED = ("DialogAnswer", "Decision")
 
 Hop = tuple[str, str]
 """File and function."""
@@ -126,6 +140,71 @@ class Watch:
             self.ways[stretch] = stack
 
 
+class QuestionWatch(Watch):
+    """Keeps the longest way of each stretch of a question and of its answer."""
+
+    def _profile(self, frame: FrameType, event: str, argument: Any) -> None:
+        name = frame.f_code.co_filename
+        file = name.removeprefix(OURS)
+        if not self.active or not name.startswith(OURS) or file.startswith(HELPERS):
+            return
+        code = frame.f_code
+        if event == "return" and code.co_name == "drain":
+            if any(type(each).__name__ == "ApprovalRequested" for each in argument or ()):
+                self._keep("drain", frame)
+        elif event == "call":
+            given = {
+                type(frame.f_locals.get(n)).__name__
+                for n in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            }
+            if given.intersection(_ANSWERED):
+                self._keep("decide" if file.startswith("ui/") else "answer", frame)
+            elif code.co_name == "post" and frame.f_locals.get("what") == "answer a request":
+                self._keep("send", frame)
+            elif "ApprovalRequested" in given and file in (_WAITING, _DIALOG):
+                self._keep("state" if file == _WAITING else "dialog", frame)
+            elif "ApprovalRequested" in given and file.startswith("ui/"):
+                return  # Words and lines of the dialog, and what else takes note of a request.
+            elif given.intersection(_ASKED):
+                self._keep("ask", frame)
+
+    def _keep(self, stretch: str, frame: FrameType) -> None:
+        stack = _stack(frame)
+        if stretch == "ask":
+            # From the orchestrator on, which calls the coordinator.
+            asks = [i for i, (_, name) in enumerate(stack) if name.endswith("process_hook_result")]
+            if not asks:
+                return
+            stack = stack[max(0, asks[0] - 1) :]
+        if len(stack) > len(self.ways.get(stretch, ())):
+            self.ways[stretch] = stack
+
+
+async def watch_question(home: Path) -> dict[str, list[Hop]]:
+    """Let a hook ask, answer in the dialog, and return the ways of both."""
+    hooks = (("hooks-test", {"ask": True}),)
+    bundle = Project(home).bundle(name="asks", script=calling({"echo": {"text": "x"}}), hooks=hooks)
+    client = LocalClient(trust=trust_everything)
+    app = AmplifierApp(lambda: (client, OpenRequest(cwd=home, bundle=bundle)), cwd=home)
+    seen = QuestionWatch()
+    seen.start()
+    async with app.run_test(size=(120, 36)) as pilot:
+        async with asyncio.timeout(60):
+            await app.ready.wait()
+            while app.state is None or not app.state.facts.opened:
+                await asyncio.sleep(0.01)
+            seen.active = True
+            app.link.submit("go", queue=False)
+            while not (isinstance(app.screen, ApprovalDialog) and app.screen.armed):
+                await asyncio.sleep(0.01)
+            await pilot.press("a")
+            while app.state.activity.running or not app.state.approvals.recent:
+                await asyncio.sleep(0.01)
+            seen.stop()
+        await asyncio.to_thread(client.close().result, 30)
+    return seen.ways
+
+
 async def watch(home: Path) -> dict[str, list[Hop]]:
     """Run one answer and return the ways of its token."""
     text = " ".join(["words"] * 30 + [TOKEN] + ["words"] * 60)
@@ -154,12 +233,12 @@ async def watch(home: Path) -> dict[str, list[Hop]]:
     return seen.ways
 
 
-def lines(ways: dict[str, list[Hop]]) -> Iterator[str]:
+def lines(ways: dict[str, list[Hop]], stretches: tuple[str, ...]) -> Iterator[str]:
     """Yield the table; a call that two stretches share counts once."""
     known: set[tuple[str, str]] = set()
-    for stretch in STRETCHES:
+    for stretch in stretches:
         way = ways.get(stretch, [])
-        if way and way[0][0].endswith("door/engine.py"):
+        if way and way[0][0].endswith("door/engine.py") and stretch != "answer":
             way = way[1:]  # The loop, which runs what waited.
         calls = [(one[0], other[0]) for one, other in pairwise(way)]
         fresh = [call for call in calls if call not in known]
@@ -172,9 +251,11 @@ def lines(ways: dict[str, list[Hop]]) -> Iterator[str]:
 def main() -> int:
     """Print the ways."""
     with machine() as home:
-        os.environ.update(home.env)
-        ways = asyncio.run(watch(home.project))
-    print("\n".join(lines(ways)))
+        os.environ.update(home.env | {"AMPLIFIER_MODULES": str(MODULES)})
+        token = asyncio.run(watch(home.project))
+        question = asyncio.run(watch_question(home.project))
+    print("A token", *lines(token, STRETCHES), sep="\n")
+    print("A question and its answer", *lines(question, ROUND_TRIP), sep="\n")
     return 0
 
 

@@ -9,100 +9,46 @@ Every text field may hold text from models, tools, bundles or users. It is data:
 draws it strips control sequences and never parses it as markup.
 """
 
-from amplifier_tui.host.events.base import HostEvent
-from amplifier_tui.host.events.instruments import (
-    BudgetChanged,
-    Compacted,
-    HookTraced,
-    LaneClosed,
-    LaneOpened,
-    TodoChanged,
-    UsageChanged,
-)
-from amplifier_tui.host.events.records import (
-    MAIN_LANE,
-    ApprovalOutcome,
-    BlockKind,
-    HandlerTrace,
-    Level,
-    ModuleKind,
-    PlanStep,
-    Risk,
-    Scope,
-    Segment,
-    SourceUsage,
-    TodoItem,
-    TurnStatus,
-    Usage,
-)
-from amplifier_tui.host.events.session import (
-    Failed,
-    ModuleFailed,
-    ModuleLoading,
-    ModuleMounted,
-    ModuleUnmounted,
-    Notice,
-    SessionClosed,
-    SessionOpened,
-)
-from amplifier_tui.host.events.turn import (
-    ApprovalRequested,
-    ApprovalResolved,
-    BlockDelta,
-    BlockEnded,
-    BlockStarted,
-    CancelRequested,
-    QueueChanged,
-    SteerApplied,
-    ToolEnded,
-    ToolProgress,
-    ToolStarted,
-    TurnEnded,
-    TurnStarted,
-)
-
-__all__ = [
-    "MAIN_LANE",
-    "ApprovalOutcome",
-    "ApprovalRequested",
-    "ApprovalResolved",
-    "BlockDelta",
-    "BlockEnded",
-    "BlockKind",
-    "BlockStarted",
-    "BudgetChanged",
-    "CancelRequested",
-    "Compacted",
-    "Failed",
-    "HandlerTrace",
-    "HookTraced",
-    "HostEvent",
-    "LaneClosed",
-    "LaneOpened",
-    "Level",
-    "ModuleFailed",
-    "ModuleKind",
-    "ModuleLoading",
-    "ModuleMounted",
-    "ModuleUnmounted",
-    "Notice",
-    "PlanStep",
-    "QueueChanged",
-    "Risk",
-    "Scope",
-    "Segment",
-    "SessionClosed",
-    "SessionOpened",
-    "SourceUsage",
-    "SteerApplied",
-    "TodoChanged",
-    "TodoItem",
-    "ToolEnded",
-    "ToolProgress",
-    "ToolStarted",
-    "TurnEnded",
-    "TurnStarted",
-    "TurnStatus",
-    "Usage",
-    "UsageChanged",
-]
+from amplifier_tui.host.events.base import HostEvent as HostEvent
+from amplifier_tui.host.events.instruments import BudgetChanged as BudgetChanged
+from amplifier_tui.host.events.instruments import Compacted as Compacted
+from amplifier_tui.host.events.instruments import HookTraced as HookTraced
+from amplifier_tui.host.events.instruments import LaneClosed as LaneClosed
+from amplifier_tui.host.events.instruments import LaneOpened as LaneOpened
+from amplifier_tui.host.events.instruments import TodoChanged as TodoChanged
+from amplifier_tui.host.events.instruments import UsageChanged as UsageChanged
+from amplifier_tui.host.events.records import MAIN_LANE as MAIN_LANE
+from amplifier_tui.host.events.records import ApprovalOutcome as ApprovalOutcome
+from amplifier_tui.host.events.records import BlockKind as BlockKind
+from amplifier_tui.host.events.records import HandlerTrace as HandlerTrace
+from amplifier_tui.host.events.records import Level as Level
+from amplifier_tui.host.events.records import ModuleKind as ModuleKind
+from amplifier_tui.host.events.records import PlanStep as PlanStep
+from amplifier_tui.host.events.records import Risk as Risk
+from amplifier_tui.host.events.records import Scope as Scope
+from amplifier_tui.host.events.records import Segment as Segment
+from amplifier_tui.host.events.records import SourceUsage as SourceUsage
+from amplifier_tui.host.events.records import TodoItem as TodoItem
+from amplifier_tui.host.events.records import TurnStatus as TurnStatus
+from amplifier_tui.host.events.records import Usage as Usage
+from amplifier_tui.host.events.session import Failed as Failed
+from amplifier_tui.host.events.session import ModuleFailed as ModuleFailed
+from amplifier_tui.host.events.session import ModuleLoading as ModuleLoading
+from amplifier_tui.host.events.session import ModuleMounted as ModuleMounted
+from amplifier_tui.host.events.session import ModuleUnmounted as ModuleUnmounted
+from amplifier_tui.host.events.session import Notice as Notice
+from amplifier_tui.host.events.session import SessionClosed as SessionClosed
+from amplifier_tui.host.events.session import SessionOpened as SessionOpened
+from amplifier_tui.host.events.turn import ApprovalRequested as ApprovalRequested
+from amplifier_tui.host.events.turn import ApprovalResolved as ApprovalResolved
+from amplifier_tui.host.events.turn import BlockDelta as BlockDelta
+from amplifier_tui.host.events.turn import BlockEnded as BlockEnded
+from amplifier_tui.host.events.turn import BlockStarted as BlockStarted
+from amplifier_tui.host.events.turn import CancelRequested as CancelRequested
+from amplifier_tui.host.events.turn import QueueChanged as QueueChanged
+from amplifier_tui.host.events.turn import SteerApplied as SteerApplied
+from amplifier_tui.host.events.turn import ToolEnded as ToolEnded
+from amplifier_tui.host.events.turn import ToolProgress as ToolProgress
+from amplifier_tui.host.events.turn import ToolStarted as ToolStarted
+from amplifier_tui.host.events.turn import TurnEnded as TurnEnded
+from amplifier_tui.host.events.turn import TurnStarted as TurnStarted

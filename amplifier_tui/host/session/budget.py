@@ -9,6 +9,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, ClassVar, Final, Literal
 
@@ -65,10 +66,8 @@ class BudgetMeter:
         sender: Sender,
     ) -> None:
         self._coordinator = coordinator
-        self._facts = facts
+        self._new_mirror = partial(_Mirror, coordinator, facts, parts, config)
         self._provider = provider
-        self._parts = parts
-        self._config = config
         self._window = window
         self._sender = sender
         self._measuring: asyncio.Task[None] | None = None
@@ -134,7 +133,7 @@ class BudgetMeter:
 
     async def _mirrored(self, context: Any, stamp: Stamp) -> BudgetChanged:
         if self._mirror is None:
-            self._mirror = _Mirror(self._coordinator, self._facts, self._parts, self._config)
+            self._mirror = self._new_mirror()
         self._mirror.told, self._told = self._told or self._mirror.told, 0
         messages = await awaited(context.get_messages()) if context is not None else []
         provider = self._provider()

@@ -3,6 +3,7 @@
 import logging
 import os
 import shlex
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any, Final
@@ -83,7 +84,10 @@ class ObservingLoader(ModuleLoader):
         """`module:load_failed`: also for modules that mounted nothing without raising."""
         planned = self._current
         if planned is None or planned.module_id != module_id:
-            planned = self._known(module_id, instance)
+            key = (module_id, instance)
+            unknown = Planned(module_id, _kind_of(module_id), instance)
+            same = (p for p in self._facts.planned if (p.module_id, p.instance) == key)
+            planned = next(same, unknown)
         self._fail(planned, error)
 
     def _next(self, module_id: str) -> Planned:
@@ -92,12 +96,6 @@ class ObservingLoader(ModuleLoader):
                 self._left.remove(planned)
                 return planned
         return Planned(module_id, _kind_of(module_id))
-
-    def _known(self, module_id: str, instance: str) -> Planned:
-        for planned in self._facts.planned:
-            if planned.module_id == module_id and planned.instance == instance:
-                return planned
-        return Planned(module_id, _kind_of(module_id), instance)
 
     def _witnessed(self, mount: Mount, planned: Planned, began: float) -> Mount:
         async def witnessed(coordinator: ModuleCoordinator) -> Any:
@@ -200,37 +198,26 @@ class _State:
         events: list[str] = []
         names: list[str] = []
         for event, handlers in self._handlers.items():
-            known = list(before._handlers.get(event, ()))
-            fresh = [name for name in handlers if not _take(known, name)]
+            fresh = Counter(handlers) - Counter(before._handlers.get(event, ()))
             if fresh:
                 events.append(event)
                 names += fresh
         return tuple(events), tuple(dict.fromkeys(names))
 
 
-def _take(names: list[str], name: str) -> bool:
-    if name in names:
-        names.remove(name)
-        return True
-    return False
+_BY_NAME: Final[dict[str, ModuleKind]] = {
+    "loop": "orchestrator",
+    "context": "context",
+    "provider": "provider",
+    "tool": "tool",
+    "hook": "hook",
+}
+"""Kinds by how ids begin; each has a contract to be checked against."""
 
 
 def _kind_of(module_id: str) -> ModuleKind:
-    for start, kind in _BY_NAME:
-        if module_id.startswith(start):
-            return kind
-    return "unknown"
-
-
-_CHECKED: Final = frozenset({"orchestrator", "provider", "tool", "hook", "context"})
-"""Kinds of modules that have a contract to be checked against."""
-_BY_NAME: Final[tuple[tuple[str, ModuleKind], ...]] = (
-    ("loop", "orchestrator"),
-    ("context", "context"),
-    ("provider", "provider"),
-    ("tool", "tool"),
-    ("hook", "hook"),
-)
+    kinds = (kind for start, kind in _BY_NAME.items() if module_id.startswith(start))
+    return next(kinds, "unknown")
 
 
 def _remedy(planned: Planned, error: BaseException | str) -> str:
@@ -248,5 +235,5 @@ def _validation(planned: Planned) -> str:
     """Return the command that checks a module: by its folder where it is on this machine."""
     folder = planned.source.removeprefix("file://")
     target = shlex.quote(folder) if os.path.isabs(folder) else planned.module_id
-    kind = f" --type {planned.kind}" if planned.kind in _CHECKED else ""
+    kind = f" --type {planned.kind}" if planned.kind in _BY_NAME.values() else ""
     return f"amplifier-tui module validate {target}{kind}"

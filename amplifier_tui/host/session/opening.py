@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from time import time
@@ -127,13 +127,16 @@ class Opening:
             self._notice("warning", choice.notice)
         prepared = await self._prepare(workspace, choice, cwd)
         working_dir = await self._working_dir(prepared, store, cwd)
-        self._fill_card(store, choice, cwd, working_dir)
+        card, entry = store.metadata, choice.entry
+        card.bundle = entry.name if entry.origin in _NAMED else entry.source
+        card.working_dir, card.project_dir = str(working_dir), str(cwd)
         parts = self._parts(workspace, choice, prepared, working_dir, sender)
         self._say_what_was_refused(prepared, parts)
         session = await self._create(prepared, parts)
         try:
             live = LiveSession(parts, session)
-            await self._begin(live, stored)
+            rows = await asyncio.to_thread(lambda: [row for _, row in stored.read()])
+            await live.begin(messages_of(rows))
             await self._say_fork(session)
         except BaseException:
             await session.cleanup()
@@ -174,13 +177,6 @@ class Opening:
         for event in await asyncio.to_thread(replay.events, start, count):
             self._put(event)
         return start
-
-    async def _begin(self, live: LiveSession, stored: StoredRows) -> None:
-        if len(stored):
-            rows = await asyncio.to_thread(lambda: [row for _, row in stored.read()])
-            await live.begin(messages_of(rows))
-        else:
-            await live.begin([])
 
     async def _say_fork(self, session: AmplifierSession) -> None:
         carried = self._carried
@@ -223,9 +219,8 @@ class Opening:
             approvals.cancel_all("the session was not opened")
             self.approvals = None
         self.redactor.add_config(prepared.mount_plan)
-        for skipped in prepared.bundle.skipped:
-            self._notice("warning", f"Left out {skipped.source}: {skipped.reason}", entry.name)
-        for note in (*prepared.notes, *prepared.mode_warnings):
+        left_out = [f"Left out {each.source}: {each.reason}" for each in prepared.bundle.skipped]
+        for note in (*left_out, *prepared.notes, *prepared.mode_warnings):
             self._notice("warning", note, entry.name)
         for note in prepared.unused:
             self._notice("info", note, entry.name)
@@ -259,13 +254,6 @@ class Opening:
         store.metadata.workspace = str(scratch)
         return scratch.resolve()
 
-    def _fill_card(self, store: SessionStore, choice: Choice, cwd: Path, working_dir: Path) -> None:
-        card = store.metadata
-        entry = choice.entry
-        card.bundle = entry.name if entry.origin in _NAMED else entry.source
-        card.working_dir = str(working_dir)
-        card.project_dir = str(cwd)
-
     # --- the session -----------------------------------------------------------------------
 
     def _parts(
@@ -276,14 +264,14 @@ class Opening:
         working_dir: Path,
         sender: Sender,
     ) -> SessionParts:
-        facts = ModuleFacts(
-            read_plan(
-                prepared.mount_plan,
-                origins=_origins(prepared.bundle),
-                failures=prepared.activation_failures,
-                environ=workspace.environ,
-            )
+        bundle = prepared.bundle
+        planned = read_plan(
+            prepared.mount_plan,
+            origins={key: found[-1].bundle for key, found in bundle.origins.items() if found},
+            failures=prepared.activation_failures,
+            environ=workspace.environ,
         )
+        facts = ModuleFacts(planned)
         audit = sender.store.audit
         approvals = ApprovalQueue(
             self.session_id, working_dir, sender.send, redactor=self.redactor, audit=audit
@@ -296,7 +284,7 @@ class Opening:
             approvals=approvals,
             facts=facts,
             normalizer=Normalizer(sender, working_dir, facts),
-            prompt_parts=_prompt_parts(prepared.bundle, working_dir),
+            prompt_parts=_prompt_parts(bundle, working_dir),
         )
 
     async def _create(self, prepared: PreparedBundle, parts: SessionParts) -> AmplifierSession:
@@ -395,10 +383,6 @@ class Opening:
 
 _NAMED: Final = frozenset({"shipped", "user", "project", "added"})
 """Origins whose bundles are found by name."""
-
-
-def _origins(bundle: BundleData) -> Mapping[str, str]:
-    return {key: entries[-1].bundle for key, entries in bundle.origins.items() if entries}
 
 
 def _prompt_parts(bundle: BundleData, working_dir: Path) -> Parts | None:

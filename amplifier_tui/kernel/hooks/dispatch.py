@@ -17,10 +17,20 @@ _PROMPT_LIMIT: Final = 200
 _CHARS_PER_TOKEN: Final = 4
 
 
-async def dispatch_hook_result(
-    coordinator: Any, result: HookResult, event: str, hook_name: str
+async def process_hook_result(
+    coordinator: Any, result: HookResult, event: str, hook_name: str = "unknown"
 ) -> HookResult:
-    """Carry out what a result asks for; see ``ModuleCoordinator.process_hook_result``."""
+    """Carry out what a hook result asks for: inject context, ask the user, show a message.
+
+    Returns:
+        "continue", "deny" and "modify" come back as they are. "inject_context" comes back
+        with what is still to do: its ephemeral injections; "continue" if none are left.
+        "ask_user" comes back as "continue" or "deny".
+
+    Raises:
+        ValueError: An injection exceeds ``injection_size_limit``; nothing was injected.
+        TypeError: The approval system did not return a string.
+    """
     if result.action == "inject_context":
         result = await _inject(coordinator, result, event, hook_name)
     elif result.action == "ask_user":
@@ -125,12 +135,10 @@ async def _ask_user(coordinator: Any, result: HookResult, event: str, hook_name:
         return HookResult(action="deny", reason="No approval system available")
     try:
         if isinstance(asker, HookApprovalSystem):
-            decision: Any = asker.request_for_hook(result, prompt, options)
+            decision: Any = await asker.request_for_hook(result, prompt, options)
         else:
-            decision = asker.request_approval(
-                prompt, options, result.approval_timeout, result.approval_default
-            )
-        decision = await awaited(decision)
+            timeout, default = result.approval_timeout, result.approval_default
+            decision = await awaited(asker.request_approval(prompt, options, timeout, default))
     except ApprovalTimeoutError as error:
         return _timed_out(error.default or result.approval_default, prompt, hook_name)
     if not isinstance(decision, str):
