@@ -18,7 +18,7 @@ MESSAGE_LIMIT: Final = 2_000
 
 
 # Kind and remedy; the first class that fits counts, so subclasses come before their bases.
-_LLM: Final[tuple[tuple[type[llm.LLMError], str, str], ...]] = (
+_TURN: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
     (
         llm.QuotaExceededError,
         "quota",
@@ -71,6 +71,16 @@ _LLM: Final[tuple[tuple[type[llm.LLMError], str, str], ...]] = (
         "The details say what the provider refused; see the event log.",
     ),
     (llm.LLMError, "provider", "Try again, or use another provider."),
+    (asyncio.CancelledError, "aborted", "A module cancelled the turn; try again."),
+    (TimeoutError, "timeout", "Try again; something took too long."),
+    (OSError, "system", "Check the file or device it names, then try again."),
+)
+_OPENING: Final[tuple[tuple[type[BaseException], str, str], ...]] = (
+    (BundleError, "bundle", "Correct the bundle, or choose another one."),
+    (SessionBusyError, "busy", "Close it in the other window, or start a new session."),
+    (SessionNotFoundError, "no_session", "Look at the list of sessions."),
+    (asyncio.CancelledError, "cancelled", "Open it again when you are ready."),
+    (ValueError, "bundle", "Correct the bundle's configuration, or choose another one."),
 )
 
 
@@ -145,34 +155,21 @@ def no_provider_remedy(missing: tuple[str, ...]) -> str:
 
 
 def _judged(error: BaseException) -> tuple[str, str, bool]:
-    for cls, kind, remedy in _LLM:
+    for cls, kind, remedy in _TURN:
         if isinstance(error, cls):
-            return kind, remedy, bool(error.retryable) or kind in ("network", "stream", "aborted")
-    text = str(error)
-    if isinstance(error, RuntimeError) and "No providers mounted" in text:
+            again = bool(getattr(error, "retryable", True))
+            return kind, remedy, again or kind in ("network", "stream", "aborted")
+    if isinstance(error, RuntimeError) and "No providers mounted" in str(error):
         return "no_provider", "", False
-    if isinstance(error, asyncio.CancelledError):
-        return "aborted", "A module cancelled the turn; try again.", True
-    if isinstance(error, TimeoutError):
-        return "timeout", "Try again; something took too long.", True
-    if isinstance(error, OSError):
-        return "system", "Check the file or device it names, then try again.", True
     return "internal", "Try again. If it happens again, report it with the details.", True
 
 
 def _opening_kind(error: BaseException) -> tuple[str, str]:
-    if isinstance(error, BundleError):
-        return "bundle", "Correct the bundle, or choose another one."
-    if isinstance(error, SessionBusyError):
-        return "busy", "Close it in the other window, or start a new session."
-    if isinstance(error, SessionNotFoundError):
-        return "no_session", "Look at the list of sessions."
+    for cls, kind, remedy in _OPENING:
+        if isinstance(error, cls):
+            return kind, remedy
     if isinstance(error, RuntimeError) and "Cannot initialize without" in str(error):
         return "bundle", "The session cannot run without it: correct the bundle's session section."
-    if isinstance(error, asyncio.CancelledError):
-        return "cancelled", "Open it again when you are ready."
-    if isinstance(error, ValueError):
-        return "bundle", "Correct the bundle's configuration, or choose another one."
     return "internal", "If it happens again, report it with the details."
 
 

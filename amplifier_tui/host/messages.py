@@ -7,8 +7,6 @@ Message = Mapping[str, Any]
 
 INTERRUPTED: Final = "interrupted"
 """Metadata key: the row was cut short."""
-
-
 PROMPT_KEY: Final = "prompt"
 """Metadata key: what the user typed, where the row holds more than that."""
 
@@ -27,8 +25,7 @@ def text_of(content: Any) -> str:
         content = [content]
     if not isinstance(content, list | tuple):
         return "" if content is None else str(content)
-    texts = [_block_text(block) for block in content]
-    return "\n\n".join(text for text in texts if text)
+    return "\n\n".join(filter(None, map(_block_text, content)))
 
 
 def _block_text(block: Any) -> str:
@@ -76,9 +73,6 @@ def is_from_hook(message: Message) -> bool:
 
 def last_words(messages: list[dict[str, Any]]) -> str:
     """Return the latest words of the assistant; empty when it said none."""
-    for message in reversed(messages):
-        if message.get("role") == "assistant":
-            text = text_of(message.get("content"))
-            if text.strip():
-                return text
-    return ""
+    answers = (m for m in reversed(messages) if m.get("role") == "assistant")
+    texts = (text_of(answer.get("content")) for answer in answers)
+    return next((text for text in texts if text.strip()), "")

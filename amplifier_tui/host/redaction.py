@@ -52,7 +52,7 @@ class Redactor:
         for value in self._values:
             if value in text:
                 text = text.replace(value, REDACTED)
-        return replace_secrets(text, _marked)
+        return replace_secrets(text, lambda *_: REDACTED)
 
     def unfinished(self, text: str) -> int:
         """Return how many characters at the end of a text may be the beginning of a secret.
@@ -148,18 +148,12 @@ def _is_value(value: Any) -> bool:
 def _secret_values(config: Any) -> Iterable[str]:
     if isinstance(config, Mapping):
         for name, value in config.items():
-            if isinstance(value, str):
-                if is_secret_name(name):
-                    yield value
-            else:
-                yield from _secret_values(value)
+            if isinstance(value, str) and is_secret_name(name):
+                yield value
+            yield from _secret_values(value)
     elif isinstance(config, list | tuple):
         for item in config:
             yield from _secret_values(item)
-
-
-def _marked(secret: str, kind: str) -> str:
-    return REDACTED
 
 
 def _dump(data: Any) -> str:

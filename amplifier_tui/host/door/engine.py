@@ -68,10 +68,17 @@ class Engine:
     def ask(self, work: Callable[[], Coroutine[Any, Any, T]]) -> concurrent.futures.Future[T]:
         """Run `work` on the engine and return its result or exception as a future."""
         future: concurrent.futures.Future[T] = concurrent.futures.Future()
+        with self._lock:
+            if self._loop is None and not self._stopped:
+                self._loop = self._start()
+            loop = None if self._stopped else self._loop
         try:
-            self._call(self._answer, work, future)
-        except EngineStoppedError as error:
-            future.set_exception(error)
+            if loop is None:
+                raise EngineStoppedError
+            loop.call_soon_threadsafe(self._answer, work, future)
+        except RuntimeError:
+            # Also of a loop that has closed in the meantime.
+            future.set_exception(EngineStoppedError("The engine has ended"))
         return future
 
     def where(self) -> list[Place]:
@@ -96,18 +103,6 @@ class Engine:
             return True
         thread.join(timeout)
         return not thread.is_alive()
-
-    def _call(self, function: Callable[..., None], *args: Any) -> None:
-        with self._lock:
-            if self._stopped:
-                raise EngineStoppedError("The engine has ended")
-            if self._loop is None:
-                self._loop = self._start()
-            loop = self._loop
-        try:
-            loop.call_soon_threadsafe(function, *args)
-        except RuntimeError as error:
-            raise EngineStoppedError("The engine has ended") from error
 
     def _start(self) -> asyncio.AbstractEventLoop:
         loop = asyncio.new_event_loop()
@@ -162,9 +157,7 @@ class Engine:
             else:
                 future.set_result(result)
 
-        self._hold(asyncio.ensure_future(run()))
-
-    def _hold(self, task: asyncio.Task[None]) -> None:
+        task = asyncio.ensure_future(run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -44,13 +44,10 @@ class _Cell:
         self.count = 0
 
     def add(self, text: str) -> None:
+        """Add text; of a tool's output the last `PROGRESS_LIMIT` characters are kept."""
         self.parts.append(text)
         self.size += len(text)
-
-    def add_tail(self, text: str) -> None:
-        """Add text and keep the last `PROGRESS_LIMIT` characters."""
-        self.add(text)
-        if self.size > 2 * PROGRESS_LIMIT:
+        if self.size > 2 * PROGRESS_LIMIT and isinstance(self.event, ToolProgress):
             kept = "".join(self.parts)[-PROGRESS_LIMIT:]
             self.cut += self.size - len(kept)
             self.parts, self.size = [kept], len(kept)
@@ -142,10 +139,7 @@ class Outbox:
 
     def _merge_text(self, key: Key, event: BlockDelta | ToolProgress) -> None:
         cell = self._open.get(key) or self._append(key, event)
-        if isinstance(event, BlockDelta):
-            cell.add(event.text)
-        else:
-            cell.add_tail(event.text)
+        cell.add(event.text)
 
     def _add_trace(self, event: HookTraced) -> None:
         key = ("trace", event.session_id, event.agent, event.event, event.source, event.verdict)

@@ -19,7 +19,7 @@ from amplifier_tui.host.client import (
     SessionCard,
 )
 from amplifier_tui.host.door.capture import PrintCapture
-from amplifier_tui.host.events import Failed, HostEvent, Level, Notice
+from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, SessionClosed
 from amplifier_tui.host.failures import internal_failure, opening_failure
 from amplifier_tui.host.gate.queue import ApprovalQueue
 from amplifier_tui.host.redaction import Redactor
@@ -58,7 +58,7 @@ class Service:
         self._opening: Opening | None = None
         self._opening_task: asyncio.Task[None] | None = None
         self._early: list[Prompt] = []
-        self._closing: set[asyncio.Task[object]] = set()
+        self._closing: set[asyncio.Task[SessionClosed]] = set()
         self._printed = 0
         self._capture = PrintCapture(self._printed_line)
         self._capture.start()
@@ -153,7 +153,9 @@ class Service:
         before, self._live = self._live, live
         self._printed = 0
         if before is not None:
-            self._hold(asyncio.get_running_loop().create_task(before.close("replaced")))
+            closing = asyncio.get_running_loop().create_task(before.close("replaced"))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
         early, self._early = self._early, []
         for prompt in early:
             live.turns.submit(prompt)
@@ -191,9 +193,7 @@ class Service:
         else:
             await self.submit(text)
 
-    async def queue(self, text: str) -> None:
-        """Run a prompt after the running turn."""
-        await self.submit(text)
+    queue = submit
 
     async def unqueue(self, index: int) -> None:
         """Take a waiting prompt back."""
@@ -343,10 +343,6 @@ class Service:
             self._say("info", Redactor().text(line), stream)
         elif self._printed == _PRINTED + 1:
             self._say("info", "Modules print more; the rest is in the program's log", stream)
-
-    def _hold(self, task: "asyncio.Task[object]") -> None:
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
 
     def _stamp(self, session_id: str = "") -> Stamp:
         """Return the fields of an event that happens now, in the session that is open or opens."""

@@ -1,10 +1,9 @@
 """What every event carries, and how events become JSON and events again."""
 
 import types
-from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache
-from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Self, Union, get_args, get_origin, get_type_hints
 
 from amplifier_tui.host.events.records import MAIN_LANE
 
@@ -33,7 +32,7 @@ class HostEvent:
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-native dict with the class name under `type`."""
-        return encode_event(self)
+        return {"type": type(self).__name__, **_encode_fields(self)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
@@ -48,15 +47,8 @@ class HostEvent:
         event_type = HostEvent.registry.get(str(data.get("type")))
         if event_type is None or not issubclass(event_type, cls):
             raise ValueError(f"Not a {cls.__name__}: type is {data.get('type')!r}")
-        return decode_event(event_type, data)
-
-
-T = TypeVar("T")
-
-
-def encode_event(event: Any) -> dict[str, Any]:
-    """Return the event's fields, JSON-native, with its class name under `type`."""
-    return {"type": type(event).__name__, **_encode_fields(event)}
+        event: Self = _build(event_type, data)
+        return event
 
 
 def _encode_fields(value: Any) -> dict[str, Any]:
@@ -80,16 +72,6 @@ def _encode(value: Any) -> Any:
     if is_dataclass(value):
         return _encode_fields(value)
     return value
-
-
-def decode_event(event_type: Callable[..., T], data: dict[str, Any]) -> T:
-    """Build `event_type` from a dict, ignoring fields it does not have.
-
-    Raises:
-        TypeError: A required field is missing.
-    """
-    event: T = _build(event_type, data)
-    return event
 
 
 def _build(cls: Any, data: dict[str, Any]) -> Any:

@@ -50,7 +50,7 @@ class BudgetMeter:
     """Computes the budget of one session.
 
     Args:
-        provider: Tells whose window is filled.
+        provider: Whose window is filled.
         parts: Gives the system prompt's parts; None when there is none.
         window: The provider whose window is to be filled; None for that of the last request.
     """
@@ -59,7 +59,7 @@ class BudgetMeter:
         self,
         coordinator: ModuleCoordinator,
         facts: ModuleFacts,
-        provider: Callable[[], ProviderFacts],
+        provider: ProviderFacts,
         parts: Parts | None,
         config: Mapping[str, Any],
         window: Callable[[], Any],
@@ -126,7 +126,7 @@ class BudgetMeter:
         if callable(report):
             provider = self._window() if _takes_provider(report) else None
             found = report(provider=provider) if provider is not None else report()
-            event = _from_report(await awaited(found), stamp, self._provider())
+            event = _from_report(await awaited(found), stamp, self._provider)
             if event is not None:
                 return event
         return await self._mirrored(context, stamp)
@@ -136,11 +136,10 @@ class BudgetMeter:
             self._mirror = self._new_mirror()
         self._mirror.told, self._told = self._told or self._mirror.told, 0
         messages = await awaited(context.get_messages()) if context is not None else []
-        provider = self._provider()
         report = await self._mirror.report(
-            [message for message in messages if isinstance(message, Mapping)], provider
+            [message for message in messages if isinstance(message, Mapping)], self._provider
         )
-        event = _event(report, report.leaves(), stamp, provider)
+        event = _event(report, report.leaves(), stamp, self._provider)
         known = report.provenance != "fallback"
         return replace(
             event,
@@ -335,8 +334,5 @@ def plan_steps(plan: Any) -> list[PlanStep]:
 
 
 def _whole(holder: Any, *names: str) -> int:
-    for name in names:
-        value = getattr(holder, name, None)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-    return 0
+    found = (getattr(holder, name, None) for name in names)
+    return next((n for n in found if isinstance(n, int) and not isinstance(n, bool)), 0)

@@ -31,8 +31,6 @@ class Carried:
 
     Attributes:
         session_id: The session it comes from.
-        rows: Its rows.
-        title: Its title.
         state: What its context and sources remember; None where they don't.
         outcomes: What the screen knows of the rows, each with the number of rows there were.
         turns: Of a fork, the number of turns in it; None where the conversation just moves on.

@@ -23,7 +23,6 @@ from amplifier_tui.host.session.compacting import Compactor
 from amplifier_tui.host.session.memories import Memories
 from amplifier_tui.host.session.module_facts import (
     ModuleFacts,
-    ProviderFacts,
     default_provider,
     section_of,
 )
@@ -52,7 +51,6 @@ class SessionParts:
 
     Attributes:
         bundle: Name or URI of the bundle.
-        plan: The mount plan.
         workspace: Its working directory, absolute.
         prompt_parts: Gives the parts of the system prompt.
     """
@@ -68,14 +66,7 @@ class SessionParts:
 
 
 class LiveSession:
-    """Runs one open session.
-
-    Attributes:
-        turns: Runs its prompts.
-        budget: Measures how full its context window is.
-        compactor: Compacts its conversation on request.
-        memories: What the user wants remembered.
-    """
+    """Runs one open session."""
 
     def __init__(self, parts: SessionParts, session: AmplifierSession) -> None:
         sender, coordinator = parts.sender, session.coordinator
@@ -87,13 +78,14 @@ class LiveSession:
         self._parts = parts
         self._normalizer = parts.normalizer
         self._recorder = ContextRecorder(sender.store)
-        self._provider = ProviderFacts()
+        providers = dict(coordinator.get("providers") or {})
+        self._provider = default_provider(providers, parts.plan)
         self._requested = False
         self._begun: dict[int, int] = {}
         self.budget = BudgetMeter(
             coordinator,
             parts.facts,
-            lambda: self._provider,
+            self._provider,
             parts.prompt_parts,
             context_config(parts.plan),
             self._window,
@@ -102,12 +94,7 @@ class LiveSession:
         self._sources = Sources(coordinator, sender)
         self._state = StateKeeper(sender)
         self.compactor = Compactor(
-            coordinator,
-            self._sources,
-            lambda: self._provider,
-            self._window,
-            sender,
-            self._compacted,
+            coordinator, self._sources, self._provider, self._window, sender, self._compacted
         )
         self.memories = Memories(coordinator, sender)
         self._last_answer = ""
@@ -157,9 +144,6 @@ class LiveSession:
         register = coordinator.get_capability("approval.register_provider")
         if callable(register):
             await awaited(register(ProviderApprovals(self.approvals)))
-        self._provider = default_provider(
-            dict(coordinator.get("providers") or {}), self._parts.plan
-        )
 
     def opened(self, *, resumed: bool, earlier: int = 0) -> SessionOpened:
         """Return the event that says the session is ready."""
@@ -183,11 +167,6 @@ class LiveSession:
     def has_provider(self) -> bool:
         """Whether there is a provider to talk to."""
         return bool(self.session.coordinator.get("providers"))
-
-    def _note_model(self) -> None:
-        metadata, usage = self.store.metadata, self._normalizer.usage
-        metadata.provider = usage.provider or self._provider.name or metadata.provider
-        metadata.model = usage.model or self._provider.model or metadata.model
 
     # --- turns -----------------------------------------------------------------------------
 
@@ -264,9 +243,10 @@ class LiveSession:
         self.sender.turn_over()
         if outcome.answer.strip():
             self._last_answer = outcome.answer
-        metadata = self.store.metadata
+        metadata, usage = self.store.metadata, self._normalizer.usage
         metadata.turn_count = max(metadata.turn_count, number)
-        self._note_model()
+        metadata.provider = usage.provider or self._provider.name or metadata.provider
+        metadata.model = usage.model or self._provider.model or metadata.model
         self.budget.prompt_may_differ()
         await self.budget.send(turn_over=True)
         await self.save_state()

@@ -38,12 +38,7 @@ class ObservingLoader(ModuleLoader):
         facts: What the plan says; filled with what is found out.
     """
 
-    def __init__(
-        self,
-        coordinator: ModuleCoordinator,
-        facts: ModuleFacts,
-        sender: Sender,
-    ) -> None:
+    def __init__(self, coordinator: ModuleCoordinator, facts: ModuleFacts, sender: Sender) -> None:
         super().__init__(coordinator)
         self._facts = facts
         self._sender = sender
@@ -126,9 +121,8 @@ class ObservingLoader(ModuleLoader):
         self._facts.handlers.update(dict.fromkeys(handlers, module_id))
         built_in = self._is_built_in(module_id)
         source = BUILT_IN if built_in else redact_uri(planned.source) or "installed package"
-        detail = planned.detail
-        if not provides and not events and planned.kind in ("tool", "hook"):
-            detail = "has nothing to offer here"
+        idle = not provides and not events and planned.kind in ("tool", "hook")
+        detail = "has nothing to offer here" if idle else planned.detail
         self._sender.send(
             ModuleMounted(
                 **self._sender.stamp(),
@@ -146,10 +140,8 @@ class ObservingLoader(ModuleLoader):
         )
 
     def _is_built_in(self, module_id: str) -> bool:
-        loaded = self._loaded.get(module_id)
-        return loaded is not None and str(getattr(loaded.mount, "__module__", "")).startswith(
-            "amplifier_tui."
-        )
+        home = getattr(getattr(self._loaded.get(module_id), "mount", None), "__module__", "")
+        return str(home).startswith("amplifier_tui.")
 
     def _fail(self, planned: Planned, error: BaseException | str) -> None:
         key = (planned.module_id, planned.instance)

@@ -26,8 +26,6 @@ class Planned:
     """One module of a mount plan.
 
     Attributes:
-        kind: What it is mounted as.
-        instance: Its instance id, if it has one.
         source: As written.
         origin: The bundle that asks for it.
         detail: What distinguishes it, such as a provider's model.

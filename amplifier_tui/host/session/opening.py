@@ -371,14 +371,12 @@ class Opening:
     def _disk_trouble(self, error: OSError | None) -> None:
         if error is None:
             self._notice("info", "The session is saved again", "store")
-        else:
-            reason = error.strerror or str(error)
-            self._notice(
-                "error",
-                f"The session can't be saved: {reason}. It goes on; what is not saved yet is kept "
-                "and written when the disk takes it",
-                "store",
-            )
+            return
+        text = (
+            f"The session can't be saved: {error.strerror or error}. It goes on; what is not saved "
+            "yet is kept and written when the disk takes it"
+        )
+        self._notice("error", text, "store")
 
 
 _NAMED: Final = frozenset({"shipped", "user", "project", "added"})

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.files import read_regular
 from amplifier_tui.host.session.module_facts import section_of
 from amplifier_tui.paths import user_state_dir
 
@@ -125,5 +126,4 @@ def _branch(git: Path) -> str:
 
 
 def _read(path: Path) -> str:
-    with path.open("rb") as file:
-        return file.read(_LIMIT).decode("utf-8", "replace")
+    return read_regular(path, _LIMIT).decode("utf-8", "replace")

@@ -60,11 +60,9 @@ class EventLogFile:
             OSError: The file can't be read.
         """
         index = number - self._first
-        if 0 <= index < len(self._offsets):
-            row = self._row_at(self._offsets[index])
-            if row is None or row.get("seq") != number:
-                row = self._search(number)
-        else:
+        known = 0 <= index < len(self._offsets)
+        row = self._row_at(self._offsets[index]) if known else None
+        if row is None or row.get("seq") != number:
             row = self._search(number)
         if row is None:
             raise KeyError(f"Row {number} is not in {self.path.name}")

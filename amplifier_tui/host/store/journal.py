@@ -105,18 +105,12 @@ class Journal:
 
 
 @dataclass(slots=True)
-class _Block:
-    row: int
-    pieces: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
 class _Left:
-    """What a journal holds, in the order it was first noted."""
+    """What a journal holds, in the order it was first noted, each with the rows there were."""
 
     prompts: list[tuple[int, str]] = field(default_factory=list)
     results: dict[str, tuple[int, Row]] = field(default_factory=dict)
-    blocks: dict[str, _Block] = field(default_factory=dict)
+    blocks: dict[str, tuple[int, list[str]]] = field(default_factory=dict)
 
 
 def recovered_rows(path: Path, stored: StoredRows) -> list[Row]:
@@ -135,9 +129,9 @@ def recovered_rows(path: Path, stored: StoredRows) -> list[Row]:
         ):
             rows.append(row)
     texts = [
-        "".join(block.pieces)
-        for block in left.blocks.values()
-        if not any(row.get("role") == "assistant" for _, row in stored.read(block.row))
+        "".join(pieces)
+        for count, pieces in left.blocks.values()
+        if not any(row.get("role") == "assistant" for _, row in stored.read(count))
     ]
     text = "\n\n".join(text for text in texts if text.strip())
     if text:
@@ -161,9 +155,9 @@ def _read(path: Path) -> _Left:
             case "prompt":
                 left.prompts.append((count, text))
             case "delta":
-                left.blocks.setdefault(identity, _Block(count)).pieces.append(text)
+                left.blocks.setdefault(identity, (count, []))[1].append(text)
             case "whole":
-                left.blocks.setdefault(identity, _Block(count)).pieces = [text]
+                left.blocks.setdefault(identity, (count, []))[1][:] = [text]
             case "void":
                 left.blocks.pop(identity, None)
             case "result":

@@ -263,11 +263,8 @@ def _blocks(content: Any) -> Iterator[tuple[BlockKind, str]]:
 
 def _time(row: Row) -> float:
     stamp = row.get("timestamp")
-    if isinstance(stamp, int | float):
-        return float(stamp)
-    if isinstance(stamp, str):
-        try:
-            return datetime.fromisoformat(stamp).timestamp()
-        except ValueError:
-            return 0.0
-    return 0.0
+    try:
+        known = datetime.fromisoformat(stamp).timestamp() if isinstance(stamp, str) else stamp
+    except ValueError:
+        return 0.0
+    return float(known) if isinstance(known, int | float) else 0.0

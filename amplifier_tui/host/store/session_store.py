@@ -11,7 +11,7 @@ from amplifier_tui.base.files import FileLock, FileLockedError
 from amplifier_tui.base.jsonl import Row, StoredRows, encode_row, mend
 from amplifier_tui.base.plain import plain
 from amplifier_tui.host.events import HostEvent, ToolEnded
-from amplifier_tui.host.messages import is_from_hook, typed_prompt
+from amplifier_tui.host.messages import is_from_hook, metadata_of, typed_prompt
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store import event_log, journal
 from amplifier_tui.host.store.event_log import EventLogFile
@@ -111,14 +111,7 @@ class SessionStore:
         """
         row: Row = self.redactor.values(plain(message))
         if extra:
-            metadata = row.get("metadata")
-            row = {
-                **row,
-                "metadata": {
-                    **(metadata if isinstance(metadata, dict) else {}),
-                    **self.redactor.values(plain(extra)),
-                },
-            }
+            row = {**row, "metadata": {**metadata_of(row), **self.redactor.values(plain(extra))}}
         row = {**row, "timestamp": row.get("timestamp") or now()}
         self._append(row)
         self.journal.row_added(self.rows, row)

@@ -1,12 +1,12 @@
 """Unified diffs of files, bounded in time and size."""
 
 import difflib
-import os
-import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from amplifier_tui.base.files import FileTooLargeError, NotRegularFileError, read_regular
 
 SIZE_LIMIT: Final = 1024 * 1024
 """Bytes of a file that is compared; a larger one is only said to have changed."""
@@ -27,7 +27,6 @@ class Snapshot:
 
     Attributes:
         text: What it holds; None when it does not exist or cannot be compared.
-        exists: Whether it exists.
         note: Why it cannot be compared, such as `binary` or `too large`; else empty.
         stamp: Changes when the file does: modification time in ns, and size.
     """
@@ -44,24 +43,21 @@ def snapshot(path: Path) -> Snapshot:
         status = path.stat()
     except (OSError, ValueError):
         return Snapshot()
-    stamp = (status.st_mtime_ns, status.st_size)
-    if not stat.S_ISREG(status.st_mode):
-        return Snapshot(exists=True, note="not a file", stamp=stamp)
-    if status.st_size > SIZE_LIMIT:
-        return Snapshot(exists=True, note="too large", stamp=stamp)
+    text, note = None, ""
     try:
-        with open(path, "rb", opener=_without_waiting) as file:
-            data = file.read(SIZE_LIMIT + 1)
+        data = read_regular(path, SIZE_LIMIT)
+    except (NotRegularFileError, IsADirectoryError):
+        note = "not a file"
+    except FileTooLargeError:
+        note = "too large"
     except OSError:
-        return Snapshot(exists=True, note="unreadable", stamp=stamp)
-    if b"\0" in data[:8192]:
-        return Snapshot(exists=True, note="binary", stamp=stamp)
-    text = data.decode("utf-8", "replace")
-    return Snapshot(text=text, exists=True, stamp=stamp)
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+        note = "unreadable"
+    else:
+        if b"\0" in data[:8192]:
+            note = "binary"
+        else:
+            text = data.decode("utf-8", "replace")
+    return Snapshot(text, True, note, (status.st_mtime_ns, status.st_size))
 
 
 def changes(name: str, before: Snapshot, after: Snapshot) -> str:
@@ -96,12 +92,8 @@ def unified(name: str, before: str | None, after: str | None, limit: int = DIFF_
 
 def _lines(text: str | None) -> list[str]:
     # Only line feeds: str.splitlines would break lines at characters files have inside of them.
-    return [] if not text else [line for line in _split(text) if line]
-
-
-def _split(text: str) -> list[str]:
-    pieces = text.split("\n")
-    return [piece + "\n" for piece in pieces[:-1]] + pieces[-1:]
+    *lines, rest = (text or "").split("\n")
+    return [line + "\n" for line in lines] + ([rest] if rest else [])
 
 
 def _body(old: list[str], new: list[str]) -> Iterable[str]:

@@ -93,12 +93,10 @@ class Lanes:
 
 
 def _child(data: Mapping[str, Any]) -> str:
-    for key in ("sub_session_id", "child_session_id", "child_id", "session_id"):
-        value = data.get(key)
-        # `session_id` is the parent's own where the event has the others.
-        if isinstance(value, str) and value:
-            return value
-    return ""
+    # `session_id` is the parent's own where the event has the others.
+    keys = ("sub_session_id", "child_session_id", "child_id", "session_id")
+    found = (data.get(key) for key in keys)
+    return next((value for value in found if isinstance(value, str) and value), "")
 
 
 def _name_in(lane: str) -> str:

@@ -27,7 +27,7 @@ from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.blocks import Blocks
 from amplifier_tui.host.stream.lanes import Lanes
 from amplifier_tui.host.stream.notices import LINES, line_of
-from amplifier_tui.host.stream.results import is_todo_tool, read_plan
+from amplifier_tui.host.stream.results import is_todo_tool, read_plan, result_of
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.tools import Tools
 from amplifier_tui.host.stream.traces import Traces
@@ -59,6 +59,13 @@ _ENDED: Final = (
     "task:agent_completed",
     "task:completed",
 )
+_STATUS: Final[dict[str, TurnStatus]] = {
+    "success": "success",
+    "completed": "success",
+    "incomplete": "incomplete",
+    "cancelled": "cancelled",
+    "error": "error",
+}
 Route = Callable[[str, Data], None]
 Declined = Callable[[str, str, str], None]
 
@@ -226,8 +233,7 @@ class Normalizer:
     def _tool_post(self, lane: str, data: Data) -> None:
         self.tools.post(lane, data)
         if lane == MAIN_LANE and is_todo_tool(str(data.get("tool_name") or "")):
-            result = data.get("result", data.get("tool_result", data.get("tool_response")))
-            items = read_plan(data.get("tool_input"), result)
+            items = read_plan(data.get("tool_input"), result_of(data))
             if items is not None:
                 self._sender.send(TodoChanged(**self._sender.stamp(), items=items))
 
@@ -258,15 +264,7 @@ class Normalizer:
     def _complete(self, lane: str, data: Data) -> None:
         if lane != MAIN_LANE or data.get("goal_final") is False:
             return
-        match data.get("status"):
-            case "success" | "completed":
-                self.status = "success"
-            case "incomplete":
-                self.status = "incomplete"
-            case "cancelled":
-                self.status = "cancelled"
-            case "error":
-                self.status = "error"
+        self.status = _STATUS.get(str(data.get("status")), self.status)
 
     def _load_failed(self, lane: str, data: Data) -> None:
         if lane == MAIN_LANE:

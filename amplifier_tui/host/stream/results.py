@@ -37,6 +37,11 @@ def output_text(result: Any) -> str:
     return "\n".join(part for part in (text, blocks if blocks != text else "") if part)
 
 
+def result_of(data: Mapping[str, Any]) -> Any:
+    """Return the result in the data of `tool:post`."""
+    return data.get("result", data.get("tool_result", data.get("tool_response")))
+
+
 def error_text(error: Any) -> str:
     """Return an error of any shape as text."""
     if isinstance(error, Mapping):

@@ -18,6 +18,7 @@ from amplifier_tui.host.stream.results import (
     error_text,
     first_line,
     output_text,
+    result_of,
     summary_words,
 )
 from amplifier_tui.host.stream.sender import Sender
@@ -67,7 +68,7 @@ class Tools:
 
     def post(self, lane: str, data: Mapping[str, Any]) -> None:
         """`tool:post`; `data` as the handlers left it."""
-        result = data.get("result", data.get("tool_result", data.get("tool_response")))
+        result = result_of(data)
         ok = not (isinstance(result, Mapping) and result.get("success") is False)
         text = output_text(result)
         error = ""
@@ -93,22 +94,12 @@ class Tools:
 
     def progress(self, lane: str, data: Mapping[str, Any]) -> None:
         """`tool:progress`."""
-        text = next(
-            (
-                str(data[key])
-                for key in ("text", "output", "chunk", "message")
-                if isinstance(data.get(key), str)
-            ),
-            "",
-        )
+        found = (data.get(key) for key in ("text", "output", "chunk", "message"))
+        text = next((each for each in found if isinstance(each, str)), "")
         if text:
-            self._sender.send(
-                ToolProgress(
-                    **self._sender.stamp(lane),
-                    call_id=self._key(lane, data)[1],
-                    text=self._redactor.text(text),
-                )
-            )
+            stamp, (_, call_id) = self._sender.stamp(lane), self._key(lane, data)
+            text = self._redactor.text(text)
+            self._sender.send(ToolProgress(**stamp, call_id=call_id, text=text))
 
     def refused(self, lane: str, call_id: str, reason: str) -> None:
         """A call was refused; its end comes with its error or its row."""

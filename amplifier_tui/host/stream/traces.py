@@ -160,8 +160,5 @@ def _strongest(handlers: tuple[HandlerTrace, ...], trace: HookTrace) -> str:
 
 
 def _about(data: Mapping[str, Any]) -> str:
-    for key in _ABOUT:
-        value = data.get(key)
-        if isinstance(value, str) and value:
-            return value[:200]
-    return ""
+    found = (data.get(key) for key in _ABOUT)
+    return next((value[:200] for value in found if isinstance(value, str) and value), "")

@@ -61,11 +61,8 @@ def read_count(usage: Any, cost: Any = None) -> Count | None:
 
 
 def _first(usage: Mapping[str, Any], keys: tuple[str, ...]) -> int:
-    for key in keys:
-        value = usage.get(key)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return value
-    return 0
+    found = (usage.get(key) for key in keys)
+    return next((n for n in found if isinstance(n, int) and not isinstance(n, bool) and n >= 0), 0)
 
 
 def _money(value: Any) -> Decimal | None:

@@ -26,8 +26,7 @@ from amplifier_tui.host.events import (
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.abandoned import TICKET, Ticket, end_children, guard, own_children
 from amplifier_tui.host.turns.handle import TurnHandle
-from amplifier_tui.host.turns.prompts import Prompt
-from amplifier_tui.host.turns.steering import Steering
+from amplifier_tui.host.turns.prompts import Prompt, Steering
 from amplifier_tui.kernel.cancellation import CancellationToken
 from amplifier_tui.kernel.hooks import HookRegistry
 
@@ -218,7 +217,9 @@ class TurnControl:
         self._running = _Running(
             ticket, prompt, work, monotonic(), own_children(), loop.create_future(), handle
         )
-        self._hold(loop.create_task(self._attend(self._running), name="attend the turn"))
+        attending = loop.create_task(self._attend(self._running), name="attend the turn")
+        self._tasks.add(attending)
+        attending.add_done_callback(self._ended)
 
     async def _work(self, ticket: Ticket, prompt: Prompt) -> str:
         TICKET.set(ticket)
@@ -374,10 +375,6 @@ class TurnControl:
         self._queue.clear()
         if self.interrupt(immediate=True) and self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout)
-
-    def _hold(self, task: "asyncio.Task[None]") -> None:
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
