@@ -122,8 +122,10 @@ def test_the_end_does_not_wait_for_a_task_that_refuses_to_end(engine: Engine) ->
             except asyncio.CancelledError:
                 continue
 
+    kept: list[asyncio.Task[None]] = []
+
     async def start() -> None:
-        engine._hold(asyncio.ensure_future(stubborn()))
+        kept.append(asyncio.ensure_future(stubborn()))
 
     engine.ask(start).result(5)
     assert engine.stop(5)
