@@ -28,11 +28,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
+
 from amplifier_tui.foundation.trust.gate import trust_everything
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.ui.app.app import AmplifierApp
-from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
 from tests.bench.program import machine
 from tests.host.conftest import MODULES
 from tests.host.driving import Project, calling, saying

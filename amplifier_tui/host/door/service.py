@@ -69,8 +69,6 @@ class Service:
         live = self._live
         return None if live is None else live.turns.handle
 
-    # --- opening ---------------------------------------------------------------------------
-
     async def resume(self, session_id: str) -> None:
         """Open a stored session instead of the running one."""
         if self._live is not None and self._live.session_id == session_id:
@@ -174,8 +172,6 @@ class Service:
     def _trust(self, approvals: ApprovalQueue) -> TrustCallback:
         return self._trust_all or asking(approvals, self._book, self._cwd)
 
-    # --- the running session ---------------------------------------------------------------
-
     async def submit(self, text: str, attachments: tuple[str, ...] = ()) -> None:
         """Run a prompt, now or after the running turn."""
         prompt = Prompt(text, attachments)
@@ -270,8 +266,6 @@ class Service:
             self._live.store.metadata.name = " ".join(title.split())[:200]
             await asyncio.to_thread(self._live.store.save_metadata)
 
-    # --- questions; what describes bundles is imported when someone asks --------------------
-
     async def bundles(self) -> tuple[BundleCard, ...]:
         """List the bundles."""
         from amplifier_tui.host.door.catalog import list_bundles
@@ -317,8 +311,6 @@ class Service:
         if self._live is None:
             raise KeyError("No session is open")
         return await asyncio.to_thread(self._live.store.log.payload, seq)
-
-    # --- the end ---------------------------------------------------------------------------
 
     async def close(self) -> None:
         """End everything; takes at most some 3 seconds."""

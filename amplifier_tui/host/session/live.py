@@ -123,8 +123,6 @@ class LiveSession:
         """The session's id."""
         return self.session.session_id
 
-    # --- beginning -------------------------------------------------------------------------
-
     async def begin(self, messages: list[dict[str, Any]]) -> None:
         """Take the conversation up and listen."""
         coordinator = self.session.coordinator
@@ -167,8 +165,6 @@ class LiveSession:
     def has_provider(self) -> bool:
         """Whether there is a provider to talk to."""
         return bool(self.session.coordinator.get("providers"))
-
-    # --- turns -----------------------------------------------------------------------------
 
     def _turn_begins(self, number: int, prompt: Prompt) -> None:
         self._normalizer.turn_begins()
@@ -252,8 +248,6 @@ class LiveSession:
         await self.save_state()
         self.store.save_metadata()
 
-    # --- the context's own -----------------------------------------------------------------
-
     async def save_state(self) -> None:
         """Write what the context and its sources remember."""
         pipeline = self._sources.pipeline
@@ -290,8 +284,6 @@ class LiveSession:
             return None
         return (self.session.coordinator.get("providers") or {}).get(self._provider.name)
 
-    # --- rows, approvals, budget -----------------------------------------------------------
-
     def _row_added(self, row: Row) -> None:
         self._normalizer.row_added(row)
         if metadata_of(row).get("hook_name") == STEER_HOOK:
@@ -312,8 +304,6 @@ class LiveSession:
     def _usage_known(self) -> None:
         self.budget.counted(self._normalizer.usage.window)
         self.budget.measure_soon()
-
-    # --- the end ---------------------------------------------------------------------------
 
     async def close(self, reason: str = "") -> SessionClosed:
         """Stop the turn, clean up, write everything; takes at most some 2.5 seconds.

@@ -1,6 +1,5 @@
 """Loading modules with a witness: each one is announced, timed, and known by what it mounted."""
 
-import logging
 import os
 import shlex
 from collections import Counter
@@ -21,8 +20,6 @@ from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
 from amplifier_tui.kernel.mounting.sources import ModuleLoadError
-
-logger = logging.getLogger(__name__)
 
 BUILT_IN: Final = "built-in"
 _POINTS: Final = ("orchestrator", "context", "providers", "tools")

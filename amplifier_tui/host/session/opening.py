@@ -1,7 +1,6 @@
 """Opening a session: from a request to a session that is ready, or to a reason why not."""
 
 import asyncio
-import logging
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -45,8 +44,6 @@ from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.events import SESSION_FORK
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.paths import sessions_dir, shipped_bundles_dir
-
-logger = logging.getLogger(__name__)
 
 DEFAULT_BUNDLE: Final = "coding"
 DEMO_BUNDLE: Final = "demo"
@@ -155,8 +152,6 @@ class Opening:
         loop.run_in_executor(None, prune_workspaces, self.session_id)
         return live
 
-    # --- what is there already -------------------------------------------------------------
-
     def _conversation(self, store: SessionStore) -> StoredRows:
         if self._carried is not None and not store.rows:
             self._carried.put_into(store)
@@ -194,8 +189,6 @@ class Opening:
         if store.recovered:
             what = "1 row" if store.recovered == 1 else f"{store.recovered} rows"
             self._notice("info", f"The program ended in mid-turn; {what} could be recovered")
-
-    # --- the bundle ------------------------------------------------------------------------
 
     def _choose(self, workspace: Workspace, store: SessionStore) -> Choice:
         request = self._request
@@ -253,8 +246,6 @@ class Opening:
             return cwd
         store.metadata.workspace = str(scratch)
         return scratch.resolve()
-
-    # --- the session -----------------------------------------------------------------------
 
     def _parts(
         self,
@@ -354,8 +345,6 @@ class Opening:
                 missing=missing,
             )
         )
-
-    # --- saying things ---------------------------------------------------------------------
 
     def _notice(self, level: Level, text: str, source: str = "host") -> None:
         self._put(

@@ -89,8 +89,6 @@ class Normalizer:
         self._broken: set[str] = set()
         self._routes = self._all_routes()
 
-    # --- observing -------------------------------------------------------------------------
-
     def observe(self, hooks: HookRegistry, lane: str = MAIN_LANE) -> Callable[[], None]:
         """Follow a registry; returns what ends it."""
 
@@ -125,8 +123,6 @@ class Normalizer:
         """Write what waits."""
         self._traces.close()
 
-    # --- what the host knows of itself -----------------------------------------------------
-
     def row_added(self, row: Row) -> None:
         """A row of the main lane is on disk."""
         self._sender.row_added(row)
@@ -154,8 +150,6 @@ class Normalizer:
     def _lane_over(self, lane: str, status: TurnStatus) -> None:
         self.blocks.turn_over(lane, interrupted=status != "success")
         self.tools.turn_over(lane)
-
-    # --- routes ----------------------------------------------------------------------------
 
     def _all_routes(self) -> dict[str, Route]:
         blocks, tools, lanes = self.blocks, self.tools, self.lanes

@@ -1,14 +1,11 @@
 """Events that are worth a line in the status bar."""
 
-import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
 from amplifier_tui.host.events import MAIN_LANE, Level
 from amplifier_tui.host.stream.results import error_text, first_line
 from amplifier_tui.host.stream.sender import Sender
-
-logger = logging.getLogger(__name__)
 
 Line = tuple[Level, str, str]
 """Level, text and source of a notice."""

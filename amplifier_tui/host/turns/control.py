@@ -130,8 +130,6 @@ class TurnControl:
         running = self._running
         return None if running is None else running.handle
 
-    # --- prompts ---------------------------------------------------------------------------
-
     def submit(self, prompt: Prompt) -> None:
         """Run a prompt now, or after the running turn."""
         if self._closed:
@@ -193,8 +191,6 @@ class TurnControl:
         items = tuple(prompt.text for prompt in self._queue)
         stamp = self._sender.stamp()
         self._sender.send(QueueChanged(**stamp, items=items, steering=self.steering.waiting))
-
-    # --- running ---------------------------------------------------------------------------
 
     def _start(self, prompt: Prompt, number: int | None = None) -> None:
         if number is None:
@@ -301,8 +297,6 @@ class TurnControl:
             "machine busy, quit and resume the session.",
             detail=described(outcome.abandoned or []),
         )
-
-    # --- stopping --------------------------------------------------------------------------
 
     def interrupt(self, immediate: bool, *, told: bool = False) -> bool:
         """Stop the running turn.

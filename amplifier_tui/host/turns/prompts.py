@@ -1,7 +1,6 @@
 """From what the user typed to what the orchestrator gets, before a turn and at its steps."""
 
 import asyncio
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +15,6 @@ from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.models import HookResult
-
-logger = logging.getLogger(__name__)
 
 ATTACHMENT_LIMIT: Final = 512 * 1024
 """Bytes of an attached file that goes along."""
