@@ -10,11 +10,10 @@ _STARTS = frozenset("/\\_-. :@")
 
 
 def match(query: str, text: str) -> tuple[float, tuple[int, ...]] | None:
-    """Match every word of `query` (by spaces) as a subsequence of `text`, case folded.
+    """Match each word of `query` as a subsequence of `text`, case folded.
 
-    Returns:
-        A score (higher is better) and the positions that matched, ascending; None without a
-        match. An empty query matches everything with score 0.
+    Returns the score (higher is better; 0 for an empty query) and the positions that matched,
+    ascending, or None.
     """
     # Folding may change the length (`İ`): positions must index the text itself.
     folded = text.lower()

@@ -96,7 +96,6 @@ class MainScreen(Screen[None]):
         self._wide = False
         self._state: SessionState | None = None
         self.keymap = Keymap()
-        """The keys in force."""
         self.take_back_hint = ""
         """How to take a queued prompt back, in the keys in force."""
 

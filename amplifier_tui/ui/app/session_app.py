@@ -77,10 +77,7 @@ class SessionApp(App[Farewell]):
     def write(
         self, failed: str, call: Callable[P, object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
-        """Have a thread write to disk, one call after the other; the app ends after the last one.
-
-        `failed` is what to say where the disk refuses.
-        """
+        """Have one thread write, in order; the app ends after the last. `failed` heads an error."""
         self.run_worker(self._written(self.writer.submit(call, *args, **kwargs), failed))
 
     async def _written(self, writing: Future[object], failed: str) -> None:

@@ -16,7 +16,6 @@ _OTHERS = ("name", "description", "dark")
 Roles = dict[str, str]
 """A checked theme file: the roles, and `name`, `description`, `dark` (`yes` or empty)."""
 
-
 DEFAULT_ROLES: Roles = {
     "name": DEFAULT_THEME,
     "description": "Dark, cool, quiet. The default.",
@@ -65,8 +64,7 @@ def load_roles(path: Path) -> Roles:
     """Read and check one theme file.
 
     Raises:
-        ThemeError: It cannot be read, is no flat mapping, lacks a role, has an unknown key, or a
-            colour that is none.
+        ThemeError: It cannot be read, or a key or a colour in it is wrong or missing.
     """
     import yaml
 

@@ -30,12 +30,9 @@ RESERVE = 23
 
 
 class ApprovalDialog(Sheet[DialogAnswer]):
-    """Asks about one request.
+    """Asks about one request of an agent (`lane`), at its place in the queue.
 
     Args:
-        request: What is asked.
-        lane: Name of the agent that wants it.
-        place: Where it stands in the queue.
         hold: Stops the clock of the request with this id.
         keymap: The keys to show.
         is_first_click: True for the click that brought the terminal to the front.

@@ -34,11 +34,8 @@ class CompactChoice:
 class CompactionSheet(Sheet[CompactChoice]):
     """Returns how to compact; None to keep going without.
 
-    Args:
-        ask: Reckons what it would do.
-        busy: Whether a turn runs, so that nothing can be compacted now.
-        instructions: What stands in the line for the summary's instructions.
-        instruct: Begin in that line.
+    `ask` reckons what it would do; nothing can be compacted while it is `busy` with a turn.
+    `instructions` stand in the line for those of a summary, and `instruct` begins there.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -73,10 +73,8 @@ def show_keys(keys: str, limit: int = 1) -> str:
 class Keymap:
     """The keys of the table, with the user's on top (`ui/keys/keymap_file.py` reads them).
 
-    Attributes:
-        keys: Changed keys by action id, comma separated; empty means unbound.
-        chords: Changed chords by action id.
-        errors: One line per entry that was refused; its default stays in force.
+    Both are by action id: `keys` comma separated, empty for unbound. Of what was refused, `errors`
+    has a line each, and the default stays in force.
     """
 
     def __init__(self) -> None:

@@ -23,7 +23,6 @@ class PaneRow(NamedTuple):
 
     Attributes:
         name: In preferences, slash command and action (`pane.<name>`).
-        title: In palette and help.
         widget: Its class, as `module:class` below this package.
         key: Shows and focuses it; so does `chord` after the leader.
         parts: Widgets in it that have keys of their own, named like `widget`.

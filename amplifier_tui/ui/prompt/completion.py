@@ -28,7 +28,6 @@ FRESH = 10.0
 """Seconds a file listing is used before it is made again."""
 SHOWN = 200
 """Candidates kept after ranking."""
-
 LIMIT = 50_000
 """Files listed at most."""
 SECONDS = 5.0

@@ -24,7 +24,6 @@ RESET = (
 )
 """Undoes every mode the program may have set; harmless where it was not set."""
 
-
 PATIENCE = 8.0
 """Seconds an orderly end may take after a signal before the process ends itself."""
 
@@ -113,10 +112,10 @@ def write(app: App[Any], sequence: str) -> None:
 def handle_signals(
     loop: asyncio.AbstractEventLoop, leave: Callable[[str], None], guard: TerminalGuard
 ) -> Callable[[], None]:
-    """End the program in order on SIGTERM and SIGHUP: rows on disk, terminal restored.
+    """End the program in order on SIGTERM and SIGHUP; return a function that takes this back.
 
-    `leave` begins that and gets the signal's name; where it takes too long, `guard` puts the
-    terminal back. Returns a function that takes the handlers away again.
+    `leave` begins the end and gets the signal's name; where it takes too long, `guard` puts the
+    terminal back.
     """
 
     def received(number: signal.Signals) -> None:

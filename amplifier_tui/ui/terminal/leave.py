@@ -20,12 +20,8 @@ LINES = 40
 
 
 class Farewell(NamedTuple):
-    """How the program ended.
-
-    Attributes:
-        last_answer: The agent's last words, as the model wrote them.
-        resume_command: Opens the session again; empty when nothing was said in it.
-        problem: Why it ended, when not because the user wanted to.
+    """How the program ended: the agent's last words, how to open the session again (empty when
+    nothing was said in it), and why, when not because the user wanted to.
     """
 
     last_answer: str = ""

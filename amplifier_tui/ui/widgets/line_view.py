@@ -27,12 +27,8 @@ def cursor_bindings(prefix: str, first: str = "First", last: str = "Last") -> li
 class LineView(ScrollView, Generic[RowT], can_focus=True):
     """Draws the visible ones of its rows, and moves a cursor over them.
 
-    A subclass makes the rows for a width (`_make_rows`) and draws one (`_draw_row`).
-
-    Attributes:
-        PINNED: How many rows at the top do not scroll (0 or 1; see `_draw_pinned`).
-        rows: The rows, as they were made for the present width.
-        cursor_row: The row the cursor is on; -1 for none.
+    A subclass makes the rows for a width (`_make_rows`) and draws one (`_draw_row`). `PINNED` rows
+    (0 or 1) at the top do not scroll. `cursor_row` is -1 where there is no cursor.
     """
 
     ALLOW_SELECT = False

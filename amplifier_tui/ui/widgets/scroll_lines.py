@@ -18,13 +18,8 @@ from amplifier_tui.ui.widgets.line_view import LineView
 class TextLine:
     """One line of a payload, before it is folded.
 
-    Attributes:
-        text: The characters, already made visible; no newline.
-        style: Style of the text.
-        lead: What stands before the text in a column of its own, such as a line number.
-        note: Shown at the right end, on a row of its own where it does not fit.
-        note_style: Style of the note.
-        marks: Start and end of characters of `text` that are drawn in the warning colour.
+    `text`, made visible already, has no newline; `lead` stands in a column before it and `note` at
+    its right end; `marks` are where its characters are drawn in the warning colour.
     """
 
     text: str
