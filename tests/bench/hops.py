@@ -28,12 +28,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from amplifier_tui.ui.dialogs.approval.dialog import ApprovalDialog
-
 from amplifier_tui.foundation.trust.gate import trust_everything
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.ui.app.app import AmplifierApp
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from tests.bench.program import machine
 from tests.host.conftest import MODULES
 from tests.host.driving import Project, calling, saying
@@ -45,7 +44,7 @@ HELPERS = (
     "ui/transcript/lines.py",
 )
 """What looks at a token beside its way: cleaning, secrets, the log, the journal, widths."""
-_WAITING, _DIALOG = "ui/state/waiting.py", "ui/dialogs/approval/dialog.py"
+_WAITING, _DIALOG = "ui/state/waiting.py", "ui/dialogs/approval.py"
 _STREAMED = ("Sender.delta", "DeltaGate.add")
 """Where the piece waits for the loop to turn."""
 STRETCHES = ("engine", "outbox", "drain", "state", "widgets", "draw", "paint")
