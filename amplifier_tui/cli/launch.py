@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import OpenRequest, SessionClient
+    from amplifier_tui.host.door.descriptors import DescriptorCapture
+    from amplifier_tui.ui.terminal.guard import TerminalGuard
 
 CLOSE_SECONDS = 2.0
 """Seconds the session may take to close after a fault of the screen."""
@@ -121,13 +123,22 @@ def launch(options: LaunchOptions) -> int:
     guard = terminal.TerminalGuard()
     guard.arm()
 
+    from amplifier_tui.host.door.descriptors import DescriptorCapture
     from amplifier_tui.ui.app.app import AmplifierApp
     from amplifier_tui.ui.terminal.leave import farewell_text
 
-    app = AmplifierApp(lambda: _connect(options), theme=options.theme, guard=guard)
-    terminal.save_title()
-    farewell = app.run()
-    terminal.restore_title()
+    printed = DescriptorCapture()
+    # Before the app is made: it remembers the streams of that moment.
+    printed.take()
+    try:
+        app = AmplifierApp(
+            lambda: _connect(options, guard, printed), theme=options.theme, guard=guard
+        )
+        terminal.save_title()
+        farewell = app.run()
+        terminal.restore_title()
+    finally:
+        printed.give_back()
     # Textual has put the terminal back.
     guard.disarm()
     app.release(CLOSE_SECONDS)
@@ -137,17 +148,20 @@ def launch(options: LaunchOptions) -> int:
     return app.return_code or 0
 
 
-def _connect(options: LaunchOptions) -> tuple[SessionClient, OpenRequest]:
+def _connect(
+    options: LaunchOptions, guard: TerminalGuard, printed: DescriptorCapture
+) -> tuple[SessionClient, OpenRequest]:
     """Make the client. Runs in a thread, after the first frame."""
     from amplifier_tui.cli.logs import log_to_file
     from amplifier_tui.host.client import OpenRequest
     from amplifier_tui.host.door.local_client import LocalClient
 
     log_to_file()
+    guard.watch()
     request = OpenRequest(
         cwd=Path.cwd(), bundle=options.bundle, resume=options.resume, demo=options.demo
     )
-    return LocalClient(), request
+    return LocalClient(printed=printed), request
 
 
 def _has_terminal() -> bool:

@@ -34,6 +34,7 @@ BENCHES = (
     Bench("event_log", "The event log"),
     Bench("blocked", "A module that does not let go"),
     Bench("stopping", "Stopping"),
+    Bench("killing", "Killing the program while commands run"),
     Bench("memory", "Memory, and the processor at rest"),
     Bench("host_resume", "Resuming a session of 40 MB"),
     Bench("host_stream", "Following a stream"),

@@ -20,6 +20,7 @@ from amplifier_tui.host.events import Failed
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.trust.gate import TrustCallback
+    from amplifier_tui.host.door.descriptors import DescriptorCapture
     from amplifier_tui.host.door.service import Service
 
 logger = logging.getLogger(__name__)
@@ -67,10 +68,14 @@ class LocalClient:
     Args:
         trust: Asked before a stranger's code is fetched, installed or executed, in place of the
             user.
+        printed: Catches what is written to the program's descriptors; it becomes notices.
     """
 
-    def __init__(self, trust: "TrustCallback | None" = None) -> None:
+    def __init__(
+        self, trust: "TrustCallback | None" = None, printed: "DescriptorCapture | None" = None
+    ) -> None:
         self._trust = trust
+        self._printed = printed
         self._outbox = Outbox()
         # On the way of every token: no call of its own.
         self.drain = self._outbox.drain
@@ -168,7 +173,7 @@ class LocalClient:
             compat.install()
             from amplifier_tui.host.door.service import Service
 
-            self._service = Service(self._outbox.put, self._trust)
+            self._service = Service(self._outbox.put, self._trust, self._printed)
         return self._service
 
     def _failed(self, error: BaseException, what: str) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import time
 from typing import Final
@@ -19,6 +20,7 @@ from amplifier_tui.host.client import (
     SessionCard,
 )
 from amplifier_tui.host.door.capture import PrintCapture
+from amplifier_tui.host.door.descriptors import DescriptorCapture
 from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, SessionClosed
 from amplifier_tui.host.failures import internal_failure, opening_failure
 from amplifier_tui.host.gate.queue import ApprovalQueue
@@ -45,10 +47,14 @@ class Service:
 
     Args:
         trust: Asked before a stranger's code is touched; None asks the user.
+        printed: Catches what is written to the program's descriptors.
     """
 
     def __init__(
-        self, put: Callable[[HostEvent], None], trust: TrustCallback | None = None
+        self,
+        put: Callable[[HostEvent], None],
+        trust: TrustCallback | None = None,
+        printed: DescriptorCapture | None = None,
     ) -> None:
         self._put = put
         self._trust_all = trust
@@ -62,6 +68,8 @@ class Service:
         self._printed = 0
         self._capture = PrintCapture(self._printed_line)
         self._capture.start()
+        if printed is not None:
+            printed.pass_on(partial(_soon, asyncio.get_running_loop(), self._printed_line))
 
     @property
     def handle(self) -> TurnHandle | None:
@@ -341,3 +349,12 @@ class Service:
         session = self._live or self._opening
         known = session.session_id if session is not None else ""
         return {"session_id": session_id or known, "agent": "main", "at": time()}
+
+
+def _soon(loop: asyncio.AbstractEventLoop, take: Callable[[str, str], None], line: str) -> None:
+    """Hand a line that was written to a descriptor to the engine; called in a thread."""
+    try:
+        loop.call_soon_threadsafe(take, line, "descriptor")
+    except RuntimeError:
+        # The engine has ended, and the program is about to.
+        logger.info("printed at the end: %s", line)

@@ -5,7 +5,7 @@ import logging
 import os
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import time
 from typing import Any, Final
@@ -37,6 +37,7 @@ from amplifier_tui.host.turns.prompts import Prompt, PromptDeniedError, PromptPa
 from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.host.turns.sources import Sources
 from amplifier_tui.kernel.session import AmplifierSession
+from amplifier_tui.kernel.session.grant import SandboxTerms
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +53,7 @@ class SessionParts:
     Attributes:
         bundle: Name or URI of the bundle.
         workspace: Its working directory, absolute.
+        sandbox: How its commands are confined.
         prompt_parts: Gives the parts of the system prompt.
     """
 
@@ -62,6 +64,7 @@ class SessionParts:
     approvals: ApprovalQueue
     facts: ModuleFacts
     normalizer: Normalizer
+    sandbox: SandboxTerms = field(default_factory=SandboxTerms)
     prompt_parts: Parts | None = None
 
 

@@ -24,9 +24,11 @@ from amplifier_tui.host.gate.surfaces import KernelApprovals
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.budget import Parts
 from amplifier_tui.host.session.carrying import Carried
+from amplifier_tui.host.session.leftovers import offer_to_end_leftovers
 from amplifier_tui.host.session.live import LiveSession, SessionParts
 from amplifier_tui.host.session.loading import ObservingLoader
 from amplifier_tui.host.session.module_facts import ModuleFacts, read_plan
+from amplifier_tui.host.session.sandbox_terms import sandbox_terms
 from amplifier_tui.host.session.sub_agents import follow
 from amplifier_tui.host.session.workspaces import (
     WorkspaceError,
@@ -43,6 +45,7 @@ from amplifier_tui.host.stream.notices import Display
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.events import SESSION_FORK
 from amplifier_tui.kernel.session import AmplifierSession
+from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY
 from amplifier_tui.paths import sessions_dir, shipped_bundles_dir
 
 DEFAULT_BUNDLE: Final = "coding"
@@ -150,6 +153,7 @@ class Opening:
         loop = asyncio.get_running_loop()
         loop.run_in_executor(None, self._say_settings, prepared)
         loop.run_in_executor(None, prune_workspaces, self.session_id)
+        offer_to_end_leftovers(parts.approvals)
         return live
 
     def _conversation(self, store: SessionStore) -> StoredRows:
@@ -264,6 +268,9 @@ class Opening:
         )
         facts = ModuleFacts(planned)
         audit = sender.store.audit
+        terms, problem = sandbox_terms(workspace)
+        if problem is not None:
+            self._notice("warning", str(problem), "settings")
         approvals = ApprovalQueue(
             self.session_id, working_dir, sender.send, redactor=self.redactor, audit=audit
         )
@@ -275,6 +282,7 @@ class Opening:
             approvals=approvals,
             facts=facts,
             normalizer=Normalizer(sender, working_dir, facts),
+            sandbox=terms,
             prompt_parts=_prompt_parts(bundle, working_dir),
         )
 
@@ -291,6 +299,7 @@ class Opening:
             approvals.observe(coordinator.hooks)
             normalizer.observe(coordinator.hooks)
             coordinator.register_capability("session.events_path", str(sender.store.log.path))
+            coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)
             records = ChildStore(sender.store.folder, parts.bundle, self.redactor)
             SessionSpawner(prepared, records=records, prepare=partial(follow, parts)).register(
                 session

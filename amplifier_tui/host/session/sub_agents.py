@@ -10,6 +10,7 @@ from amplifier_tui.host.session.live import SessionParts
 from amplifier_tui.host.stream.notices import Display
 from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.session import AmplifierSession
+from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY
 
 _LANE_STATUS: Final[dict[str, TurnStatus]] = {"failed": "error", "cancelled": "cancelled"}
 
@@ -32,6 +33,7 @@ async def follow(
     parts.normalizer.observe(child.coordinator.hooks, info.session_id)
     # Its events are in the log of the session on the screen.
     child.coordinator.register_capability("session.events_path", str(parts.sender.store.log.path))
+    child.coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)
     answer = ""
 
     def listen(trace: HookTrace) -> None:

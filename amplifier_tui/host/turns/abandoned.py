@@ -9,9 +9,10 @@ import os
 import signal
 from contextvars import ContextVar
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+from amplifier_tui.base.watcher import watcher
+from amplifier_tui.base.watcher.process import children_of
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.models import HookResult
 
@@ -53,29 +54,13 @@ async def _deny_abandoned(event: str, data: dict[str, Any]) -> HookResult | None
     return None
 
 
-_PROC: Final = Path("/proc")
-
-
 def own_children() -> dict[int, int]:
     """Return the direct children of this process with their process groups.
 
     Empty where the system does not tell (there is no `/proc`).
     """
-    found: dict[int, int] = {}
-    own = os.getpid()
-    try:
-        entries = [entry for entry in os.listdir(_PROC) if entry.isdigit()]
-    except OSError:
-        return found
-    for entry in entries:
-        try:
-            stat = (_PROC / entry / "stat").read_text(encoding="ascii", errors="replace")
-        except OSError:
-            continue  # It ended in the meantime.
-        # The name in brackets may hold anything, brackets and spaces included.
-        fields = stat.rpartition(")")[2].split()
-        if len(fields) > 2 and int(fields[1]) == own:
-            found[int(entry)] = int(fields[2])
+    found = children_of(os.getpid())
+    found.pop(watcher().pid, None)
     return found
 
 

@@ -8,9 +8,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Final, Literal
 
-__all__ = ["Grant", "current_grant", "granted"]
+__all__ = ["SANDBOX_CAPABILITY", "Grant", "SandboxTerms", "current_grant", "granted"]
+
+SANDBOX_CAPABILITY: Final = "session.sandbox"
+"""Capability under which a host registers its `SandboxTerms`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxTerms:
+    """How commands of a session are confined.
+
+    Attributes:
+        mode: `auto` confines where it can be done, `required` runs nothing unconfined but what a
+            person approved, `off` confines nothing.
+        hidden: Files and folders no confined command may see: the host's own state.
+    """
+
+    mode: Literal["auto", "required", "off"] = "auto"
+    hidden: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

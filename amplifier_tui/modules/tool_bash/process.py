@@ -6,9 +6,12 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
+
+from amplifier_tui.base.watcher import RUN_VARIABLE, run_mark, watcher
+from amplifier_tui.base.watcher.process import group_members, has_proc
 
 TERM_GRACE: Final = 0.5
 """Seconds a process group gets to end by itself before it is killed."""
@@ -34,14 +37,16 @@ class CommandProcess:
 
     @classmethod
     async def start(
-        cls, shell: str, command: str, cwd: Path, env: Mapping[str, str]
+        cls, command: Sequence[str], cwd: Path, env: Mapping[str, str]
     ) -> CommandProcess:
-        """Start a command line in a shell.
+        """Start a program, which ends at the latest when this one does, however that ends.
 
         Raises:
             OSError: It can't be started.
             ValueError: It holds a NUL.
         """
+        # First, so that it knows of the command whenever this program may be killed.
+        watcher().start()
         # A pipe of our own: asyncio's would make `wait` wait for every process that holds it, and
         # a command may leave some behind.
         read_end, write_end = os.pipe()
@@ -52,14 +57,12 @@ class CommandProcess:
                 lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb", 0)
             )
             process = await asyncio.create_subprocess_exec(
-                shell,
-                "-c",
-                command,
+                *command,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=write_end,
                 stderr=write_end,
                 cwd=cwd,
-                env=dict(env),
+                env={**env, RUN_VARIABLE: run_mark()},
                 start_new_session=True,
             )
         except BaseException:
@@ -68,6 +71,7 @@ class CommandProcess:
             raise
         finally:
             os.close(write_end)
+        watcher().watch_group(process.pid)
         return cls(process, reader, pipe)
 
     async def read(self) -> bytes:
@@ -80,14 +84,14 @@ class CommandProcess:
 
     @property
     def group_alive(self) -> bool:
-        """Whether a process of the group is left."""
+        """Whether a process of the group is left, but for dead ones that nobody collected."""
         try:
             os.killpg(self.pid, 0)
         except ProcessLookupError:
             return False
         except PermissionError:
             return True
-        return True
+        return not has_proc() or bool(group_members(self.pid))
 
     async def gone(self, every: float) -> None:
         """Wait for the end of the whole group, looking every few seconds: no event tells it."""
@@ -115,7 +119,8 @@ class CommandProcess:
         self._signal(signal.SIGKILL)
 
     def close(self) -> None:
-        """Read no more."""
+        """Read no more; the group has ended."""
+        watcher().forget_group(self.pid)
         self._pipe.close()
 
     def _signal(self, number: int) -> None:

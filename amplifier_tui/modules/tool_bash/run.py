@@ -2,6 +2,7 @@
 
 import asyncio
 import codecs
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -16,6 +17,8 @@ _SHOW_EVERY: Final = 0.1
 
 _LAST_WORDS: Final = 0.2
 """Seconds after the shell's end in which output is still waited for."""
+
+_LOOK_EVERY: Final = 0.01
 
 
 class Output:
@@ -129,6 +132,11 @@ class CommandRun:
         await asyncio.wait([reading], timeout=_LAST_WORDS)
         ended = reading.done()
         await _stopped(reading)
+        if self.process.group_alive:
+            # The last process of a sandbox ends a moment after the shell.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LAST_WORDS):
+                    await self.process.gone(_LOOK_EVERY)
         self.left_running = self.process.group_alive or not ended
         if not self.left_running:
             self.process.close()

@@ -1,13 +1,20 @@
 """``bash``."""
 
+import asyncio
 import os
 import time
+from collections.abc import Sequence
 from typing import Any, Final
 
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.session_paths import working_dir
 from amplifier_tui.modules._shared.tool import failed
+from amplifier_tui.modules.tool_bash.confining import (
+    OUTSIDE_SANDBOX,
+    Confining,
+    SandboxMissingError,
+)
 from amplifier_tui.modules.tool_bash.process import CommandProcess, Leftovers
 from amplifier_tui.modules.tool_bash.run import CommandRun, Output
 from amplifier_tui.modules.tool_bash.settings import BashSettings, command_environment, refusal
@@ -37,6 +44,7 @@ class BashTool:
         self._denials = settings.denials()
         self._coordinator = coordinator
         self._leftovers = Leftovers()
+        self._confining = Confining(coordinator)
 
     @property
     def description(self) -> str:
@@ -51,20 +59,19 @@ class BashTool:
     @property
     def input_schema(self) -> dict[str, Any]:
         """JSON schema of the input."""
-        return {
-            "type": "object",
-            "properties": {
-                "command": {"type": "string", "description": "The command line."},
-                "timeout": {
-                    "type": "number",
-                    "description": (
-                        f"Seconds it may take. Default {self._settings.timeout:g}, at most "
-                        f"{self._settings.longest:g}."
-                    ),
-                },
+        properties: dict[str, Any] = {
+            "command": {"type": "string", "description": "The command line."},
+            "timeout": {
+                "type": "number",
+                "description": (
+                    f"Seconds it may take. Default {self._settings.timeout:g}, at most "
+                    f"{self._settings.longest:g}."
+                ),
             },
-            "required": ["command"],
         }
+        if self._confining.offered:
+            properties["outside_sandbox"] = OUTSIDE_SANDBOX
+        return {"type": "object", "properties": properties, "required": ["command"]}
 
     async def execute(self, input: dict[str, Any]) -> ToolResult:
         """Run a command.
@@ -91,21 +98,31 @@ class BashTool:
         if not folder.is_dir():
             return failed(f"The workspace {folder} does not exist.", "no_workspace")
         environment = command_environment(os.environ, self._settings)
+        shell = [self._shell, "-c", command]
         try:
-            process = await CommandProcess.start(self._shell, command, folder, environment)
+            confined = await self._confining.confine(shell, folder, environment)
+            process = await CommandProcess.start(confined.command, folder, confined.environment)
+        except SandboxMissingError as error:
+            return failed(str(error), "no_sandbox")
         except (OSError, ValueError) as error:
             return failed(f"The command can't be started: {error}.", type(error).__name__)
         output = Output(self._settings.max_output_chars, _PIECE)
         run = CommandRun(process, output, timeout, self._show)
         started = time.monotonic()
-        await run.finish()
+        try:
+            await run.finish()
+        finally:
+            notes = await asyncio.to_thread(confined.finish)
         if run.left_running:
             self._leftovers.hold(process)
-        return _result(run, output, time.monotonic() - started)
+        if run.exit_code and confined.terms:
+            notes.append(confined.terms)
+        return _result(run, output, time.monotonic() - started, notes)
 
     async def close(self) -> None:
         """End what commands left running."""
         await self._leftovers.end()
+        await asyncio.to_thread(self._confining.close)
 
     def _timeout(self, wanted: Any) -> float | None:
         if wanted is None:
@@ -121,7 +138,9 @@ class BashTool:
         await self._coordinator.hooks.emit(PROGRESS, call)
 
 
-def _result(run: CommandRun, output: Output, seconds: float) -> ToolResult:
+def _result(
+    run: CommandRun, output: Output, seconds: float, notes: Sequence[str] = ()
+) -> ToolResult:
     code = run.exit_code
     if run.timed_out:
         state = f"timed out after {run.timeout:g} s and was ended"
@@ -135,6 +154,7 @@ def _result(run: CommandRun, output: Output, seconds: float) -> ToolResult:
             f"[Processes of this command still run in the background (process group "
             f"{run.process.pid}). What they print is not kept.]"
         )
+    lines += [f"[{note}]" for note in notes]
     text = "\n".join(line for line in lines if line)
     if code == 0 and not run.timed_out:
         return ToolResult(output=text)

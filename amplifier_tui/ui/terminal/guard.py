@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from amplifier_tui.base.watcher import watcher
+
 if TYPE_CHECKING:
     from textual.app import App
 
@@ -53,9 +55,15 @@ class TerminalGuard:
         self._armed = True
         atexit.register(self.restore)
 
+    def watch(self) -> None:
+        """Have the terminal put back also when the program is killed; starts a process."""
+        if self._armed and self._saved is not None:
+            watcher().watch_terminal(self._handle, self._saved, RESET)
+
     def disarm(self) -> None:
         """The program ended in order and Textual has put the terminal back."""
         self._armed = False
+        watcher().release_terminal()
 
     def restore(self) -> None:
         """Put the terminal back, once; safe from a signal handler or another thread."""
@@ -69,6 +77,7 @@ class TerminalGuard:
             if out is not None:
                 os.write(out.fileno(), RESET.encode())
             termios.tcsetattr(self._handle, termios.TCSANOW, self._saved)
+            watcher().release_terminal()
         except (OSError, ValueError, termios.error):
             # The terminal is gone (the window was closed): there is nothing to put back.
             return

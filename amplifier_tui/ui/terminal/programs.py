@@ -41,7 +41,11 @@ def edit_text(text: str) -> str:
         path = Path(folder) / "prompt.md"
         path.write_text(text, "utf-8")
         try:
-            status = subprocess.run([*command, str(path)], check=False).returncode
+            # The terminal; this program's own output may lead elsewhere.
+            screen = sys.__stderr__
+            status = subprocess.run(
+                [*command, str(path)], stdout=screen, stderr=screen, check=False
+            ).returncode
         except OSError as error:
             raise EditorError(
                 f"{command[0]} cannot be started ({error.strerror}); set $EDITOR."

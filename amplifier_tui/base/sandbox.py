@@ -1,0 +1,148 @@
+"""Starting a command so that it can touch little.
+
+With bubblewrap on Linux and ``sandbox-exec`` on macOS. The command sees the whole disk read-only,
+but for its workspace and a scratch folder; no other processes, no secrets, and no network unless it
+is granted.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+_PROBE_SECONDS: Final = 10.0
+_APART: Final = (
+    *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--cap-drop", "ALL"),
+)
+_DISK: Final = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+# Sockets of other programs: containers, message buses, agents that hold keys.
+_SOCKETS: Final = ("/run", "/var/run")
+_NAMES: Final = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager")
+"""Where the addresses of name servers are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """What a command may touch.
+
+    Attributes:
+        workspace: The folder it works in, absolute and without links.
+        scratch: A folder of its own; on Linux it is ``/tmp`` to the command.
+        writing: Whether it may write in the workspace.
+        network: Whether it has the network.
+        hidden: Files and folders that are empty to it.
+        read_only: Files and folders of the workspace that it can't change.
+    """
+
+    workspace: Path
+    scratch: Path
+    writing: bool = True
+    network: bool = False
+    hidden: tuple[Path, ...] = ()
+    read_only: tuple[Path, ...] = ()
+
+    @property
+    def temporary(self) -> Path:
+        """The scratch folder as the command sees it."""
+        return self.scratch if sys.platform == "darwin" else Path("/tmp")
+
+    def command(self, command: Sequence[str], folder: Path) -> list[str]:
+        """Return the command line that runs a command inside.
+
+        Args:
+            command: Program and arguments.
+            folder: Where it starts.
+        """
+        if sys.platform == "darwin":
+            return ["sandbox-exec", "-p", self.profile(), *command]
+        return ["bwrap", *self._options(), "--chdir", str(folder), "--", *command]
+
+    def _options(self) -> Iterator[str]:
+        yield from (*_APART, *(() if self.network else ("--unshare-net",)), *_DISK)
+        for place in map(Path, _SOCKETS):
+            if place.is_dir() and not place.is_symlink():
+                yield from ("--tmpfs", str(place))
+        for place in map(Path, _NAMES):
+            if self.network and place.is_dir():
+                yield from ("--ro-bind", str(place), str(place))
+        yield from ("--bind", str(self.scratch), "/tmp")
+        # What holds the workspace is hidden first, and what it holds, last.
+        around = [place for place in self.hidden if self.workspace.is_relative_to(place)]
+        inside = [place for place in self.hidden if place.is_relative_to(self.workspace)]
+        yield from _emptied(place for place in self.hidden if not _in_scratch(place))
+        if self.workspace != self.workspace.parent:
+            bind = "--bind" if self.writing else "--ro-bind"
+            yield from (bind, str(self.workspace), str(self.workspace))
+        for place in self.read_only:
+            if place.exists():
+                yield from ("--ro-bind", str(place), str(place))
+        yield from _emptied(place for place in inside if place not in around)
+
+    def profile(self) -> str:
+        """Return the rules for ``sandbox-exec``; the last one that fits counts."""
+        writable = [self.scratch, *([self.workspace] if self.writing else [])]
+        rules = ["(version 1)", "(allow default)", "(deny file-write*)"]
+        rules += [f"(allow file-write* (subpath {_quoted(place)}))" for place in writable]
+        rules += ['(allow file-write* (literal "/dev/null") (literal "/dev/tty"))']
+        rules += [f"(deny file-write* (subpath {_quoted(place)}))" for place in self.read_only]
+        for place in self.hidden:
+            rules.append(f"(deny file-read* file-write* (subpath {_quoted(place)}))")
+            if self.workspace.is_relative_to(place):
+                kinds = "file-read* file-write*" if self.writing else "file-read*"
+                rules.append(f"(allow {kinds} (subpath {_quoted(self.workspace)}))")
+        if not self.network:
+            rules.append("(deny network*)")
+        rules.append("(deny process-info* (target others))")
+        return "\n".join(rules)
+
+
+def _in_scratch(place: Path) -> bool:
+    """Whether the scratch folder has already taken a place's place."""
+    return place.is_relative_to("/tmp")
+
+
+def _emptied(places: Iterable[Path]) -> Iterator[str]:
+    for place in places:
+        if place.is_dir():
+            yield from ("--tmpfs", str(place))
+        elif place.exists():
+            yield from ("--ro-bind", os.devnull, str(place))
+
+
+def _quoted(path: Path) -> str:
+    text = str(path).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
+@cache
+def sandbox_problem() -> str:
+    """Return why commands can't be run in a sandbox here, with the remedy; empty if they can.
+
+    It starts a process the first time: call it from a thread.
+    """
+    if sys.platform == "darwin":
+        return "" if shutil.which("sandbox-exec") else "sandbox-exec is not there"
+    if sys.platform != "linux":
+        return f"there is no sandbox for {sys.platform}"
+    if shutil.which("bwrap") is None:
+        return "bubblewrap is not installed; install the package `bubblewrap`"
+    try:
+        tried = subprocess.run(
+            ["bwrap", *_APART, "--unshare-net", *_DISK, "--", "true"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PROBE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bubblewrap can't be started: {error}"
+    if tried.returncode == 0:
+        return ""
+    lines = tried.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
+    return f"bubblewrap can't make a sandbox here: {lines[-1]}"

@@ -1,0 +1,173 @@
+"""The watching process itself; it runs alone, with the standard library only.
+
+Arguments: a variable and its value, by which processes of the program's commands are known.
+Messages, a JSON object a line, on standard input; its end is the program's. Standard output is the
+terminal, if there is one.
+"""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+_PERIOD = 0.02
+_LONGEST = 5.0
+"""Seconds after which what still can't be ended is given up."""
+
+
+def main(variable: str, mark: str) -> None:
+    """Follow the messages, and tidy up when they end."""
+    for name in ("SIGTERM", "SIGHUP", "SIGINT", "SIGTTOU"):
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    groups: set[int] = set()
+    terminal: list[Any] | None = None
+    reset = ""
+    for message in _messages(os.getppid()):
+        if "group" in message:
+            groups.add(message["group"])
+        elif "gone" in message:
+            groups.discard(message["gone"])
+        elif "terminal" in message:
+            terminal, reset = message["terminal"], message.get("reset", "")
+    if terminal is not None:
+        _put_back(terminal, reset)
+    _end(groups, variable, mark)
+
+
+def _messages(parent: int) -> Iterator[dict[str, Any]]:
+    """Yield messages until the pipe or the parent ends; whichever is first."""
+    waiting = [0]
+    with contextlib.suppress(AttributeError, OSError):
+        # A process the parent forked without starting a program holds the pipe, too.
+        waiting.append(os.pidfd_open(parent))
+    data = b""
+    while True:
+        ready, _, _ = select.select(waiting, [], [])
+        read = os.read(0, 65536) if 0 in ready else b""
+        if not read:
+            return
+        *lines, data = (data + read).split(b"\n")
+        for line in lines:
+            yield json.loads(line)
+
+
+def _put_back(attributes: list[Any], reset: str) -> None:
+    import termios
+
+    *numbers, codes = attributes
+    characters = [
+        code if place in (termios.VMIN, termios.VTIME) else bytes([code])
+        for place, code in enumerate(codes)
+    ]
+    with contextlib.suppress(OSError, termios.error):
+        os.write(1, reset.encode())
+        termios.tcsetattr(1, termios.TCSANOW, [*numbers, characters])
+
+
+def _end(groups: set[int], variable: str, mark: str) -> None:
+    deadline = time.monotonic() + _LONGEST
+    quiet = 0
+    while quiet < 2 and time.monotonic() < deadline:
+        # Twice nothing: a process may just be starting another.
+        quiet = 0 if _kill_all(groups, variable, mark) else quiet + 1
+        time.sleep(_PERIOD)
+
+
+def _kill_all(groups: set[int], variable: str, mark: str) -> bool:
+    """Kill every process of the groups, of their sessions, with the mark, and what they started.
+
+    Returns whether there was any.
+    """
+    found = {pid for pid, variables in environments() if variables.get(variable) == mark}
+    parents: dict[int, int] = {}
+    for pid in process_ids():
+        status = _status(pid)
+        # State, parent, group, session.
+        if status and status[0] not in "ZX":
+            parents[pid] = int(status[1])
+            if {int(status[2]), int(status[3])} & groups:
+                found.add(pid)
+    found &= parents.keys()
+    more = found
+    while more:
+        more = {pid for pid, parent in parents.items() if parent in more} - found
+        found |= more
+    for pid in found - {os.getpid()}:
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+    for group in groups:
+        with contextlib.suppress(OSError):
+            os.killpg(group, signal.SIGKILL)
+    return bool(found)
+
+
+def process_ids() -> list[int]:
+    """Return the ids of all processes; none where there is no ``/proc``."""
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    except OSError:
+        return []
+
+
+def environments() -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the other processes with the variables they were started with, as far as they tell."""
+    own = os.getpid()
+    for pid in process_ids():
+        if pid == own:
+            continue
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                settings = file.read().decode("utf-8", "replace").split("\0")
+        except OSError:
+            continue
+        yield pid, dict(setting.split("=", 1) for setting in settings if "=" in setting)
+
+
+def _status(pid: int) -> list[str]:
+    """Return the fields of ``/proc/PID/stat`` from the state on; empty when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].decode().split()
+    except OSError:
+        return []
+
+
+def group_members(group: int) -> list[int]:
+    """Return the processes of a group that run; none where there is no ``/proc``."""
+    found = ((pid, _status(pid)) for pid in process_ids())
+    return [pid for pid, s in found if s and s[0] not in "ZX" and int(s[2]) == group]
+
+
+def children_of(parent: int) -> dict[int, int]:
+    """Return the direct children of a process with their process groups."""
+    found = ((pid, _status(pid)) for pid in process_ids())
+    return {pid: int(s[2]) for pid, s in found if s and int(s[1]) == parent}
+
+
+def has_proc() -> bool:
+    """Whether processes can be looked at here."""
+    return os.path.exists("/proc/self/stat")
+
+
+def start_time(pid: int) -> str:
+    """Return when a process started, in clock ticks since the machine did; empty when unknown."""
+    status = _status(pid)
+    return status[19] if len(status) > 19 else ""
+
+
+def command_line(pid: int) -> str:
+    """Return a process's command line; empty when it is gone."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().replace(b"\0", b" ").decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])

@@ -1,0 +1,184 @@
+"""Which commands run in a sandbox, and what they may touch there.
+
+A host that judges calls says how each was let through (`kernel.session.grant`). What no person
+approved one by one is confined; without such a host nothing is.
+"""
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.base.protected import configuring, secret_homes
+from amplifier_tui.base.sandbox import Sandbox, sandbox_problem
+from amplifier_tui.kernel.session.grant import (
+    SANDBOX_CAPABILITY,
+    Grant,
+    SandboxTerms,
+    current_grant,
+)
+
+OUTSIDE_SANDBOX: Final = {
+    "type": "boolean",
+    "description": (
+        "Ask the user to let this command run outside of the sandbox: with the network, and able "
+        "to write outside of the workspace. Use it after a command failed for lack of that."
+    ),
+}
+_DEEPEST: Final = 4
+_MOST_ENTRIES: Final = 4_000
+_MOST_PLACES: Final = 200
+_PASSED_OVER: Final = frozenset({"node_modules", ".venv", "venv", "site-packages", "__pycache__"})
+"""Folders of installed packages: large, and made anew by commands all the time."""
+
+
+class SandboxMissingError(Exception):
+    """The command must run in a sandbox, and there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """A command line that is ready to start.
+
+    Attributes:
+        command: Program and arguments.
+        environment: Its variables.
+        terms: What the sandbox keeps it from, for the model; empty without one.
+    """
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    terms: str = ""
+    _workspace: Path | None = field(default=None)
+    _aside: Path | None = field(default=None)
+    _before: frozenset[Path] = field(default=frozenset())
+
+    def finish(self) -> list[str]:
+        """Move aside what the command made that would configure programs, and say so. Blocking."""
+        if self._workspace is None or self._aside is None:
+            return []
+        notes = []
+        made = set(_configuring_places(self._workspace)) - self._before
+        for place in sorted(place for place in made if place.parent not in made):
+            kept = Path(tempfile.mkdtemp(dir=self._aside)) / place.name
+            shutil.move(place, kept)
+            notes.append(
+                f"{place.relative_to(self._workspace)} would take effect on other programs, so it "
+                f"was moved to {kept}. To make it, ask with `outside_sandbox`"
+            )
+        return notes
+
+
+class Confining:
+    """Confines the commands of one session."""
+
+    def __init__(self, coordinator: Any) -> None:
+        self._coordinator = coordinator
+        self._scratch: Path | None = None
+
+    @property
+    def offered(self) -> bool:
+        """Whether this session's commands may be confined."""
+        return self._coordinator.get_capability(SANDBOX_CAPABILITY) is not None and (
+            self._terms().mode != "off"
+        )
+
+    async def confine(
+        self, command: Sequence[str], folder: Path, environment: Mapping[str, str]
+    ) -> Confined:
+        """Return what to start for a command, under the grant of the call that runs now.
+
+        Raises:
+            SandboxMissingError: It may only run in a sandbox, and there is none.
+            OSError: The scratch folder can't be made.
+        """
+        grant, terms = current_grant(), self._terms()
+        if grant is None or grant.by == "person" or terms.mode == "off":
+            return Confined(command, environment)
+        problem = await asyncio.to_thread(sandbox_problem)
+        if not problem:
+            return await asyncio.to_thread(
+                self._confined, command, folder, environment, grant, terms
+            )
+        if terms.mode == "required":
+            raise SandboxMissingError(
+                f"Not run: the user's setting `sandbox: required` wants a sandbox, and {problem}."
+            )
+        return Confined(command, environment)
+
+    def close(self) -> None:
+        """Remove the scratch folder. Blocking."""
+        scratch, self._scratch = self._scratch, None
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def _terms(self) -> SandboxTerms:
+        terms = self._coordinator.get_capability(SANDBOX_CAPABILITY)
+        return terms if isinstance(terms, SandboxTerms) else SandboxTerms()
+
+    def _confined(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        grant: Grant,
+        terms: SandboxTerms,
+    ) -> Confined:
+        if self._scratch is None:
+            self._scratch = Path(tempfile.mkdtemp(prefix="amplifier-tui-")).resolve()
+            (self._scratch / "tmp").mkdir()
+            (self._scratch / "aside").mkdir()
+        workspace = folder.resolve()
+        writing = not grant.reading
+        before = frozenset(_configuring_places(workspace)) if writing else frozenset()
+        sandbox = Sandbox(
+            workspace,
+            self._scratch / "tmp",
+            writing=writing,
+            network=grant.network,
+            hidden=tuple(place.resolve() for place in (*secret_homes(Path.home()), *terms.hidden)),
+            # Git itself has to write in its folder.
+            read_only=tuple(sorted(place for place in before if place.name != ".git")),
+        )
+        limits = "could write nowhere" if grant.reading else f"could write only in {workspace}"
+        network = "" if grant.network else " and had no network"
+        return Confined(
+            sandbox.command(command, workspace),
+            {**environment, "TMPDIR": str(sandbox.temporary)},
+            f"The command ran in a sandbox: it {limits} (and in /tmp, which is its own){network}. "
+            "If it needs more, ask with `outside_sandbox`",
+            workspace if writing else None,
+            self._scratch / "aside",
+            before,
+        )
+
+
+def _configuring_places(workspace: Path) -> Iterator[Path]:
+    """Yield what configures programs in a workspace, as far as a look of a few milliseconds goes.
+
+    Of a repository that is its hooks and configuration: git itself has to write the rest.
+    """
+    seen = found = 0
+    folders = [(workspace, 0)]
+    while folders and seen < _MOST_ENTRIES and found < _MOST_PLACES:
+        folder, depth = folders.pop(0)
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            continue
+        seen += len(entries)
+        for entry in entries:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if entry.name == ".git" and is_folder:
+                yield Path(entry)
+                yield from (Path(entry) / name for name in ("hooks", "config", "info"))
+                found += 4
+            elif configuring(entry.name):
+                yield Path(entry)
+                found += 1
+            elif is_folder and depth < _DEEPEST and entry.name not in _PASSED_OVER:
+                folders.append((Path(entry), depth + 1))

@@ -1,0 +1,241 @@
+"""Commands that no person approved one by one run where they can touch little."""
+
+import asyncio
+import os
+import shutil
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.base.sandbox import sandbox_problem
+from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY, Grant, SandboxTerms, granted
+from amplifier_tui.modules.tool_bash import confining
+from tests.modules.tool_bash.support import Shell, alive, gone
+from tests.sandbox import needs_sandbox
+
+pytestmark = needs_sandbox
+
+BY_RULE = Grant("rule")
+READING = Grant("mode", reading=True)
+
+
+@pytest.fixture
+async def shell(tmp_path: Path) -> AsyncIterator[Shell]:
+    """A shell whose host keeps its state in a folder of its own."""
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "keys.env").write_text("KEY=hush-hush\n")
+    made = Shell(workspace)
+    made.coordinator.register_capability(SANDBOX_CAPABILITY, SandboxTerms(hidden=(state,)))
+    yield await made.mount()
+    await made.close()
+
+
+async def run(shell: Shell, command: str, grant: Grant | None = BY_RULE, **more: object) -> str:
+    return str((await result(shell, command, grant, **more)).output)
+
+
+async def result(
+    shell: Shell, command: str, grant: Grant | None = BY_RULE, **more: object
+) -> ToolResult:
+    if grant is None:
+        return await shell.run(command, **more)
+    with granted(grant):
+        return await shell.run(command, **more)
+
+
+async def test_the_workspace_can_be_written_and_nothing_beside_it(shell: Shell) -> None:
+    outside = shell.root.parent / "outside"
+    output = await run(shell, f"echo a > inside; echo b > {outside}; echo c > ~/amplifier-tui-x")
+    assert (shell.root / "inside").read_text() == "a\n"
+    assert not outside.exists()
+    assert not Path("~/amplifier-tui-x").expanduser().exists()
+    assert "Read-only file system" in output or "No such file" in output
+
+
+async def test_a_failure_says_what_the_sandbox_kept_it_from(shell: Shell) -> None:
+    output = await run(shell, "touch /etc/amplifier-tui-x")
+    assert "ran in a sandbox" in output
+    assert "outside_sandbox" in output
+
+
+async def test_a_command_that_only_reads_can_write_nowhere_in_the_workspace(shell: Shell) -> None:
+    (shell.root / "there").write_text("as it was")
+    await run(shell, "echo changed > there; echo new > made", READING)
+    assert (shell.root / "there").read_text() == "as it was"
+    assert not (shell.root / "made").exists()
+
+
+async def test_the_scratch_folder_lasts_from_call_to_call_and_not_longer(shell: Shell) -> None:
+    await run(shell, "echo kept > /tmp/note; echo more > $TMPDIR/other", READING)
+    assert "kept\nmore" in await run(shell, "cat /tmp/note /tmp/other")
+    assert not Path("/tmp/note").exists()
+    scratch = shell.tool._confining._scratch
+    assert scratch is not None and scratch.exists()
+    await shell.close()
+    assert not scratch.exists()
+
+
+async def test_the_state_of_the_host_is_hidden(shell: Shell) -> None:
+    state = shell.root.parent / "state"
+    output = await run(shell, f"cat {state}/keys.env; ls -A {state}")
+    assert "hush-hush" not in output
+    assert "keys.env: No such file" in output
+
+
+async def test_homes_of_secrets_are_hidden(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True)
+    (home / ".ssh" / "id_rsa").write_text("PRIVATE")
+    (home / ".netrc").write_text("PASSWORD")
+    (home / "notes").write_text("plain to see")
+    monkeypatch.setenv("HOME", str(home))
+    # What lies below /tmp is not there at all in the sandbox, so the home is in the workspace.
+    shell.coordinator.register_capability("session.working_dir", str(tmp_path))
+    output = await run(shell, f"cat {home}/.ssh/id_rsa {home}/.netrc {home}/notes")
+    assert "PRIVATE" not in output
+    assert "PASSWORD" not in output
+    assert "plain to see" in output
+
+
+async def test_there_is_no_network_unless_it_is_granted(shell: Shell) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        command = f"exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected"
+        assert "connected" not in await run(shell, command)
+        assert "connected" in await run(shell, command, Grant("rule", network=True))
+
+
+async def test_other_processes_are_out_of_sight(shell: Shell) -> None:
+    output = await run(shell, f"ls /proc | grep -x {os.getpid()}; kill -0 {os.getpid()}")
+    assert f"\n{os.getpid()}\n" not in f"\n{output}"
+    assert "No such process" in output
+
+
+@pytest.mark.parametrize("name", [".envrc", ".mcp.json", ".vscode/tasks.json", "sub/.envrc"])
+async def test_what_configures_programs_is_read_only(shell: Shell, name: str) -> None:
+    place = shell.root / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("mine")
+    await run(shell, f"echo evil > {name}; rm -f {name}; mv {name} elsewhere")
+    assert place.read_text() == "mine"
+
+
+async def test_hooks_and_configuration_of_git_are_read_only_and_commits_work(shell: Shell) -> None:
+    setup = (
+        "git init -q . && git config user.email a@b && git config user.name a && git commit -q "
+        "--allow-empty -m first"
+    )
+    assert "exit code 0" in await run(shell, setup, None)
+    output = await run(
+        shell,
+        "echo 1 > file; git add file && git commit -qm second; git log --format=%s; "
+        "git config core.fsmonitor evil; echo evil > .git/hooks/pre-commit",
+    )
+    assert "second\nfirst" in output
+    assert "evil" not in (shell.root / ".git/config").read_text()
+    assert not (shell.root / ".git/hooks/pre-commit").exists()
+
+
+async def test_what_would_configure_programs_is_moved_aside_and_said(shell: Shell) -> None:
+    output = await run(shell, "echo evil > .envrc; mkdir -p a/.vscode; echo x > a/.vscode/tasks")
+    assert not (shell.root / ".envrc").exists()
+    assert not (shell.root / "a/.vscode").exists()
+    assert ".envrc would take effect on other programs" in output
+    assert "a/.vscode would take effect" in output
+
+
+async def test_what_a_person_approved_runs_as_without_a_sandbox(shell: Shell) -> None:
+    outside = shell.root.parent / "outside"
+    await run(shell, f"echo yes > {outside}", Grant("person"))
+    assert outside.read_text() == "yes\n"
+
+
+async def test_without_a_host_that_judges_nothing_is_confined(shell: Shell) -> None:
+    outside = shell.root.parent / "outside"
+    await run(shell, f"echo yes > {outside}", None)
+    assert outside.exists()
+
+
+async def test_the_users_setting_switches_it_off(shell: Shell) -> None:
+    shell.coordinator.register_capability(SANDBOX_CAPABILITY, SandboxTerms("off"))
+    outside = shell.root.parent / "outside"
+    await run(shell, f"echo yes > {outside}")
+    assert outside.exists()
+    assert "outside_sandbox" not in shell.tool.input_schema["properties"]
+
+
+async def test_required_runs_nothing_where_there_is_no_sandbox(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confining, "sandbox_problem", lambda: "bubblewrap is not installed")
+    shell.coordinator.register_capability(SANDBOX_CAPABILITY, SandboxTerms("required"))
+    refused = await result(shell, "echo ran > trace")
+    assert not refused.success
+    assert "bubblewrap is not installed" in str(refused.output)
+    assert not (shell.root / "trace").exists()
+
+
+async def test_output_exit_codes_and_time_limits_are_as_without(shell: Shell) -> None:
+    assert "exit code 7" in await run(shell, "exit 7")
+    assert "exit code 137" in await run(shell, "kill -9 $$")
+    output = await run(shell, "echo one; echo two >&2; sleep 60", timeout=0.5)
+    assert "one\ntwo\n[timed out after 0.5 s and was ended" in output
+
+
+async def test_a_job_in_the_background_goes_on_and_ends_with_the_session(shell: Shell) -> None:
+    output = await run(shell, "(while true; do date > beat; sleep 0.05; done) & echo started")
+    assert "still run in the background" in output
+    beat = shell.root / "beat"
+    before = beat.stat().st_mtime_ns
+    while beat.stat().st_mtime_ns == before:
+        await asyncio.sleep(0.02)
+    await shell.close()
+    after = beat.stat().st_mtime_ns
+    await asyncio.sleep(0.3)
+    assert beat.stat().st_mtime_ns == after
+
+
+async def test_nothing_is_said_to_run_on_when_nothing_does(shell: Shell) -> None:
+    for _ in range(10):
+        assert "background" not in await run(shell, "true", READING)
+
+
+async def test_cancelling_ends_all_of_it(shell: Shell) -> None:
+    task = asyncio.create_task(run(shell, "setsid sleep 400 & echo $$; sleep 401"))
+    await shell.output_contains("\n")
+    sleeps = _sleepers("400") + _sleepers("401")
+    assert len(sleeps) == 2
+    assert all(map(alive, sleeps))
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await gone(*sleeps)
+
+
+def _sleepers(seconds: str) -> list[int]:
+    found = []
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            line = Path(f"/proc/{name}/cmdline").read_bytes()
+        except OSError:
+            continue
+        if line == b"sleep\0" + seconds.encode() + b"\0":
+            found.append(int(name))
+    return found
+
+
+def test_a_missing_program_is_said_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    sandbox_problem.cache_clear()
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    try:
+        assert "install the package `bubblewrap`" in sandbox_problem()
+    finally:
+        sandbox_problem.cache_clear()
