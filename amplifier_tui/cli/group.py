@@ -10,6 +10,7 @@ from amplifier_tui.cli.launch import OPTIONS, LaunchOptions, launch
 COMMANDS: dict[str, tuple[str, str]] = {
     "bundle": ("amplifier_tui.cli.bundle", "Look at bundles, choose one, add and update them."),
     "module": ("amplifier_tui.cli.module", "Validate a module, or list those there are."),
+    "trust": ("amplifier_tui.cli.trust", "Look at what you trust, forget it, or trust more."),
     "sessions": ("amplifier_tui.cli.sessions", "List the sessions of this directory."),
 }
 """Command name to the module that has a click command of that name, and its one line of help."""
@@ -57,12 +58,13 @@ def _options() -> list[click.Parameter]:
     return found
 
 
-def _start(demo: bool, **values: str | None) -> int:
+def _start(demo: bool, trust: bool, **values: str | None) -> int:
     """Start the screen, unless a command follows."""
     context = click.get_current_context()
     if context.invoked_subcommand is not None:
         return 0
-    return launch(LaunchOptions(demo=demo, **{name: text or "" for name, text in values.items()}))
+    texts = {name: text or "" for name, text in values.items()}
+    return launch(LaunchOptions(demo=demo, trust=trust, **texts))
 
 
 def build() -> click.Group:

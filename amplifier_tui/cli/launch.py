@@ -48,6 +48,7 @@ OPTIONS: tuple[LaunchOption, ...] = (
     LaunchOption("--bundle", "Open this bundle: a name, a path or a URI.", "NAME"),
     LaunchOption("--resume", "Resume a session; without an ID, the last one here.", "ID", LAST),
     LaunchOption("--cwd", "Work in this directory instead of the current one.", "DIR"),
+    LaunchOption("--trust", "Let everything a project or stranger brings count in this run."),
     LaunchOption("--theme", "Use this theme for this run.", "NAME"),
 )
 
@@ -60,6 +61,7 @@ class LaunchOptions(NamedTuple):
     resume: str = ""
     cwd: str = ""
     theme: str = ""
+    trust: bool = False
 
 
 def parse_launch(arguments: list[str]) -> LaunchOptions | None:
@@ -93,6 +95,7 @@ def parse_launch(arguments: list[str]) -> LaunchOptions | None:
         resume=found.get("resume", ""),
         cwd=found.get("cwd", ""),
         theme=found.get("theme", ""),
+        trust="trust" in found,
     )
 
 
@@ -109,6 +112,9 @@ def launch(options: LaunchOptions) -> int:
             return _refuse(f"--cwd {options.cwd}: {error.strerror}")
     if not _has_terminal():
         return _refuse("amplifier-tui needs a terminal on its input and error output")
+    if options.trust:
+        said = "--trust: everything a project or a stranger brings counts in this run."
+        print(said, file=sys.stderr)
     from amplifier_tui.ui.app import pace
     from amplifier_tui.ui.terminal import guard as terminal
 
@@ -161,7 +167,11 @@ def _connect(
     request = OpenRequest(
         cwd=Path.cwd(), bundle=options.bundle, resume=options.resume, demo=options.demo
     )
-    return LocalClient(printed=printed), request
+    if not options.trust:
+        return LocalClient(printed=printed), request
+    from amplifier_tui.foundation.trust.gate import trust_everything
+
+    return LocalClient(trust_everything, printed), request
 
 
 def _has_terminal() -> bool:

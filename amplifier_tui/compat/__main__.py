@@ -1,6 +1,7 @@
 """`python -m amplifier_tui.compat`: run something with `amplifier_core` being ours.
 
-What follows is what would follow `python`: `-m module arguments`, or `script.py arguments`.
+What follows is what would follow `python`: `-m module arguments`, or `script.py arguments`. With
+`--trust` before that, sources are fetched, installed and run unasked.
 """
 
 import importlib.util
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from amplifier_tui import compat
 
-USAGE = "usage: python -m amplifier_tui.compat (-m MODULE | SCRIPT) [ARGUMENT ...]"
+USAGE = "usage: python -m amplifier_tui.compat [--trust] (-m MODULE | SCRIPT) [ARGUMENT ...]"
 PLUGIN = "amplifier_module"
 _IGNORED = (
     "ignore:Module already imported so cannot be rewritten; amplifier_tui:"
@@ -21,6 +22,12 @@ _IGNORED = (
 
 def main(arguments: list[str]) -> int:
     """Run a module or a script in this process; return the exit status when that can't be done."""
+    if arguments[:1] == ["--trust"]:
+        from amplifier_tui.foundation.trust.gate import answer_by_default, trust_everything
+
+        sys.stderr.write("--trust: everything that is fetched counts in this run.\n")
+        answer_by_default(trust_everything)
+        arguments = arguments[1:]
     match arguments:
         case ["-m", name, *rest]:
             return _run_module(name, rest)

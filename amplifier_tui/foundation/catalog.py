@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from amplifier_tui.foundation.dicts import get_nested
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
 from amplifier_tui.foundation.paths import (
     BUNDLE_FILES,
@@ -14,7 +16,8 @@ from amplifier_tui.foundation.paths import (
 )
 from amplifier_tui.foundation.registry.includes import is_path, namespace_of
 from amplifier_tui.foundation.registry.state import BundleState
-from amplifier_tui.foundation.settings.settings import Settings
+from amplifier_tui.foundation.settings.settings import Scope, Settings
+from amplifier_tui.foundation.trust.owners import Owner
 
 _SUFFIXES = (".yaml", ".yml", ".md")
 _URIS = ("git+", "file://", "http://", "https://", "zip+")
@@ -34,10 +37,14 @@ class BundleEntry:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The bundle of a session; `notice` says why it is not the configured one."""
+    """The bundle of a session; `notice` says why it is not the configured one.
+
+    `chosen_by` is whose word it is that this one is opened.
+    """
 
     entry: BundleEntry
     notice: str = ""
+    chosen_by: Owner = Owner.USER
 
 
 @dataclass(frozen=True)
@@ -86,18 +93,28 @@ class BundleCatalog:
                     f"There is no bundle {requested!r}",
                     remedy=f"Known are: {', '.join(entry.name for entry in self.entries())}.",
                 )
-            return Choice(entry)
+            return Choice(entry, chosen_by=self._chosen_by(entry, "bundle.added", entry.name))
         notice = ""
         for wanted in (resumed.removeprefix("bundle:"), self.settings.active_bundle, default):
             if not wanted:
                 continue
             entry = self.find(wanted)
             if entry is not None:
-                return Choice(entry, f"{notice}; using '{entry.name}'" if notice else "")
+                said = f"{notice}; using '{entry.name}'" if notice else ""
+                return Choice(entry, said, self._chosen_by(entry, "bundle.active", wanted))
             notice = notice or f"There is no bundle '{wanted}' any more"
         raise BundleNotFoundError(
             notice or "No bundle is configured", remedy="Name one with --bundle."
         )
+
+    def _chosen_by(self, entry: BundleEntry, path: str, value: str) -> Owner:
+        """Return who has the last word on a setting, if that is what the choice rests on."""
+        scopes = self.settings.by_scope.items()
+        known = {scope for scope, data in scopes if value in _said(data, path)}
+        if entry.origin == "added":
+            known |= {s for s, data in scopes if entry.name in _said(data, "bundle.added")}
+        projects = {Scope.PROJECT, Scope.LOCAL}
+        return Owner.PROJECT if known and known <= projects else Owner.USER
 
     def _at(self, text: str) -> BundleEntry | None:
         try:
@@ -131,6 +148,11 @@ class BundleCatalog:
             return str(normalize_path(uri, self.project))
         except BundleNotFoundError:
             return uri  # opening it tells what is wrong with it
+
+
+def _said(data: dict[str, Any], path: str) -> Any:
+    found = get_nested(data, path)
+    return found if isinstance(found, dict) else (found,)
 
 
 def named_bundles(folders: Iterable[Path]) -> dict[str, Path]:

@@ -71,3 +71,7 @@ class CircularIncludeError(BundleDependencyError):
 
 class TrustRefusedError(BundleError):
     """The trust callback did not allow a source to be fetched, installed or executed."""
+
+
+class TrustCancelledError(BundleError):
+    """The user was asked what to trust, and chose not to open anything."""

@@ -65,6 +65,13 @@ class ParsedURI:
         """What to hand to git or a download: the URI without `git+`/`zip+`, ref and fragment."""
         return f"{self.scheme.partition('+')[2] or self.scheme}://{self.host}{self.path}"
 
+    @property
+    def source(self) -> str:
+        """What is fetched for it: the URI without the fragment, a repository with its ref."""
+        if self.is_git:
+            return f"{self.scheme}://{self.host}{self.path}@{self.ref}"
+        return f"zip+{self.address}" if self.is_zip else self.address
+
 
 @dataclass(frozen=True)
 class ResolvedSource:

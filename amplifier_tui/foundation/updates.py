@@ -17,7 +17,6 @@ from amplifier_tui.foundation.paths import (
 )
 from amplifier_tui.foundation.protocols import SourceStatus
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
-from amplifier_tui.foundation.sources.git import source_uri
 from amplifier_tui.foundation.sources.lockfile import LockFile
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate
@@ -138,7 +137,7 @@ def _resolver(
 
 def _canonical(uri: str) -> str:
     parsed = parse_uri(uri)
-    return source_uri(parsed) if parsed.is_git else uri
+    return parsed.source if parsed.is_git else uri
 
 
 UpdateState = Literal["updated", "available", "current", "pinned", "unknown", "failed", "refused"]

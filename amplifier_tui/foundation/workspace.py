@@ -4,6 +4,7 @@ This is what a host uses. Nothing here starts a session; `PreparedBundle.create_
 """
 
 import asyncio
+import contextlib
 import os
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.composing import origins_of, tag_origins
 from amplifier_tui.foundation.bundle.model import SkippedInclude, is_settings_origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
-from amplifier_tui.foundation.bundle.preparing import modules_with_source
+from amplifier_tui.foundation.bundle.preparing import modules_with_source, package_folders
 from amplifier_tui.foundation.catalog import BundleCatalog, BundleEntry, Choice, named_bundles
 from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.exceptions import (
@@ -23,6 +24,7 @@ from amplifier_tui.foundation.exceptions import (
     BundleNotFoundError,
     TrustRefusedError,
 )
+from amplifier_tui.foundation.modules.project import read_project
 from amplifier_tui.foundation.paths import get_amplifier_home, redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.registry.registry import BundleRegistry, load_bundle
@@ -37,9 +39,15 @@ from amplifier_tui.foundation.settings.settings import (
 )
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
 from amplifier_tui.foundation.sources.lockfile import LockFile
+from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.addresses import is_spare, missing_keys
+from amplifier_tui.foundation.trust.code import CodeSource, is_remote, source_of
 from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate, shipped_only
 from amplifier_tui.foundation.trust.key_guard import KeyGuard
+from amplifier_tui.foundation.trust.layers import review_agent, review_settings
+from amplifier_tui.foundation.trust.owners import Owner, Ownership
+from amplifier_tui.foundation.trust.refusing import keep_redaction, remove_refused
+from amplifier_tui.foundation.trust.review import EachAsked, TrustAnswers, TrustReview, key_item
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.checks.preview import BundleDescription
@@ -47,14 +55,16 @@ if TYPE_CHECKING:
 
 _APP = "settings: bundle.app"
 
+Trust = TrustCallback | TrustAnswers
+
 
 @dataclass
 class Workspace:
     """A project, its user's settings and keys, and the bundles that can be opened in it.
 
-    In its methods, `name` is a name, path or URI; `trust` is asked before anything is fetched,
-    installed, executed or sent a key (the default allows only what is shipped), and `progress` is
-    told what goes on.
+    In its methods, `name` is a name, path or URI; `trust` answers for what a project or a stranger
+    brings before any of it counts (the default allows only what is shipped): a callback one by one,
+    `TrustAnswers` all at once; and `progress` is told what goes on.
 
     Attributes:
         home: The Amplifier home.
@@ -132,39 +142,54 @@ class Workspace:
         self,
         name: str,
         *,
-        trust: TrustCallback | None = None,
+        trust: Trust | None = None,
         progress: ProgressCallback | None = None,
     ) -> Bundle:
         """Load a bundle as it takes effect here: includes, `bundle.app`, settings, agents.
+
+        That is to look at it; only `prepare` leaves out what must not count.
 
         Raises:
             BundleError: It cannot be had. What `bundle.app` names and cannot be had is in
                 `Bundle.skipped` instead.
         """
-        return (await self._load_named(name, trust, progress))[0]
+        return (await self._load_named(name, self._review(trust), progress))[0]
 
     async def prepare(
         self,
         name: str,
         *,
-        trust: TrustCallback | None = None,
+        trust: Trust | None = None,
         progress: ProgressCallback | None = None,
         install_deps: bool = True,
         strict: bool = False,
+        chosen_by: Owner = Owner.USER,
     ) -> PreparedBundle:
         """Load a bundle as it takes effect here and activate its modules.
 
         In the result's mount plan every `${VAR}` is expanded; the bundle itself keeps them. What
-        would send a key to a server that is not trusted is not in it; see `key_guard`.
+        was refused is not in it.
+
+        Args:
+            chosen_by: Whose word it is that this bundle is opened.
 
         Raises:
             BundleError: It cannot be had, or in strict mode a module cannot be activated.
+            TrustCancelledError: The user was asked, and wants nothing opened.
         """
-        bundle, fetch = await self._load_named(name, trust, progress)
+        review = self._review(trust, chosen_by)
+        bundle, fetch = await self._load_named(name, review, progress, whole=True)
         prepared = await bundle.prepare(
             install_deps=install_deps, progress_callback=progress, strict=strict, fetch=fetch
         )
-        prepared.refused = await self._key_guard(bundle).apply(prepared.mount_plan, fetch.gate)
+        plan = prepared.mount_plan
+        prepared.refused = [
+            *remove_refused(bundle, plan, review, fetch.resolved),
+            *await self._key_guard(bundle, review).apply(plan, fetch.gate),
+        ]
+        for module in prepared.refused:
+            prepared.activation_failures.pop(module.module_id, None)
+        prepared.refused_items = tuple(each for each in review.refused if each.group != "code")
         self._leave_out_unused(prepared)
         prepared.mount_plan = expand_plan(prepared.mount_plan, self.environ)
         return prepared
@@ -173,14 +198,14 @@ class Workspace:
         self,
         name: str,
         *,
-        trust: TrustCallback | None = None,
+        trust: Trust | None = None,
         progress: ProgressCallback | None = None,
     ) -> LockFile:
         """Resolve every source of a bundle as it is now, and write that to the project's lock.
 
         Raises `BundleError` when one cannot be had, `OSError` when the lock cannot be written.
         """
-        bundle, fetch = await self._load_named(name, trust, progress, locked=False)
+        bundle, fetch = await self._load_named(name, self._review(trust), progress, locked=False)
         if bundle.skipped:
             first = bundle.skipped[0]
             error = TrustRefusedError if first.kind == "refused" else BundleError
@@ -200,7 +225,7 @@ class Workspace:
         name: str,
         *,
         check_only: bool = False,
-        trust: TrustCallback | None = None,
+        trust: Trust | None = None,
         progress: ProgressCallback | None = None,
     ) -> "list[SourceUpdate]":
         """Bring every source of a bundle up to date (or only look), and the project's lock with it.
@@ -209,7 +234,7 @@ class Workspace:
         """
         from amplifier_tui.foundation.updates import refresh
 
-        bundle, fetch = await self._load_named(name, trust, progress, locked=False)
+        bundle, fetch = await self._load_named(name, self._review(trust), progress, locked=False)
         lock = self.lock
         sources = self._registry(fetch, persist=False).source_resolver
         rows = await refresh(bundle, sources, lock, check_only=check_only)
@@ -261,22 +286,83 @@ class Workspace:
                 needs = " or ".join(missing_keys(entry, self.environ))
                 prepared.unused.append(f"{module_key(entry)} is not used: {needs} is not set")
 
-    def _key_guard(self, bundle: Bundle) -> KeyGuard:
-        own = (*self.shipped, self.home / "bundles")
-        return KeyGuard(bundle, self.settings, self.environ, own)
+    def _key_guard(self, bundle: Bundle, review: TrustReview | None = None) -> KeyGuard:
+        if review is not None:
+            settings = review_settings(self.settings, review)
+            return KeyGuard(bundle, settings, self.environ, review.places)
+        places = Ownership(self.home, self.project, self.shipped)
+        return KeyGuard(bundle, self.settings, self.environ, places)
+
+    def _review(self, trust: Trust | None, chosen_by: Owner = Owner.USER) -> TrustReview:
+        if trust is None or callable(trust):
+            answers: TrustAnswers = EachAsked(trust or shipped_only(self.shipped))
+        else:
+            answers = trust
+        places = Ownership(self.home, self.project, self.shipped, answers.folders)
+        if places.owner_of(self.project).is_trusted:
+            chosen_by = Owner.USER
+        return TrustReview(places, answers, self.environ, chosen_by)
 
     async def _load(
         self, entry: BundleEntry, fetch: FetchContext, *, persist: bool = True
     ) -> Bundle:
+        review, settings = fetch.review, self.settings
+        if review is not None:
+            settings = await asyncio.to_thread(review_settings, settings, review)
         # Where a program keeps its own bundles is nothing for a registry that others read, too.
-        registry = self._registry(fetch, persist=persist and entry.origin != "shipped")
+        persist = persist and entry.origin != "shipped"
+        registry = self._registry(fetch, settings=settings, persist=persist)
         bundle = await load_bundle(entry.source, registry=registry)
-        for uri in self.settings.app_bundles:
+        for uri in settings.app_bundles:
             bundle = await self._with_app_bundle(bundle, uri, registry)
         bundle = bundle.compose()
+        return await asyncio.to_thread(self._apply, bundle, settings, review)
+
+    def _apply(self, bundle: Bundle, settings: Settings, review: TrustReview | None) -> Bundle:
+        """Return a composed bundle with its agents' files and the settings."""
+        if review is None:
+            bundle.load_agent_metadata()
+            return apply_settings(bundle, settings, environ=self.environ, project=self.project)
+
+        def allows(module: str, folder: Path) -> bool:
+            source = CodeSource(source_of(str(folder)), (module,), ("the project",), str(folder))
+            review.announce(source, Owner.PROJECT)
+            return review.allows_source(str(folder), {})
+
         # Agents first: their tools take part in overrides and sources.
-        await asyncio.to_thread(bundle.load_agent_metadata)
-        return apply_settings(bundle, self.settings, environ=self.environ, project=self.project)
+        bundle.load_agent_metadata(lambda found, path: review_agent(found, path, review))
+        bundle = apply_settings(
+            bundle, settings, environ=self.environ, project=self.project, allows=allows
+        )
+        keep_redaction(bundle, review)
+        return bundle
+
+    async def _collect(self, bundle: Bundle, review: TrustReview, fetch: FetchContext) -> None:
+        """Have a review see whatever code a bundle would run, and which keys it would send."""
+        looking = FetchContext(offline=True, lock=fetch.lock)
+        sources = SimpleSourceResolver(self.home / "cache", bundle.base_path, context=looking)
+        wanted = modules_with_source(bundle)
+        for entry in wanted:
+            owners = tuple(entry["included_by"])
+            # Whose word the source itself is has been noted where it was read.
+            found = CodeSource(source_of(entry["source"]), (entry["module"],), owners)
+            review.announce(found, Owner.USER)
+            if is_remote(entry["source"]):
+                with contextlib.suppress(BundleError):  # not fetched yet, or it can't be had
+                    await sources.resolve(entry["source"])
+        known = {**looking.resolved, **fetch.resolved}
+        guard = self._key_guard(bundle, review)
+
+        def look() -> None:
+            for entry in wanted:
+                review.allows_source(entry["source"], known)
+            for folder in package_folders(bundle):
+                if read_project(folder).is_package:
+                    review.allows_source(str(folder), known)
+            for destination in guard.destinations():
+                review.allows(key_item(destination.request()))
+
+        await asyncio.to_thread(look)
 
     async def _with_app_bundle(self, bundle: Bundle, uri: str, registry: BundleRegistry) -> Bundle:
         found = await asyncio.to_thread(lambda: self.catalog().find(uri))
@@ -298,28 +384,49 @@ class Workspace:
     async def _load_named(
         self,
         name: str,
-        trust: TrustCallback | None,
+        review: TrustReview,
         progress: ProgressCallback | None,
         *,
         locked: bool = True,
+        whole: bool = False,
     ) -> tuple[Bundle, FetchContext]:
+        """Load a bundle, once everything that has to be asked about it was asked.
+
+        Args:
+            whole: Ask about what opening it would do, and not only about what is fetched.
+        """
         entry = await asyncio.to_thread(lambda: self.catalog().find(name))
         if entry is None:
             raise BundleNotFoundError(
                 f"There is no bundle {name!r}", remedy="Look at the list of bundles."
             )
-        gate = TrustGate(trust or shipped_only(self.shipped))
-        fetch = FetchContext(gate, progress, lock=self.lock if locked else None)
-        return await self._load(entry, fetch), fetch
+        lock = self.lock if locked else None
+        while True:
+            reviewed = review if whole else None
+            fetch = FetchContext(review.gate(), progress, lock=lock, review=reviewed)
+            try:
+                bundle = await self._load(entry, fetch)
+                if whole and review.collects:
+                    await self._collect(bundle, review, fetch)
+            except BundleError:
+                # It may have failed for the very thing that is to be asked about.
+                if not await review.settle():
+                    raise
+            else:
+                if not await review.settle():
+                    return bundle, fetch
 
-    def _registry(self, fetch: FetchContext, *, persist: bool = True) -> BundleRegistry:
+    def _registry(
+        self, fetch: FetchContext, *, settings: Settings | None = None, persist: bool = True
+    ) -> BundleRegistry:
+        settings = settings or self.settings
         registry = BundleRegistry(
             self.home,
-            include_source_resolver=self.settings.redirect_include,
+            include_source_resolver=settings.redirect_include,
             fetch=fetch,
             persist=persist,
             known={name: str(path) for name, path in named_bundles(self.shipped).items()},
             unlisted=self.shipped,
         )
-        registry.register(self.settings.added_bundles)
+        registry.register(settings.added_bundles)
         return registry

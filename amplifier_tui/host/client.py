@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from amplifier_tui.foundation.trust.items import TrustDecision as TrustDecision
 from amplifier_tui.host.events import HostEvent, PlanStep, Scope
 
 BundleState = Literal["ready", "needs_key", "not_fetched", "invalid"]
@@ -188,6 +189,9 @@ class SessionClient(Protocol):
 
     def decide(self, request_id: str, decision: Decision) -> None:
         """Answer an approval request; a request that is gone is ignored."""
+
+    def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
+        """Answer a `TrustAsked`; one that is gone is ignored."""
 
     def hold(self, request_id: str) -> None:
         """Stop a request's clock: the user is reading it."""

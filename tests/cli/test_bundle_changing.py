@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from amplifier_tui.cli.bundle.common import Progress
+from amplifier_tui.cli.bundle.common import TRUSTED, Progress
 from tests.cli.bundle_support import Bundles, data, in_terminal, rows
 from tests.foundation.helpers import GitRepo
 
@@ -109,11 +109,11 @@ def test_add_asks_for_trust_first_and_headless_needs_the_flag(
 def test_an_answer_given_at_the_terminal_is_remembered_for_headless_runs(
     bundles: Bundles, repo: GitRepo, capsys: Capture, own_home: Path
 ) -> None:
-    status, shown = in_terminal(bundles.folder, "add", repo.uri(), keys="n\n")
-    assert status == 3 and "Fetch " in shown and str(repo.path) in shown
-    assert "Allow it? [y/N]" in shown
+    status, shown = in_terminal(bundles.folder, "add", repo.uri(), keys="none\n")
+    assert status == 3 and "Would be fetched" in shown and str(repo.path) in shown
+    assert "(all, choose, none)" in shown
     assert bundles.run("add", repo.uri()) == 3
-    status, shown = in_terminal(bundles.folder, "add", repo.uri(), keys="y\n")
+    status, shown = in_terminal(bundles.folder, "add", repo.uri(), keys="all\n")
     assert status == 0 and "Added far: From afar" in shown
     assert bundles.run("remove", "far") == 0
     subprocess.run(["rm", "-rf", str(own_home / ".amplifier" / "cache")], check=True)
@@ -122,7 +122,7 @@ def test_an_answer_given_at_the_terminal_is_remembered_for_headless_runs(
 
 def test_what_is_asked_is_shown_as_it_is(bundles: Bundles, capsys: Capture) -> None:
     evil = "git+https://h.invalid/\u202etxt.\x1b[2Jx"
-    status, shown = in_terminal(bundles.folder, "add", evil, keys="n\n")
+    status, shown = in_terminal(bundles.folder, "add", evil, keys="none\n")
     assert status == 3
     assert "‹U+202E›" in shown and "‹U+001B›" in shown
     assert "\u202e" not in shown and "\x1b[2J" not in shown
@@ -283,7 +283,7 @@ def test_in_a_pipe_a_fetch_is_one_line_and_in_a_terminal_its_percentage_is_count
 ) -> None:
     assert bundles.run("add", repo.uri(), "--trust") == 0
     said = capsys.readouterr().err.splitlines()
-    assert said == [f"fetching {repo.uri()}"]
+    assert said == [TRUSTED, f"fetching {repo.uri()}"]
     repo.commit({"more.md": "x"})
     status, shown = in_terminal(bundles.folder, "update", "far", "--trust", columns=40)
     assert status == 0 and "updated" in shown

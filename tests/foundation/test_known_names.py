@@ -39,7 +39,7 @@ def modules(entries: list[dict[str, object]]) -> list[object]:
 
 async def test_a_shipped_bundle_is_included_by_its_name(project: Path, own_home: Path) -> None:
     bundle(project, "mine", "includes: [good]\ntools: [{module: tool-mine}]\n")
-    found = await workspace(project).load("mine")
+    found = await workspace(project).load("mine", trust=allow)
     assert found.skipped == []
     assert modules(found.tools) == ["tool-good", "tool-mine"]
     assert modules(found.hooks) == ["hooks-extra"]

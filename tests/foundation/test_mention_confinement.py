@@ -12,7 +12,9 @@ from tests.foundation.helpers import write
 def resolver(tmp_path: Path, own_home: Path) -> BaseMentionResolver:
     write(tmp_path / "secret.md", "secret")
     write(own_home / ".ssh" / "id_rsa", "secret")
+    write(own_home / "notes.txt", "secret")
     write(own_home / ".amplifier" / "AGENTS.md", "fine")
+    write(own_home / ".amplifier" / "other.md", "secret")
     write(own_home / ".amplifier" / "settings.yaml", "secret")
     write(own_home / ".amplifier" / "keys.env", "secret")
     write(tmp_path / "work" / "ok.md", "fine")
@@ -28,6 +30,7 @@ ESCAPES = [
     "@link.md",
     "@~/.ssh/id_rsa",
     "@~/.amplifier/settings.yaml",
+    "@~/.amplifier/other.md",
     "@~/.amplifier/../.ssh/id_rsa",
     "@/etc/passwd",
     "@ns:../secret.md",
@@ -47,9 +50,26 @@ def test_a_strangers_text_reaches_what_it_may(resolver: BaseMentionResolver, men
     assert resolver.resolve_confined(mention) is not None
 
 
-@pytest.mark.parametrize("mention", ["@../secret.md", "@~/.ssh/id_rsa", "@ns:../secret.md"])
+@pytest.mark.parametrize("mention", ["@../secret.md", "@~/notes.txt", "@ns:../secret.md"])
 def test_the_user_may_mention_any_file(resolver: BaseMentionResolver, mention: str) -> None:
     assert resolver.resolve(mention) is not None
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *(".ssh/id_rsa", ".gnupg/x", ".aws/credentials", ".mozilla/firefox/p/logins.json"),
+        *(".local/state/amplifier-tui/trust.json", ".config/amplifier-tui/rules.yaml"),
+    ],
+)
+def test_nobody_mentions_where_keys_and_answers_are_kept(
+    resolver: BaseMentionResolver, own_home: Path, place: str
+) -> None:
+    path = write(own_home / place, "secret")
+    (own_home / "link").symlink_to(path.parent)
+    for mention in (f"@~/{place}", f"@{path}", f"@~/link/{path.name}", f"@{path.parent}"):
+        assert resolver.resolve(mention) is None
+        assert resolver.resolve_confined(mention) is None
 
 
 def test_nobody_reads_the_keys_into_a_prompt(resolver: BaseMentionResolver, own_home: Path) -> None:

@@ -11,9 +11,8 @@ from amplifier_tui.foundation.bundle.loading import read_bundle_file
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.settings.keys import set_key
 from amplifier_tui.foundation.settings.settings import SettingsProblem
-from amplifier_tui.foundation.trust.gate import TrustRequest
 from amplifier_tui.foundation.workspace import Workspace
-from amplifier_tui.host.trust.sources import TrustBook
+from amplifier_tui.host.trust.answers import TrustFile
 
 pytestmark = pytest.mark.timeout(20)
 
@@ -91,11 +90,11 @@ def test_a_key_with_a_zero_byte_is_said_and_the_others_count(
 def test_answers_of_trust_that_can_not_be_read_trust_nothing(
     tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = made(tmp_path / "trusted-sources.json", kind)
-    request = TrustRequest(action="fetch", uri="git+https://x.invalid/y", subject="y")
-    assert not TrustBook(path).knows(request)
+    path = made(tmp_path / "trust.json", kind)
+    file = TrustFile(path)
+    assert file.answer("0" * 64) is None and file.owners == () and file.folders == ()
+    assert str(path) in file.notice() and "Remove it" in file.notice()
     assert str(path) in caplog.text
-    assert "Remove it" in caplog.text
 
 
 @every_kind

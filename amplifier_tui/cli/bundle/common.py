@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from amplifier_tui.foundation.trust.gate import TrustCallback, TrustRequest
-    from amplifier_tui.foundation.workspace import Workspace
+    from amplifier_tui.foundation.workspace import Trust, Workspace
 
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+TRUSTED = "--trust: everything a project or a stranger brings counts in this run."
 FAILED = 1
 REFUSED = 3
 
@@ -146,52 +146,12 @@ class Progress:
         self._last = what if counted else line
 
 
-_WORDS = {
-    "fetch": "Fetch",
-    "install": "Install packages for",
-    "execute": "Run the code of",
-    "connect": "Send your key with",
-}
-
-
-def trust_callback(everything: bool) -> "TrustCallback":
+def trust_answers(everything: bool) -> "Trust":
     """Return who answers: `--trust`, an answer of before, or the person at the terminal."""
-    from amplifier_tui.foundation.trust.gate import shipped_only, trust_everything
-    from amplifier_tui.host.trust.sources import TrustBook
-    from amplifier_tui.paths import shipped_bundles_dir
+    from amplifier_tui.cli.trust.question import TerminalAnswers
+    from amplifier_tui.foundation.trust.gate import trust_everything
 
     if everything:
+        click.echo(TRUSTED, err=True)
         return trust_everything
-    shipped, book = shipped_only((shipped_bundles_dir(),)), TrustBook()
-
-    def decide(request: "TrustRequest") -> bool:
-        if shipped(request) or book.knows(request):
-            return True
-        if not _somebody_is_there() or not _ask(request):
-            return False
-        book.add(request)
-        return True
-
-    return decide
-
-
-def _somebody_is_there() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def _ask(request: "TrustRequest") -> bool:
-    from amplifier_tui.base.text import one_line, reveal
-
-    def shown(text: str) -> str:
-        # What is decided on is shown as it is, invisible characters too.
-        return one_line(reveal(text), 500)
-
-    click.echo(f"{_WORDS[request.action]} {shown(request.subject or request.uri)}?", err=True)
-    source = "" if request.subject in ("", request.uri) else request.uri
-    facts = [("from", source), ("commit", request.commit)]
-    facts += [("asked for by", " → ".join(request.included_by)), ("that is", request.detail)]
-    facts += [("in", "" if request.path is None else str(request.path))]
-    for label, text in facts:
-        if text:
-            click.echo(f"  {label} {shown(text)}", err=True)
-    return click.confirm("It does not come with this program. Allow it?", default=False, err=True)
+    return TerminalAnswers()

@@ -104,7 +104,7 @@ def add(
             raise BundleNotFoundError(
                 f"There is nothing at {uri!r}", remedy="Give a path, or a URI such as git+https://…"
             )
-        callback = common.trust_callback(trust)
+        callback = common.trust_answers(trust)
         found = asyncio.run(
             workspace.load(entry.source, trust=callback, progress=common.Progress())
         )

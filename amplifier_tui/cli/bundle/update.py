@@ -31,7 +31,7 @@ def update(
     workspace = common.open_workspace(context)
     with common.failures(context):
         wanted = common.chosen(workspace, name)
-        callback = common.trust_callback(trust)
+        callback = common.trust_answers(trust)
         rows = asyncio.run(
             workspace.update(wanted, check_only=check, trust=callback, progress=common.Progress())
         )
@@ -75,7 +75,7 @@ def lock(context: click.Context, name: str | None, trust: bool, as_json: bool) -
     workspace = common.open_workspace(context)
     with common.failures(context):
         wanted = common.chosen(workspace, name)
-        callback = common.trust_callback(trust)
+        callback = common.trust_answers(trust)
         written = asyncio.run(
             workspace.write_lock(wanted, trust=callback, progress=common.Progress())
         )

@@ -53,6 +53,7 @@ def _layer(result: BundleData, other: BundleData) -> None:
     result.origins = merge_origins(result.origins, origins_of(other))
     result.skipped.extend(entry for entry in other.skipped if entry not in result.skipped)
     result.confined_roots = tuple(dict.fromkeys((*result.confined_roots, *other.confined_roots)))
+    result.granted = tuple(dict.fromkeys((*result.granted, *other.granted)))
     if other.base_path is not None:
         result.base_path, result.source_file = other.base_path, other.source_file
     for namespace, path in other.source_base_paths.items():
@@ -65,7 +66,7 @@ def origins_of(bundle: BundleData) -> Origins:
     """Return the origins of every entry; an entry without one is the bundle's own."""
     found: Origins = {}
     name = bundle.name or str(bundle.source_file or bundle.base_path or "")
-    own = Origin(name, path=bundle.source_file)
+    own = Origin(name, path=bundle.source_file, owner=bundle.owner)
     for key in _entry_keys(bundle):
         found[key] = list(bundle.origins.get(key) or [own])
     return found

@@ -1,6 +1,7 @@
 """Agent and mode files: Markdown with a frontmatter (foundation reference a.5)."""
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +47,22 @@ def read_agent_file(path: Path, name: str) -> dict[str, Any]:
     return agent
 
 
-def fill_agents(bundle: BundleData) -> None:
-    """Fill missing or empty keys of every agent that has a file, in place; failures are logged."""
+def fill_agents(
+    bundle: BundleData, counts: Callable[[dict[str, Any], Path], dict[str, Any]] | None = None
+) -> None:
+    """Fill missing or empty keys of every agent that has a file, in place; failures are logged.
+
+    Args:
+        counts: Gets what a file says, and the file; returns what of it counts.
+    """
     for name, definition in bundle.agents.items():
         path = bundle.resolve_agent_path(name)
         if path is None:
             continue
         try:
             found = read_agent_file(path, name)
+            if counts is not None:
+                found = counts(found, path)
         except Exception as error:  # a broken file of one agent must not cost the others
             _log.warning("Agent %s: cannot read %s: %s", name, path, error)
             continue

@@ -42,10 +42,14 @@ class BundleFile:
         """Return the line of the value at a path of keys, as far as it exists."""
         return None if self.document is None else self.document.line_of(keys)
 
-    def bundle(self) -> Bundle:
-        """Return the bundle it describes, as `load_bundle_path` does."""
+    def bundle(self, data: dict[str, Any] | None = None) -> Bundle:
+        """Return the bundle it describes, as `load_bundle_path` does.
+
+        Args:
+            data: What of the mapping counts; None for all of it.
+        """
         try:
-            bundle = Bundle.from_dict(self.data, self.path.parent)
+            bundle = Bundle.from_dict(self.data if data is None else data, self.path.parent)
         except MalformedSection as error:
             raise BundleValidationError(
                 error.message, path=self.path, line=self.line_of(error.keys), remedy=error.remedy

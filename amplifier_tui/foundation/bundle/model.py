@@ -11,6 +11,7 @@ from amplifier_tui.foundation.paths import (
     is_there,
     is_within,
 )
+from amplifier_tui.foundation.trust.owners import Owner
 
 ModuleKind = Literal["orchestrator", "context", "provider", "tool", "hook"]
 
@@ -43,11 +44,13 @@ class Origin:
         bundle: Name of the bundle whose file has the entry (its path when it is nameless).
         via_behavior: The include through which that bundle came; None for the one asked for.
         path: The file that has the entry; None for what was made in memory. Not compared.
+        owner: Whose that file is. Not compared.
     """
 
     bundle: str
     via_behavior: str | None = None
     path: Path | None = field(default=None, compare=False)
+    owner: Owner = field(default=Owner.STRANGER, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,10 @@ class BundleData:
         base_path: Folder of the bundle's file, `source_file`.
         source_base_paths: Folder of every known namespace.
         skipped: Includes that are missing from this bundle.
-        confined_roots: Folders of fetched sources; a path that starts in one must not leave it.
+        confined_roots: Folders that projects and strangers bring; a path that starts in one must
+            not leave it.
+        granted: Files outside of them that may be read all the same.
+        owner: Whose the bundle's file is, or who chose it if that is somebody with less power.
     """
 
     name: str
@@ -118,6 +124,8 @@ class BundleData:
     skipped: list[SkippedInclude] = field(default_factory=list, repr=False)
     confined_roots: tuple[Path, ...] = field(default=(), repr=False)
     source_file: Path | None = field(default=None, repr=False)
+    granted: tuple[Path, ...] = field(default=(), repr=False)
+    owner: Owner = field(default=Owner.STRANGER, repr=False, compare=False)
     _source_uri: str | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -195,9 +203,14 @@ class BundleData:
                 self.context[name] = target
 
     def allows(self, path: Path, base: Path) -> bool:
-        """Whether a path that starts in `base` may be read; see `confined_roots`."""
-        roots = [root for root in self.confined_roots if is_within(base, root)]
-        return not roots or any(is_within(path, root) for root in roots)
+        """Whether a path that starts in `base` may be read; see `confined_roots`.
+
+        Where anything of a stranger takes part, no path leaves the folder it starts in.
+        """
+        if not self.confined_roots or path in self.granted:
+            return True
+        roots = [root for root in self.confined_roots if is_within(base, root)] or [base]
+        return any(is_within(path, root) for root in roots)
 
     def _existing(self, path: Path, base: Path) -> Path | None:
         return path if is_there(path) and self.allows(path, base) else None

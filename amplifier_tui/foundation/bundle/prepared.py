@@ -26,7 +26,8 @@ from amplifier_tui.foundation.spawn.child import (
     with_preferences,
 )
 from amplifier_tui.foundation.spawn.preferences import ProviderPreference
-from amplifier_tui.foundation.trust.key_guard import RefusedModule
+from amplifier_tui.foundation.trust.items import TrustItem
+from amplifier_tui.foundation.trust.refusing import RefusedModule
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.session import AmplifierSession
@@ -110,8 +111,9 @@ class PreparedBundle:
         activation_failures: Why a module could not be activated, by id. What is installed or
             built in under that id takes its place, if there is such a thing.
         notes: What else the user should know about the preparation.
-        refused: Modules that are not in the plan, because a key would have gone to a server that is
-            not trusted.
+        refused: Modules that are not in the plan, because the user refused their code, or a key
+            would have gone to a server that is not trusted.
+        refused_items: Whatever else was refused: settings, files and keys.
         unused: Providers without a key that are not in the plan; a readable line each.
     """
 
@@ -124,6 +126,7 @@ class PreparedBundle:
     activation_failures: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     refused: list[RefusedModule] = field(default_factory=list)
+    refused_items: tuple[TrustItem, ...] = ()
     unused: list[str] = field(default_factory=list)
 
     def create_session(

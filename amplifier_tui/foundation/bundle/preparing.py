@@ -88,14 +88,16 @@ def modules_with_source(bundle: BundleData) -> list[dict[str, Any]]:
     return found
 
 
+def package_folders(bundle: BundleData) -> list[Path]:
+    """Return the folders of a bundle that may be packages of its own, each once."""
+    bases = (bundle.base_path, *bundle.source_base_paths.values())
+    return list(dict.fromkeys(folder.resolve() for folder in bases if folder is not None))
+
+
 async def _activate_packages(
     bundle: BundleData, activator: ModuleActivator, progress: ProgressCallback | None
 ) -> None:
-    folders: dict[Path, None] = {}
-    for folder in (bundle.base_path, *bundle.source_base_paths.values()):
-        if folder is not None:
-            folders[folder.resolve()] = None
-    for folder in folders:
+    for folder in package_folders(bundle):
         try:
             await activator.activate_bundle_package(folder, progress)
         except BundleError as error:

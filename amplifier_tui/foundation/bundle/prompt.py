@@ -120,8 +120,11 @@ class SystemPromptFactory:
         roots = self.bundle.confined_roots
         if not roots or self.instruction is not None:
             return bool(roots)
-        base = self.bundle.source_base_paths.get(self._owner(), self.bundle.base_path)
-        return base is None or any(is_within(base, root) for root in roots)
+        owners = self.bundle.origins.get("instruction")
+        place = owners[-1].path if owners else None
+        # By its file: a bundle may call itself by the name of another one.
+        place = place or self.bundle.source_base_paths.get(self._owner(), self.bundle.base_path)
+        return place is None or any(is_within(place, root) for root in roots)
 
     async def _announce(self, material: _Material) -> None:
         files = material.files.get_unique_files()
@@ -181,7 +184,9 @@ def mention_resolver(
         bases.setdefault(bundle.name, bundle.base_path)
     bundles = {name: replace(bundle, base_path=base) for name, base in bases.items()}
     fallbacks = (bundle.base_path,) if own_folder and bundle.base_path is not None else ()
-    return BaseMentionResolver(bundles, working_dir, fallbacks=fallbacks)
+    return BaseMentionResolver(
+        bundles, working_dir, fallbacks=fallbacks, granted=bundle.granted if own_folder else ()
+    )
 
 
 def _read_context(bundle: BundleData) -> list[tuple[str, Path, str | None, str]]:

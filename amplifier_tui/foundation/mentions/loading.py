@@ -8,10 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.foundation.protocols import MentionResolverProtocol
 
 FailureReason = Literal[
-    "not_found", "permission_error", "not_text", "too_large", "not_a_file", "read_error"
+    "not_found",
+    "permission_error",
+    "not_text",
+    "too_large",
+    "not_a_file",
+    "read_error",
+    "holds_secrets",
 ]
 
 
@@ -160,6 +167,9 @@ async def load_mentions(
 
 def read_mentioned(mention: str, path: Path) -> MentionResult:
     """Read a file, or list a folder, for a mention; errors are in the result, never raised."""
+    if holds_users_secrets(path):
+        reason = f"{path} holds keys or the program's own state, which no model gets"
+        return _failed(mention, path, "holds_secrets", reason)
     try:
         if path.is_dir():
             return MentionResult(mention, path, _listing(path), is_directory=True)

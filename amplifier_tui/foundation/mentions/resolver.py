@@ -4,16 +4,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.foundation.paths import get_amplifier_home, is_within
 
-_NEVER = "keys.env"
-"""API keys must not enter a prompt, also when a user mentions the file."""
+_FOR_ALL = "AGENTS.md"
+"""The file of the Amplifier home in which a user tells every agent something."""
 
 
 class BaseMentionResolver:
     """Resolves `@ns:path` in bundles, `@~/path` in the user's home, anything else in a folder.
 
     Plain mentions are looked for in `base_path` (default: the working folder), then in `fallbacks`.
+    Files that are `granted` may be mentioned by anybody, and what holds keys by nobody.
     """
 
     def __init__(
@@ -22,10 +24,12 @@ class BaseMentionResolver:
         base_path: Path | None = None,
         *,
         fallbacks: Sequence[Path] = (),
+        granted: Sequence[Path] = (),
     ) -> None:
         self.bundles = dict(bundles or {})
         self.base_path = base_path or Path.cwd()
         self._folders = (self.base_path, *fallbacks)
+        self._granted = {path.resolve() for path in granted}
 
     def register_bundle(self, name: str, bundle: BundleData) -> None:
         """Add a namespace, or replace it."""
@@ -41,8 +45,9 @@ class BaseMentionResolver:
     def resolve_confined(self, mention: str) -> Path | None:
         """Resolve a mention that stands in a text which is not the user's.
 
-        Such a text reaches the folders of this resolver, the namespaces' own trees, and the
-        Markdown files of the Amplifier home; nothing else, whatever `..` or links it uses.
+        Such a text reaches the folders of this resolver, the namespaces' own trees, the user's
+        `AGENTS.md` in the Amplifier home, and the files that are granted; nothing
+        else, whatever `..` or links it uses.
         """
         return self._resolve(mention, confined=True)
 
@@ -54,23 +59,26 @@ class BaseMentionResolver:
             path = self._find(text, confined)
         except (OSError, ValueError, RuntimeError):
             return None
-        return None if path is None or path.resolve().name == _NEVER else path
+        return None if path is None or holds_users_secrets(path) else path
 
     def _find(self, text: str, confined: bool) -> Path | None:
         namespace, separator, rest = text.partition(":")
         if separator:
             return self._in_bundle(namespace, rest, confined)
         if text.startswith("~"):
-            home = get_amplifier_home()
-            found = _existing(Path(text).expanduser())
-            if found is None or not confined:
-                return found
-            return found if found.suffix == ".md" and is_within(found, home) else None
+            found = existing_mention(Path(text).expanduser())
+            return found if found is None or not confined or self._is_granted(found) else None
         for folder in self._folders:
-            found = _existing(folder / text)
-            if found is not None and (not confined or is_within(found, folder)):
+            found = existing_mention(folder / text)
+            if found is None:
+                continue
+            if not confined or is_within(found, folder) or self._is_granted(found):
                 return found
         return None
+
+    def _is_granted(self, path: Path) -> bool:
+        found = path.resolve()
+        return found in self._granted or found == (get_amplifier_home() / _FOR_ALL).resolve()
 
     def _in_bundle(self, namespace: str, path: str, confined: bool) -> Path | None:
         bundle = self.bundles.get(namespace)
@@ -82,7 +90,8 @@ class BaseMentionResolver:
         return found if is_within(found, bundle.base_path) else None
 
 
-def _existing(path: Path) -> Path | None:
+def existing_mention(path: Path) -> Path | None:
+    """Return the file or folder a mention's path means, `.md` added if need be, or None."""
     for candidate in (path, path.with_name(f"{path.name}.md") if path.name else path):
         if candidate.exists():
             return candidate

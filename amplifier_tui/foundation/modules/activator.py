@@ -13,7 +13,6 @@ from amplifier_tui.foundation.modules.project import Project, read_project
 from amplifier_tui.foundation.paths import get_amplifier_home, parse_uri, redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
-from amplifier_tui.foundation.sources.git import source_uri
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate
 
@@ -184,7 +183,7 @@ class ModuleActivator:
 
     def _commit(self, uri: str) -> str:
         parsed = parse_uri(uri)
-        entry = self.fetch.resolved.get(source_uri(parsed)) if parsed.is_git else None
+        entry = self.fetch.resolved.get(parsed.source) if parsed.is_git else None
         return "" if entry is None else entry.commit
 
     def _needs_install(self, project: Project) -> bool:

@@ -17,6 +17,7 @@ from amplifier_tui.foundation.paths import (
     without_fragment,
 )
 from amplifier_tui.foundation.registry.state import BundleState
+from amplifier_tui.foundation.trust.owners import Owner
 
 _SUFFIXES = ("", ".yaml", ".yml", ".md", "/bundle.yaml", "/bundle.md")
 
@@ -116,7 +117,12 @@ def resolve_path(source: str, includer: BundleData) -> str | None:
 
 
 def check_confined(path: Path, includer: BundleData) -> None:
-    """Raise `BundleDependencyError` for a path by which a fetched bundle would leave its source."""
+    """Raise `BundleDependencyError` for a path by which a fetched bundle would leave its source.
+
+    Of what a project includes from elsewhere the user is asked.
+    """
+    if includer.owner is Owner.PROJECT:
+        return
     if includer.base_path is not None and not includer.allows(path, includer.base_path):
         raise BundleDependencyError(f"{path} is outside of what was fetched")
 

@@ -20,6 +20,7 @@ from amplifier_tui.foundation.exceptions import (
     TrustRefusedError,
 )
 from amplifier_tui.foundation.paths import (
+    ResolvedSource,
     is_subdirectory_uri,
     parse_uri,
     redact_uri,
@@ -35,6 +36,10 @@ from amplifier_tui.foundation.registry.includes import (
 from amplifier_tui.foundation.registry.roots import RootFinder, confine, place, relate, remember
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
+from amplifier_tui.foundation.trust.code import CodeSource, is_remote, source_of
+from amplifier_tui.foundation.trust.layers import Layer, read_layer
+from amplifier_tui.foundation.trust.owners import Owner, weakest
+from amplifier_tui.foundation.trust.review import TrustReview, refused
 
 _log = logging.getLogger(__name__)
 
@@ -83,20 +88,22 @@ class _UnusableInclude(BundleDependencyError):
 class Chain:
     """How a load came about: the URIs that include it, outermost first, each also without fragment.
 
-    `parent` is the URI that directly includes it.
+    `parent` is the URI that directly includes it, and `owner` the weakest of those who do.
     """
 
     uris: frozenset[str] = frozenset()
     names: tuple[str, ...] = ()
     parent: str | None = None
+    owner: Owner = Owner.USER
 
-    def then(self, uri: str, name: str) -> "Chain":
-        """Return the chain for the includes of `uri`."""
+    def then(self, uri: str, name: str, owner: Owner) -> "Chain":
+        """Return the chain for the includes of `uri`, whose file is of an owner."""
         uris = self.uris | {uri}
         if not is_subdirectory_uri(uri):
             # Not for a subdirectory: a nested bundle may include its own root.
             uris |= {without_fragment(uri)}
-        return Chain(uris, (*self.names, name or redact_uri(uri)), uri)
+        names = (*self.names, name or redact_uri(uri))
+        return Chain(uris, names, uri, weakest(self.owner, owner))
 
 
 @dataclass(eq=False)
@@ -112,8 +119,8 @@ class BundleLoader:
     sources: SimpleSourceResolver
     cache_dir: Path
     strict: bool
-    _loaded: dict[str, Bundle] = field(default_factory=dict)
-    _running: dict[tuple[str, bool], asyncio.Future[Bundle]] = field(default_factory=dict)
+    _loaded: dict[tuple[str, Owner], Bundle] = field(default_factory=dict)
+    _running: dict[tuple[str, bool, Owner], asyncio.Future[Bundle]] = field(default_factory=dict)
     _graph: LoadGraph = field(default_factory=LoadGraph)
     _roots: RootFinder = field(default_factory=RootFinder)
 
@@ -129,10 +136,10 @@ class BundleLoader:
         With `refresh` it is read again even if it is in memory. Raises `CircularIncludeError` when
         it is being loaded further up, and other kinds of `BundleError`.
         """
-        if auto_include and not refresh and uri in self._loaded:
-            return self._loaded[uri]
+        if auto_include and not refresh and (uri, chain.owner) in self._loaded:
+            return self._loaded[uri, chain.owner]
         self._check_circle(uri, chain)
-        key = (uri, auto_include)
+        key = (uri, auto_include, chain.owner)
         while (running := self._running.get(key)) is not None:
             with self._graph.waiting(chain.parent, uri):
                 await asyncio.wait([running])
@@ -166,9 +173,16 @@ class BundleLoader:
 
     async def _load(self, uri: str, auto_include: bool, chain: Chain) -> Bundle:
         self.fetch.report("loading", uri)
+        review = self.fetch.review
+        if review is not None and is_remote(uri):
+            name = f"bundle {parse_uri(uri).path.rpartition('/')[2]}"
+            review.announce(CodeSource(source_of(uri), (name,), chain.names), Owner.STRANGER)
         with requested_by(redact_uri(uri), chain.names):
             source = await self.sources.resolve(uri)
-        bundle = await asyncio.to_thread(load_bundle_path, source.active_path)
+        if review is None:
+            bundle = await asyncio.to_thread(load_bundle_path, source.active_path)
+        else:
+            bundle = await asyncio.to_thread(self._reviewed, uri, source, review, chain.owner)
         bundle._source_uri = uri
         confine(bundle, source, self.cache_dir)
         root = self._roots.find(bundle, source)
@@ -178,13 +192,23 @@ class BundleLoader:
             return bundle
         if bundle.includes:
             self.fetch.report("composing", bundle.name or uri)
-            composed = await self._with_includes(bundle, chain.then(uri, bundle.name))
+            composed = await self._with_includes(bundle, chain.then(uri, bundle.name, bundle.owner))
             composed._source_uri = uri
             bundle = composed
         if not bundle.skipped:
             # What is missing now may be there next time.
-            self._loaded[uri] = bundle
+            self._loaded[uri, chain.owner] = bundle
         return bundle
+
+    def _reviewed(
+        self, uri: str, source: ResolvedSource, review: TrustReview, chosen_by: Owner
+    ) -> Bundle:
+        remote = is_remote(uri)
+        if remote and not review.allows_source(uri, self.fetch.resolved, source.source_root):
+            raise refused(f"bundle {redact_uri(uri)}")
+        file = read_bundle_file(source.active_path)
+        chosen_by = weakest(chosen_by, review.chosen_by)
+        return read_layer(file, review, chosen_by, uri if remote else "")
 
     async def _with_includes(self, bundle: Bundle, chain: Chain) -> Bundle:
         includes = parse_includes(bundle.includes)
@@ -237,6 +261,8 @@ class BundleLoader:
             target = self.names.resolve_include(source, bundle)
             if target is not None and source.startswith("file://"):
                 check_confined(Path(parse_uri(target).path), bundle)
+            if target is not None and not bundle.owner.is_trusted:
+                self._check_readable(target, bundle)
         except BundleError as error:
             raise _UnusableInclude(error.message) from error
         namespace = namespace_of(source)
@@ -244,6 +270,18 @@ class BundleLoader:
             message = f"the bundle {namespace!r} has no {source.partition(':')[2]!r}"
             raise await self._fatal(bundle, include, BundleDependencyError(message))
         return target
+
+    def _check_readable(self, target: str, bundle: Bundle) -> None:
+        """Raise for an include that is a file outside of what a bundle's owner brings."""
+        review, parsed, file = self.fetch.review, parse_uri(target), bundle.source_file
+        if review is None or file is None or not parsed.is_file:
+            return
+        path = Path(parsed.path)
+        layer = Layer(review, bundle.owner, file, lambda keys: None, bundle.name)
+        if review.places.owner_of(path) is Owner.PROGRAM or layer.is_own(path):
+            return
+        if not layer.file_allowed(path, f"included by {bundle.name or file}", ("includes",)):
+            raise refused(str(path))
 
     async def _preload_namespaces(self, bundle: Bundle, includes: list[Include]) -> None:
         """Load, without its includes, what is registered for a namespace and was never loaded."""

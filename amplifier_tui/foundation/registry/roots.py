@@ -89,7 +89,7 @@ def confine(bundle: Bundle, source: ResolvedSource, cache_dir: Path) -> None:
     root = first if first.is_dir() else cache
     bundle.confined_roots = (root,)
     for name, file in list(bundle.context.items()):
-        if not is_within(file, root):
+        if not bundle.allows(file, root):
             _log.warning(
                 "Bundle %s: context file %s leaves its source and is dropped", bundle.name, name
             )

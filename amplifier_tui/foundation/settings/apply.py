@@ -15,6 +15,7 @@ from amplifier_tui.foundation.settings.settings import (
     merge_entries,
     merge_settings,
 )
+from amplifier_tui.foundation.trust.owners import Owner
 
 _WRITE_PATHS = "allowed_write_paths"
 
@@ -25,12 +26,14 @@ def apply_settings(
     *,
     environ: Mapping[str, str] | None = None,
     project: Path | None = None,
+    allows: Callable[[str, Path], bool] = lambda module, folder: True,
 ) -> Bundle:
     """Return a bundle with the user's providers, modules, overrides and sources.
 
     Configuration: the bundle's, then `overrides`, then `config.providers` and `modules`. Sources:
     the bundle's, then `sources.modules`, `overrides`, `config.providers`, the project's own
-    `.amplifier/modules/<id>`, and the variable `AMPLIFIER_MODULE_<ID>` of `environ`.
+    `.amplifier/modules/<id>`, and the variable `AMPLIFIER_MODULE_<ID>` of `environ`. `allows` gets
+    a module and the project's folder of it, and says whether that may be used.
     """
     result = bundle.compose()
     had_providers = bool(result.providers)
@@ -46,7 +49,7 @@ def apply_settings(
     if not had_providers:
         for entry in result.providers:
             entry["config"] = {"raw": True, **(entry.get("config") or {})}
-    find = _source_finder(settings, os.environ if environ is None else environ, project)
+    find = _source_finder(settings, os.environ if environ is None else environ, project, allows)
     for found in entries_of(result):
         source = find(found.module, found.data.get("source"))
         if source:
@@ -85,7 +88,8 @@ def _tag_overrides(bundle: Bundle, settings: Settings) -> None:
 
 
 def _tag(bundle: Bundle, settings: Settings, key: str, scope: Scope) -> None:
-    origin = Origin(f"{SETTINGS_ORIGIN}{scope})", path=settings.files.path(scope))
+    owner = Owner.PROJECT if scope in (Scope.PROJECT, Scope.LOCAL) else Owner.USER
+    origin = Origin(f"{SETTINGS_ORIGIN}{scope})", path=settings.files.path(scope), owner=owner)
     known = bundle.origins.setdefault(key, [])
     if origin not in known:
         known.append(origin)
@@ -107,7 +111,10 @@ def _write_out_entries(bundle: Bundle) -> None:
 
 
 def _source_finder(
-    settings: Settings, environ: Mapping[str, str], project: Path | None
+    settings: Settings,
+    environ: Mapping[str, str],
+    project: Path | None,
+    allows: Callable[[str, Path], bool],
 ) -> Callable[[str, Any], str | None]:
     folder = (project or settings.files.project or Path.cwd()) / ".amplifier" / "modules"
     chosen = {
@@ -120,8 +127,9 @@ def _source_finder(
         variable = f"AMPLIFIER_MODULE_{module.upper().replace('-', '_')}"
         if environ.get(variable):
             return environ[variable]
-        if module and _is_plain(module) and (folder / module).is_dir():
-            return str(folder / module)
+        own = folder / module
+        if module and _is_plain(module) and own.is_dir() and allows(module, own):
+            return str(own)
         override = settings.overrides.get(module, {}).get("source")
         listed = settings.module_sources.get(module)
         return chosen.get(module) or override or listed or (source if source else None)

@@ -23,6 +23,7 @@ from amplifier_tui.foundation.paths import (
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.sources.lockfile import LockEntry, LockFile
 from amplifier_tui.foundation.trust.gate import TrustAction, TrustGate, TrustRequest
+from amplifier_tui.foundation.trust.review import TrustReview
 
 _HOST_MEMORY_SECONDS = 10.0
 
@@ -49,7 +50,8 @@ class FetchContext:
     """What all fetching of one operation shares.
 
     `offline` uses what is cached, never the network; `lock` pins sources to what they resolved to
-    before; `resolved` collects what every git, http and zip source resolved to, by URI.
+    before; `resolved` collects what every git, http and zip source resolved to, by URI; `review`
+    decides what of a project or a stranger counts.
     """
 
     gate: TrustGate = field(default_factory=TrustGate)
@@ -58,6 +60,7 @@ class FetchContext:
     lock: LockFile | None = None
     limits: FetchLimits = field(default_factory=FetchLimits)
     resolved: dict[str, LockEntry] = field(default_factory=dict)
+    review: TrustReview | None = None
     _slots: asyncio.Semaphore | None = None
     _locks: dict[Path, asyncio.Lock] = field(default_factory=dict)
     _dead_hosts: dict[str, tuple[float, str]] = field(default_factory=dict)

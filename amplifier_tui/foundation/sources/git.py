@@ -52,7 +52,7 @@ class GitSourceHandler(FetchingHandler):
                 await self._fetch(parsed, url, ref, folder, replace=again)
         commit = await cached_commit(folder)
         if commit:
-            self._context.resolved[source_uri(parsed)] = LockEntry(commit=commit)
+            self._context.resolved[parsed.source] = LockEntry(commit=commit)
         return ResolvedSource(join_subpath(folder, parsed.subpath), folder)
 
     async def get_status(self, parsed: ParsedURI, cache_dir: Path) -> SourceStatus:
@@ -65,7 +65,7 @@ class GitSourceHandler(FetchingHandler):
         remote, error = "", None
         if not pinned:
             try:
-                await self._context.require_fetch(source_uri(parsed))
+                await self._context.require_fetch(parsed.source)
                 remote = await git_commands.remote_commit(url, ref)
                 if not remote:
                     error = f"The repository has no branch or tag {ref!r}"
@@ -73,7 +73,7 @@ class GitSourceHandler(FetchingHandler):
                 error = failure.message
         has_update, summary = _compare(cached, commit, remote, pinned, error)
         return SourceStatus(
-            source_uri=source_uri(parsed),
+            source_uri=parsed.source,
             has_update=has_update,
             summary=summary,
             is_cached=cached,
@@ -86,7 +86,7 @@ class GitSourceHandler(FetchingHandler):
 
     def _effective_ref(self, parsed: ParsedURI) -> str:
         lock = self._context.lock
-        entry = lock.entry(source_uri(parsed)) if lock is not None else None
+        entry = lock.entry(parsed.source) if lock is not None else None
         ref = entry.commit if entry is not None and entry.commit else parsed.ref
         if ref.startswith("-"):
             raise BundleNotFoundError(f"Not a git ref: {ref!r}")
@@ -95,7 +95,7 @@ class GitSourceHandler(FetchingHandler):
     async def _fetch(
         self, parsed: ParsedURI, url: str, ref: str, folder: Path, *, replace: bool = False
     ) -> None:
-        context, uri = self._context, source_uri(parsed)
+        context, uri = self._context, parsed.source
         await context.require_fetch(uri, commit=ref if is_full_commit(ref) else "")
         context.report("fetching", uri)
         fresh = fresh_name(folder)
@@ -112,7 +112,7 @@ class GitSourceHandler(FetchingHandler):
 
     async def _clone(self, parsed: ParsedURI, url: str, ref: str, target: Path) -> None:
         """Clone; a failure that may pass is tried again twice, without a slot while waiting."""
-        context, uri = self._context, source_uri(parsed)
+        context, uri = self._context, parsed.source
         for wait in (*_RETRY_WAITS, None):
             try:
                 async with context.slot():
@@ -134,7 +134,7 @@ class GitSourceHandler(FetchingHandler):
 
 def source_uri(parsed: ParsedURI) -> str:
     """Return the URI of a repository at a ref, without a subdirectory."""
-    return f"{parsed.scheme}://{parsed.host}{parsed.path}@{parsed.ref}"
+    return parsed.source
 
 
 def cache_path(cache_dir: Path, url: str, ref: str) -> Path:

@@ -15,7 +15,7 @@ from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.exceptions import TrustRefusedError
 from amplifier_tui.foundation.paths import is_within, redact_uri
 
-TrustAction = Literal["fetch", "install", "execute", "connect"]
+TrustAction = Literal["fetch", "install", "execute", "connect", "configure", "read"]
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 
@@ -26,8 +26,10 @@ class TrustRequest:
 
     Attributes:
         action: `fetch` reaches for the network (or a repository), `install` runs a package
-            installer, `execute` imports code into this process, `connect` sends a key there.
-        uri: The source as written, credentials taken out.
+            installer, `execute` imports code into this process, `connect` sends a key there,
+            `configure` lets a setting of what guards the user count, `read` puts a file from
+            outside the project before the model.
+        uri: The source as written, credentials taken out; of a setting or file, where it is named.
         subject: The bundle or module it is for.
         included_by: Who asked for it: names from the outermost bundle inwards.
         commit: The commit, when it is known (always after a fetch from git); else empty.
@@ -67,11 +69,19 @@ def trust_everything(request: TrustRequest) -> bool:
     return True
 
 
+_default: list[TrustCallback] = []
+
+
+def answer_by_default(callback: TrustCallback) -> None:
+    """Have a callback answer wherever no other one was given, for the rest of this process."""
+    _default[:] = [callback]
+
+
 class TrustGate:
     """Asks the callback (default `shipped_only()`), one question at a time, none of them twice."""
 
     def __init__(self, callback: TrustCallback | None = None) -> None:
-        self._callback = callback or shipped_only()
+        self._callback = callback or next(iter(_default), shipped_only())
         self._answers: dict[tuple[TrustAction, str, str, Path | None, str], bool] = {}
         self._lock = asyncio.Lock()
 

@@ -15,15 +15,13 @@ left out of the mount plan. Settings in a project are not the user's own: they c
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
 from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData, ModuleKind
 from amplifier_tui.foundation.dicts import module_key
-from amplifier_tui.foundation.paths import is_within
 from amplifier_tui.foundation.settings.expand import expand_variables, only_variable, variables
 from amplifier_tui.foundation.settings.settings import Scope, Settings
 from amplifier_tui.foundation.trust.addresses import (
@@ -34,6 +32,8 @@ from amplifier_tui.foundation.trust.addresses import (
     origin_of,
 )
 from amplifier_tui.foundation.trust.gate import TrustGate, TrustRequest
+from amplifier_tui.foundation.trust.owners import Ownership
+from amplifier_tui.foundation.trust.refusing import RefusedModule, remove_entry
 
 _OWN_SCOPES = (Scope.GLOBAL, Scope.SESSION)
 _SECRET = re.compile(r"(?i)key|token|secret|passw|credential|auth")
@@ -71,20 +71,10 @@ class KeyDestination:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedModule:
-    """A module that is not in the mount plan because its key must not go to its destination."""
-
-    destination: KeyDestination
-    reason: str
-    remedy: str
-
-
 class KeyGuard:
     """Looks where the keys of an effective bundle's modules would go.
 
-    Variables in the bundle are not expanded yet; `environ` has the keys. `trusted` are files and
-    folders whose bundles the user or the program wrote.
+    Variables in the bundle are not expanded yet; `environ` has the keys.
     """
 
     def __init__(
@@ -92,7 +82,7 @@ class KeyGuard:
         bundle: BundleData,
         settings: Settings,
         environ: Mapping[str, str],
-        trusted: Iterable[Path],
+        places: Ownership,
     ) -> None:
         self._bundle = bundle
         self._settings = settings
@@ -100,8 +90,7 @@ class KeyGuard:
         self._masked = {
             name: "redacted" if _SECRET.search(name) else value for name, value in environ.items()
         }
-        own_files = (settings.files.path(scope) for scope in _OWN_SCOPES)
-        self._trusted = (*trusted, *(path for path in own_files if path is not None))
+        self._places = places
 
     def destinations(self) -> list[KeyDestination]:
         """Return every server that would get a key and must be asked about."""
@@ -118,8 +107,8 @@ class KeyGuard:
             destination = self._destination(entry)
             if destination is None or await gate.allows(destination.request()):
                 continue
-            _remove(plan, entry)
-            refused.append(_refusal(destination))
+            remove_entry(plan, entry)
+            refused.append(_refusal(entry, self._bundle, destination))
         return refused
 
     def _destination(self, found: ModuleEntry) -> KeyDestination | None:
@@ -198,8 +187,7 @@ class KeyGuard:
             own = self._bundle.resolve_agent_path(found.agent)
             files += [own] if own is not None else []
         return bool(files) and all(
-            file is not None and any(is_within(file, place) for place in self._trusted)
-            for file in files
+            file is not None and self._places.owner_of(file).is_trusted for file in files
         )
 
 
@@ -207,20 +195,7 @@ def _expanded(address: str, environ: Mapping[str, str]) -> str:
     return str(expand_variables(address, environ)).strip()
 
 
-def _remove(plan: dict[str, Any], found: ModuleEntry) -> None:
-    if found.section == "session":
-        plan["session"] = {
-            key: value for key, value in plan["session"].items() if value is not found.data
-        }
-        return
-    holder = plan
-    if found.agent:
-        holder = dict(plan["agents"][found.agent])
-        plan["agents"] = {**plan["agents"], found.agent: holder}
-    holder[found.section] = [each for each in holder[found.section] if each is not found.data]
-
-
-def _refusal(destination: KeyDestination) -> RefusedModule:
+def _refusal(entry: ModuleEntry, bundle: BundleData, destination: KeyDestination) -> RefusedModule:
     by = " and ".join(destination.included_by)
     reason = (
         f"{' and '.join(destination.keys)} would be sent to {destination.url}, which {by} names "
@@ -230,4 +205,4 @@ def _refusal(destination: KeyDestination) -> RefusedModule:
         "Allow it when asked, or make the address your own: put it under `overrides."
         f"{destination.module_id}.config` in your global settings.yaml."
     )
-    return RefusedModule(destination, reason, remedy)
+    return RefusedModule.of(entry, bundle, reason, remedy)

@@ -66,8 +66,7 @@ class LocalClient:
     """A `SessionClient`; see there for its methods.
 
     Args:
-        trust: Asked before a stranger's code is fetched, installed or executed, in place of the
-            user.
+        trust: Answers for what a project or a stranger brings, in place of the user.
         printed: Catches what is written to the program's descriptors; it becomes notices.
     """
 
@@ -91,6 +90,7 @@ class LocalClient:
     unqueue = _command(SessionClient.unqueue, "take a prompt back")
     retry = _command(SessionClient.retry, "try again")
     decide = _command(SessionClient.decide, "answer a request")
+    answer_trust = _command(SessionClient.answer_trust, "answer the question of trust")
     hold = _command(SessionClient.hold, "hold a request")
     switch_bundle = _command(SessionClient.switch_bundle, "switch bundles")
     resume = _command(SessionClient.resume, "resume a session")

@@ -10,6 +10,7 @@ from time import time
 from typing import Final
 
 from amplifier_tui.foundation.trust.gate import TrustCallback
+from amplifier_tui.foundation.trust.items import TrustDecision
 from amplifier_tui.host.client import (
     BundleCard,
     BundlePreview,
@@ -30,7 +31,7 @@ from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.opening import Opening
 from amplifier_tui.host.store.sessions import list_sessions
 from amplifier_tui.host.stream.sender import Stamp
-from amplifier_tui.host.trust.sources import TrustBook, asking
+from amplifier_tui.host.trust.answers import TrustMemory
 from amplifier_tui.host.turns.handle import TurnHandle
 from amplifier_tui.host.turns.prompts import Prompt
 
@@ -46,7 +47,7 @@ class Service:
     """Runs sessions on the engine's loop; created there.
 
     Args:
-        trust: Asked before a stranger's code is touched; None asks the user.
+        trust: Answers for what a project or a stranger brings; None asks the user.
         printed: Catches what is written to the program's descriptors.
     """
 
@@ -58,7 +59,7 @@ class Service:
     ) -> None:
         self._put = put
         self._trust_all = trust
-        self._book = TrustBook()
+        self._memory = TrustMemory()
         self._cwd = Path.cwd()
         self._live: LiveSession | None = None
         self._opening: Opening | None = None
@@ -124,7 +125,7 @@ class Service:
         opening = Opening(
             request,
             self._put,
-            self._trust,
+            self._trust_all or self._memory,
             carried,
             asks_as=self._live.session_id if self._live is not None else "",
         )
@@ -176,9 +177,6 @@ class Service:
         """Return what was sent before a session was there: it goes back to its writer."""
         early, self._early = self._early, []
         return "\n\n".join(prompt.text for prompt in early)
-
-    def _trust(self, approvals: ApprovalQueue) -> TrustCallback:
-        return self._trust_all or asking(approvals, self._book, self._cwd)
 
     async def submit(self, text: str, attachments: tuple[str, ...] = ()) -> None:
         """Run a prompt, now or after the running turn."""
@@ -258,6 +256,11 @@ class Service:
         """Answer an approval request."""
         for approvals in self._approval_queues():
             approvals.decide(request_id, decision)
+
+    async def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
+        """Answer the question of trust."""
+        if self._opening is not None:
+            self._opening.answer_trust(request_id, decision)
 
     async def hold(self, request_id: str) -> None:
         """Stop the clock of an approval request."""

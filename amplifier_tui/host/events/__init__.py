@@ -9,6 +9,7 @@ Every text field may hold text from models, tools, bundles or users. It is data:
 draws it strips control sequences and never parses it as markup.
 """
 
+from amplifier_tui.foundation.trust.items import TrustItem as TrustItem
 from amplifier_tui.host.events.base import HostEvent as HostEvent
 from amplifier_tui.host.events.instruments import BudgetChanged as BudgetChanged
 from amplifier_tui.host.events.instruments import Compacted as Compacted
@@ -39,6 +40,8 @@ from amplifier_tui.host.events.session import ModuleUnmounted as ModuleUnmounted
 from amplifier_tui.host.events.session import Notice as Notice
 from amplifier_tui.host.events.session import SessionClosed as SessionClosed
 from amplifier_tui.host.events.session import SessionOpened as SessionOpened
+from amplifier_tui.host.events.trust import TrustAnswered as TrustAnswered
+from amplifier_tui.host.events.trust import TrustAsked as TrustAsked
 from amplifier_tui.host.events.turn import ApprovalRequested as ApprovalRequested
 from amplifier_tui.host.events.turn import ApprovalResolved as ApprovalResolved
 from amplifier_tui.host.events.turn import BlockDelta as BlockDelta

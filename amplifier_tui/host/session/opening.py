@@ -15,7 +15,8 @@ from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_
 from amplifier_tui.foundation.catalog import Choice
 from amplifier_tui.foundation.spawn.capability import SessionSpawner
 from amplifier_tui.foundation.trust.gate import TrustCallback
-from amplifier_tui.foundation.workspace import Workspace
+from amplifier_tui.foundation.trust.items import TrustDecision
+from amplifier_tui.foundation.workspace import Trust, Workspace
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import Failed, HostEvent, Level, ModuleFailed, Notice, Usage
 from amplifier_tui.host.failures import no_provider_remedy
@@ -43,6 +44,8 @@ from amplifier_tui.host.store.sessions import find_session
 from amplifier_tui.host.stream.normalizer import Normalizer
 from amplifier_tui.host.stream.notices import Display
 from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.host.trust.answers import TrustMemory
+from amplifier_tui.host.trust.asking import TrustDesk
 from amplifier_tui.kernel.events import SESSION_FORK
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY
@@ -53,14 +56,12 @@ DEMO_BUNDLE: Final = "demo"
 _TOLD: Final = frozenset({"fetching", "installing", "installing_package"})
 """What of the preparation takes long enough to be told."""
 
-Trust = Callable[[ApprovalQueue], TrustCallback]
-"""Makes a trust callback that asks in the approval queue."""
-
 
 class Opening:
     """Opens one session.
 
     Args:
+        trust: Answers for what a project or a stranger brings; a memory asks the user as well.
         asks_as: Session id under which questions are put before the session is on screen; empty
             for its own.
     """
@@ -69,14 +70,12 @@ class Opening:
         self,
         request: OpenRequest,
         put: Callable[[HostEvent], None],
-        trust: Trust,
+        trust: TrustCallback | TrustMemory,
         carried: Carried | None = None,
         asks_as: str = "",
     ) -> None:
         self.session_id = str(uuid4())
         self.redactor = Redactor()
-        self.approvals: ApprovalQueue | None = None
-        """The questions that come up while it opens."""
         self._request = request
         self._put = put
         self._trust = trust
@@ -85,6 +84,14 @@ class Opening:
         self._store: SessionStore | None = None
         self._said: set[str] = set()
         self._used: tuple[Usage, ...] = ()
+        self._desk: TrustDesk | None = None
+        self.approvals: ApprovalQueue | None = None
+        """The questions that come up while it opens."""
+
+    def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
+        """Answer what is asked while it opens."""
+        if self._desk is not None:
+            self._desk.answer(request_id, decision)
 
     async def run(self) -> LiveSession:
         """Open it.
@@ -201,24 +208,31 @@ class Opening:
         return workspace.choose(requested, resumed, DEFAULT_BUNDLE)
 
     async def _prepare(self, workspace: Workspace, choice: Choice, cwd: Path) -> PreparedBundle:
-        approvals = ApprovalQueue(
-            self._asks_as or self.session_id, cwd, self._put, redactor=self.redactor
-        )
-        self.approvals = approvals
         entry = choice.entry
         found = await asyncio.to_thread(lambda: workspace.catalog().find(entry.name))
         name = entry.name if found == entry else entry.source
+        asks_as = self._asks_as or self.session_id
+        self.approvals = ApprovalQueue(asks_as, cwd, self._put, redactor=self.redactor)
+        trust: Trust
+        if isinstance(self._trust, TrustMemory):
+            places = (asks_as, self.session_id, cwd)
+            desk = TrustDesk(self._trust, *places, self._put, self._notice, self.approvals)
+            trust = self._desk = desk
+        else:
+            trust = self._trust
         try:
             prepared = await workspace.prepare(
-                name, trust=self._trust(approvals), progress=self._progress
+                name, trust=trust, progress=self._progress, chosen_by=choice.chosen_by
             )
         finally:
-            approvals.cancel_all("the session was not opened")
+            self.approvals.cancel_all("the session was not opened")
             self.approvals = None
         self.redactor.add_config(prepared.mount_plan)
         left_out = [f"Left out {each.source}: {each.reason}" for each in prepared.bundle.skipped]
         for note in (*left_out, *prepared.notes, *prepared.mode_warnings):
             self._notice("warning", note, entry.name)
+        for item in prepared.refused_items:
+            self._notice("warning", f"You refused {item.title} ({item.where})", entry.name)
         for note in prepared.unused:
             self._notice("info", note, entry.name)
         return prepared
@@ -315,20 +329,19 @@ class Opening:
         )
 
     def _say_what_was_refused(self, prepared: PreparedBundle, parts: SessionParts) -> None:
-        """Show the modules that are not mounted because a key would have gone astray."""
+        """Show the modules that are not mounted because the user refused them."""
         for refused in prepared.refused:
-            destination = refused.destination
-            agent = f"of agent {destination.agent}: " if destination.agent else ""
+            agent = f"of agent {refused.agent}: " if refused.agent else ""
             parts.sender.send(
                 ModuleFailed(
                     **parts.sender.stamp(),
-                    module_id=destination.module_id,
-                    kind=destination.kind,
+                    module_id=refused.module_id,
+                    kind=refused.kind,
                     error=f"{agent}{refused.reason}",
                     remedy=refused.remedy,
-                    instance=destination.instance,
-                    origin=destination.included_by[-1],
-                    fatal=destination.kind in ("orchestrator", "context"),
+                    instance=refused.instance,
+                    origin=refused.included_by[-1],
+                    fatal=refused.kind in ("orchestrator", "context"),
                 )
             )
 
@@ -342,7 +355,8 @@ class Opening:
 
     def _no_provider(self, parts: SessionParts, prepared: PreparedBundle) -> None:
         missing = parts.facts.missing()
-        refused = next((each for each in prepared.refused if not each.destination.agent), None)
+        providers = (each for each in prepared.refused if each.kind == "provider")
+        refused = next((each for each in providers if not each.agent), None)
         remedy = refused.remedy if refused is not None else no_provider_remedy(missing)
         reason = f": {refused.reason}" if refused is not None else ""
         parts.sender.send(

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from amplifier_tui.host.client import Decision
-from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import (
     ApprovalRequested,
     HostEvent,
@@ -186,7 +185,7 @@ def test_the_plan_of_the_agent_is_not_the_plan_on_the_screen(
 def test_the_log_of_the_session_has_the_events_of_its_agents_and_no_other_log_is_written(
     project: Project, drive: Callable[..., Driver], own_home: Path
 ) -> None:
-    driver = drive(LocalClient())
+    driver = drive()
     opened = driver.open(coding(project, script([ask("explorer")], LOOK)))
     assert isinstance(opened, SessionOpened)
     driver.turn("go")

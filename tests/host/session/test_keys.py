@@ -96,5 +96,5 @@ def test_an_address_in_the_users_own_settings_needs_no_question(
         "overrides:\n  provider-openai: {config: {base_url: 'https://gate.example/v1'}}\n"
     )
     driver = drive(LocalClient())
-    driver.open(project.bundle(providers=PROVIDERS))
+    driver.open(project.bundle(providers=PROVIDERS, hooks=(("hooks-redaction", {}),)))
     assert driver.of(ApprovalRequested) == [] and driver.of(ModuleFailed) == []

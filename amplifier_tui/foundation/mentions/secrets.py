@@ -1,0 +1,38 @@
+"""Files that are never put before a model, whoever asks for it."""
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.protected import secret_homes
+from amplifier_tui.foundation.paths import get_amplifier_home
+
+_KEYS: Final = "keys.env"
+_STATE: Final = (
+    *(".local/state/amplifier-tui", ".config/amplifier-tui"),
+    *("Library/Application Support/amplifier-tui", "AppData/Local/amplifier-tui"),
+)
+"""Where the program keeps what was answered, allowed and typed."""
+
+
+def holds_users_secrets(path: Path) -> bool:
+    """Whether a file or folder is, or leads to, the user's keys or the program's own state."""
+    try:
+        found = path.resolve()
+    except (OSError, ValueError, RuntimeError):
+        return False  # nothing that could be read
+    if found.name.casefold() == _KEYS:
+        return True
+    places = _places(Path.home(), get_amplifier_home(), *map(os.environ.get, _VARIABLES))
+    return any(found.is_relative_to(place) for place in places)
+
+
+_VARIABLES: Final = ("XDG_STATE_HOME", "XDG_CONFIG_HOME")
+
+
+@cache
+def _places(home: Path, amplifier: Path, *folders: str | None) -> tuple[Path, ...]:
+    known = [*secret_homes(home), *(home / name for name in _STATE), amplifier / _KEYS]
+    known += [Path(folder) / "amplifier-tui" for folder in folders if folder]
+    return tuple(each for place in known for each in (place, place.resolve()))

@@ -1,0 +1,153 @@
+"""Code that would be fetched, installed and run: who publishes it, and which content it has."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from amplifier_tui.foundation.paths import (
+    is_full_commit,
+    parse_uri,
+    redact_uri,
+    strip_uri_drive_prefix,
+)
+from amplifier_tui.foundation.trust.items import TrustItem, make_item
+
+_MOST_FILES: Final = 20_000
+_MOST_BYTES: Final = 200_000_000
+_SAFE_TRANSPORTS: Final = frozenset({"https", "ssh"})
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSource:
+    """A source that is asked for: a repository, a download or a folder.
+
+    Attributes:
+        uri: Without fragment and credentials; the path of a folder.
+        brings: Modules and bundles that come from it.
+        asked_by: The bundles and settings files that ask for it.
+        where: File and line of one of them.
+    """
+
+    uri: str
+    brings: tuple[str, ...] = ()
+    asked_by: tuple[str, ...] = ()
+    where: str = ""
+
+    def item(self, content: str = "", owner: str = "") -> TrustItem:
+        """Return the question about it.
+
+        Args:
+            content: The commit or digest of what would be run; empty while it is not fetched.
+            owner: Who brings it; empty for its publisher.
+        """
+        at = f"at {content[:12]}" if content else "not fetched yet"
+        asked = f"asked for by {', '.join(self.asked_by)}" if self.asked_by else ""
+        return make_item(
+            "code",
+            ", ".join(self.brings) or self.uri,
+            subject=(self.uri,),
+            content=content,
+            owner=owner or publisher(self.uri),
+            detail=" · ".join(filter(None, (self.uri, at, asked))),
+            where=self.where,
+        )
+
+
+def source_of(uri: str) -> str:
+    """Return what a source is known by: without fragment and credentials, a folder by its path."""
+    parsed = parse_uri(uri)
+    if parsed.is_file:
+        return os.path.realpath(os.path.join(strip_uri_drive_prefix(parsed.path), parsed.subpath))
+    return redact_uri(parsed.source)
+
+
+def is_remote(uri: str) -> bool:
+    """Whether a source has to be fetched."""
+    parsed = parse_uri(uri)
+    return parsed.is_git or parsed.is_zip or parsed.is_http
+
+
+def publisher(uri: str) -> str:
+    """Return who publishes a source: server and account, or the whole URI where there is none.
+
+    Only what is fetched over a safe transport, at a branch or tag, is anybody's for sure: servers
+    give out commits of forks under the address of the original.
+    """
+    parsed = parse_uri(uri)
+    try:
+        parts = urlsplit(parsed.address)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return uri
+    account, _, rest = parts.path.strip("/").partition("/")
+    plain = account.replace("-", "").replace("_", "").replace(".", "").isalnum()
+    safe = parts.scheme in _SAFE_TRANSPORTS and uri.isascii() and "\\" not in uri
+    if not (parsed.is_git and safe and host and plain and rest) or ".." in uri or "%" in uri:
+        return uri
+    if is_full_commit(parsed.ref) or parsed.ref.startswith("refs/"):
+        return uri
+    return f"{host.lower()}{f':{port}' if port else ''}/{account.lower()}"
+
+
+def tree_digest(path: Path) -> str:
+    """Return a digest of every file below a folder, with its name and whether it may be run.
+
+    Git's own folder does not count, nor does what Python compiled from a source file beside it.
+    Empty where the folder can't be read, or is too large to be looked at.
+    """
+    digest, files, size = hashlib.sha256(), 0, 0
+    try:
+        for file in _files(path):
+            status = file.lstat()
+            files, size = files + 1, size + status.st_size
+            if files > _MOST_FILES or size > _MOST_BYTES:
+                return ""
+            name = str(file.relative_to(path)).encode("utf-8", "surrogateescape")
+            digest.update(b"%d %s\0%d\0" % (len(name), name, status.st_mode & 0o170111))
+            if stat.S_ISLNK(status.st_mode):
+                digest.update(os.fsencode(os.path.realpath(file)))
+            elif stat.S_ISREG(status.st_mode):
+                with file.open("rb") as stream:
+                    digest.update(hashlib.file_digest(stream, "sha256").digest())
+    except (OSError, ValueError):
+        return ""
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for root, folders, names in os.walk(folder, onerror=_raise):
+        # A link to a folder is not followed: it counts as where it leads.
+        names += [name for name in folders if (Path(root) / name).is_symlink()]
+        folders[:] = sorted(name for name in folders if name != ".git")
+        for name in sorted(names):
+            file = Path(root) / name
+            if not _is_compiled(file):
+                yield file
+
+
+def _is_compiled(file: Path) -> bool:
+    """Whether Python made a file from the source as it is now.
+
+    It says so itself, by the time of the source; one that does not is code of its own.
+    """
+    if file.suffix != ".pyc" or file.parent.name != "__pycache__":
+        return False
+    source = file.parent.parent / f"{file.name.partition('.')[0]}.py"
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(16)
+        status = source.stat()
+    except OSError:
+        return False
+    made_from = (int(status.st_mtime) & 0xFFFFFFFF, status.st_size & 0xFFFFFFFF)
+    numbers = [int.from_bytes(head[start : start + 4], "little") for start in (4, 8, 12)]
+    return len(head) == 16 and numbers[0] == 0 and (numbers[1], numbers[2]) == made_from
+
+
+def _raise(error: OSError) -> None:
+    raise error

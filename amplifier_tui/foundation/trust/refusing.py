@@ -1,0 +1,109 @@
+"""Taking out of a mount plan what the user refused, and saying so."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
+from amplifier_tui.foundation.bundle.model import BundleData, ModuleKind
+from amplifier_tui.foundation.paths import redact_uri
+from amplifier_tui.foundation.sources.lockfile import LockEntry
+from amplifier_tui.foundation.trust.items import make_item
+from amplifier_tui.foundation.trust.review import TrustReview
+
+GUARDING_HOOKS: Final = ("hooks-approval", "hooks-redaction", "hooks-logging", "hooks-checkpoint")
+_REMEDY: Final = "Allow it when asked, or with `amplifier-tui trust add`, or start with --trust."
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedModule:
+    """A module that is not in the mount plan, because the user refused it or its destination.
+
+    Attributes:
+        instance: The entry's own `id`, if it has one.
+        agent: The agent whose module it is; empty for the session's own.
+        included_by: The bundles that contributed to the entry.
+        reason: What was refused, one sentence.
+        remedy: What the user can do.
+    """
+
+    module_id: str
+    kind: ModuleKind
+    instance: str
+    agent: str
+    included_by: tuple[str, ...]
+    reason: str
+    remedy: str = _REMEDY
+
+    @classmethod
+    def of(
+        cls, entry: ModuleEntry, bundle: BundleData, reason: str, remedy: str = _REMEDY
+    ) -> "RefusedModule":
+        """Return what to say of an entry."""
+        return cls(
+            entry.module,
+            entry.kind,
+            str(entry.data.get("id") or ""),
+            entry.agent,
+            bundle.contributors(entry.origin),
+            reason,
+            remedy,
+        )
+
+
+def remove_entry(plan: dict[str, Any], entry: ModuleEntry) -> None:
+    """Take an entry of a bundle out of the bundle's mount plan, in place."""
+    if entry.agent:
+        holder = dict(plan["agents"][entry.agent])
+        plan["agents"] = {**plan["agents"], entry.agent: holder}
+    else:
+        holder = plan
+    if entry.section == "session":
+        session = holder["session"].items()
+        holder["session"] = {key: value for key, value in session if value is not entry.data}
+    else:
+        holder[entry.section] = [each for each in holder[entry.section] if each is not entry.data]
+
+
+def remove_refused(
+    bundle: BundleData,
+    plan: dict[str, Any],
+    review: TrustReview,
+    resolved: Mapping[str, LockEntry],
+) -> list[RefusedModule]:
+    """Take every module whose code was refused out of a bundle's mount plan, in place.
+
+    What guards the user is mounted as the program has it, in place of what was refused.
+    """
+    removed: list[RefusedModule] = []
+    for entry in list(entries_of(bundle)):
+        source = entry.data.get("source")
+        if not isinstance(source, str) or not source or review.allows_source(source, resolved):
+            continue
+        remove_entry(plan, entry)
+        reason = f"you refused its code, {redact_uri(source)}"
+        if entry.module in GUARDING_HOOKS and not entry.agent:
+            plan["hooks"] = [*plan.get("hooks", ()), {"module": entry.module}]
+            reason += "; the program's own is mounted in its place"
+        removed.append(RefusedModule.of(entry, bundle, reason))
+    return removed
+
+
+def keep_redaction(bundle: BundleData, review: TrustReview) -> None:
+    """Add what keeps secrets from the model to a stranger's bundle, unless it may go without."""
+    if not bundle.tools or any(entry.get("module") == "hooks-redaction" for entry in bundle.hooks):
+        return
+    file = bundle.source_file
+    if file is None or review.places.owner_of(file).is_trusted:
+        return
+    item = make_item(
+        "power",
+        "hooks-redaction is left out",
+        subject=(str(file), "without hooks-redaction"),
+        content="absent",
+        owner=str(file.parent),
+        detail="keys and passwords in what tools answer would reach the model",
+        where=str(file),
+    )
+    if not review.allows(item):
+        bundle.hooks.append({"module": "hooks-redaction"})

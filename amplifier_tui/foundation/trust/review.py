@@ -1,0 +1,246 @@
+"""Everything a project or a stranger brings to one opening, collected and asked about once."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from amplifier_tui.base.python import awaited
+from amplifier_tui.foundation.exceptions import TrustRefusedError
+from amplifier_tui.foundation.paths import is_there, is_within, parse_uri
+from amplifier_tui.foundation.sources.lockfile import LockEntry
+from amplifier_tui.foundation.trust.code import CodeSource, is_remote, source_of, tree_digest
+from amplifier_tui.foundation.trust.gate import (
+    TrustAction,
+    TrustCallback,
+    TrustGate,
+    TrustRequest,
+)
+from amplifier_tui.foundation.trust.items import TrustGroup, TrustItem, make_item
+from amplifier_tui.foundation.trust.owners import Owner, Ownership
+
+
+class TrustAnswers(Protocol):
+    """Who answers: what was answered before, and the user."""
+
+    @property
+    def folders(self) -> Iterable[Path]:
+        """Folders the user said are their own."""
+
+    def known(self, item: TrustItem) -> bool | None:
+        """Return what was answered before; None when it has to be asked."""
+
+    def bind(self, item: TrustItem) -> None:
+        """Keep for an item what was answered before its content was known."""
+
+    async def ask(self, items: Sequence[TrustItem]) -> Collection[str]:
+        """Ask about items, as one question; returns the keys of those that may count.
+
+        Raises:
+            TrustCancelledError: Nothing is to be opened.
+        """
+
+
+class TrustReview:
+    """Decides what of one opening counts.
+
+    An item nobody has answered yet does not count, and waits for `settle`; after that the opening
+    starts over. So nothing counts before it was asked about, and everything is asked at once that
+    can be known at once.
+
+    Attributes:
+        places: Whose files are whose.
+        environ: The environment, for whether there is a key to give.
+        chosen_by: Whose word it is that the bundle is opened.
+        collects: Whether code and keys are collected here; else the callback is asked about them
+            when they are needed.
+    """
+
+    def __init__(
+        self,
+        places: Ownership,
+        answers: TrustAnswers,
+        environ: Mapping[str, str] | None = None,
+        chosen_by: Owner = Owner.USER,
+    ) -> None:
+        self.places = places
+        self.chosen_by = chosen_by
+        self.environ = environ or {}
+        self.collects = not isinstance(answers, EachAsked)
+        self._callback = answers.callback if isinstance(answers, EachAsked) else None
+        self._answers = answers
+        self._given: dict[str, bool] = {}
+        self._pending: dict[str, TrustItem] = {}
+        self._refused: dict[str, TrustItem] = {}
+        self._fresh: set[str] = set()
+        self._sources: dict[str, CodeSource] = {}
+        self._strange: set[str] = set()
+        self._vouched: set[str] = set()
+        self._fetched: set[Path] = set()
+
+    @property
+    def pending(self) -> tuple[TrustItem, ...]:
+        """The items that wait for an answer."""
+        return tuple(self._pending.values())
+
+    @property
+    def refused(self) -> tuple[TrustItem, ...]:
+        """The items that were refused."""
+        return tuple(self._refused.values())
+
+    def allows(self, item: TrustItem) -> bool:
+        """Whether an item may count."""
+        answer = self._given.get(item.key)
+        if answer is None:
+            answer = self._answers.known(item)
+        if answer is None and item.subject in self._fresh:
+            # It was allowed before it was fetched, and this is what came.
+            answer = True
+            self._answers.bind(item)
+        if answer is None:
+            self._pending[item.key] = item
+            return False
+        self._given[item.key] = answer
+        if not answer:
+            self._refused[item.key] = item
+        return answer
+
+    async def settle(self) -> bool:
+        """Ask about everything that waits; whether anything did."""
+        asked, self._pending = self.pending, {}
+        if not asked:
+            return False
+        accepted = await self._answers.ask(asked)
+        for item in asked:
+            self._given[item.key] = item.key in accepted
+            if item.key in accepted and item.key == item.subject:
+                self._fresh.add(item.subject)
+        return True
+
+    # --- code ------------------------------------------------------------------------------
+
+    def announce(self, source: CodeSource, owner: Owner) -> None:
+        """Say who asks for a source, before it is asked about.
+
+        Args:
+            owner: The owner of what asks for it.
+        """
+        known = self._sources.get(source.uri, source)
+        brings = dict.fromkeys((*known.brings, *source.brings))
+        asked_by = dict.fromkeys((*known.asked_by, *source.asked_by))
+        self._sources[source.uri] = replace(
+            known, brings=tuple(brings), asked_by=tuple(asked_by), where=known.where or source.where
+        )
+        (self._vouched if owner.is_trusted else self._strange).add(source.uri)
+
+    def allows_source(
+        self, uri: str, resolved: Mapping[str, LockEntry], root: Path | None = None
+    ) -> bool:
+        """Whether the code, or the bundle, of a source may be used.
+
+        Args:
+            uri: The source.
+            resolved: What remote sources have resolved to.
+            root: The folder a remote source was fetched to.
+        """
+        if not self.collects or parse_uri(uri).is_package:
+            return True
+        name = source_of(uri)
+        source = self._sources.get(name) or CodeSource(name)
+        if is_remote(uri):
+            entry = resolved.get(parse_uri(uri).source)
+            content = "" if entry is None else entry.commit or entry.sha256
+            allowed = self.allows(source.item(content))
+            if allowed and root is not None:
+                self._fetched.add(root)
+            return allowed
+        path = Path(name)
+        if self._is_own(path) or not is_there(path):
+            return True
+        own = self.places.owner_of(path) is Owner.PROJECT
+        owner = str(self.places.project) if own else name
+        return self.allows(source.item(tree_digest(path) or "can't be read", owner))
+
+    def _is_own(self, path: Path) -> bool:
+        """Whether the program or the user has a folder run, or it came with what is allowed."""
+        owner, name = self.places.owner_of(path), str(path)
+        if owner is Owner.PROGRAM or any(is_within(path, fetched) for fetched in self._fetched):
+            return True
+        if name in self._strange:
+            return False
+        named = name in self._vouched and not is_within(path, self.places.home / "cache")
+        return owner is Owner.USER or (owner is Owner.STRANGER and named)
+
+    def gate(self) -> TrustGate:
+        """Return the gate for fetching, installing and running."""
+        return TrustGate(self._decide if self.collects else self._callback)
+
+    def _decide(self, request: TrustRequest) -> bool:
+        path = request.path
+        if path is not None and self.places.owner_of(path) is Owner.PROGRAM:
+            return True
+        if request.action == "connect":
+            return self.allows(key_item(request))
+        name = source_of(request.uri)
+        if name not in self._sources:
+            self._sources[name] = CodeSource(name, (request.subject,), request.included_by)
+        if not is_remote(request.uri):
+            return self.allows_source(request.uri, {})
+        allowed = self.allows(self._sources[name].item(request.commit))
+        if allowed and path is not None:
+            self._fetched.add(path)
+        return allowed
+
+
+def refused(what: str) -> TrustRefusedError:
+    """Return the error for what a user did not allow."""
+    return TrustRefusedError(
+        f"You refused {what}, or were not asked yet",
+        remedy="Allow it when asked, or with `amplifier-tui trust add`, or start with --trust.",
+    )
+
+
+def key_item(request: TrustRequest) -> TrustItem:
+    """Return the item for a request to send a key somewhere."""
+    asked = f" · asked for by {' and '.join(request.included_by)}" if request.included_by else ""
+    return make_item(
+        "keys",
+        request.detail,
+        subject=(request.subject, request.uri, *request.included_by),
+        content=request.detail,
+        # A name that a bundle gives itself, so it must not look like a publisher's.
+        owner=f"bundle {request.included_by[-1]}" if request.included_by else "",
+        detail=f"for {request.subject}{asked}",
+    )
+
+
+_ACTIONS: dict[TrustGroup, TrustAction] = {
+    "code": "execute",
+    "power": "configure",
+    "files": "read",
+    "keys": "connect",
+}
+
+
+class EachAsked:
+    """Asks a `TrustCallback` about one item after the other, and remembers nothing."""
+
+    folders: tuple[Path, ...] = ()
+
+    def __init__(self, callback: TrustCallback) -> None:
+        self.callback = callback
+
+    def known(self, item: TrustItem) -> bool | None:
+        """Return None: everything is asked."""
+        return None
+
+    def bind(self, item: TrustItem) -> None:
+        """Do nothing."""
+
+    async def ask(self, items: Sequence[TrustItem]) -> Collection[str]:
+        """Ask the callback about each item."""
+        requests = {
+            item.key: TrustRequest(_ACTIONS[item.group], item.where, item.title, detail=item.detail)
+            for item in items
+        }
+        return {key for key, each in requests.items() if await awaited(self.callback(each))}

@@ -1,0 +1,78 @@
+"""A repository is cloned and opened, the user says hello: nothing of it has power by itself.
+
+Each row is a trick that was found or thought of; rows are never removed.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.foundation.trust.items import TrustItem
+from amplifier_tui.host.door.local_client import LocalClient
+from tests.host.driving import Driver
+from tests.servers.replies import ToolUse
+from tests.trust.cloning import DIARY, KEY, PRIVATE, Machine, machine
+from tests.trust.tricks_code import CODE
+from tests.trust.tricks_guard import BUNDLES, GUARD
+from tests.trust.tricks_reading import FILES, KEYS
+
+pytestmark = pytest.mark.timeout(60)
+
+TABLES = {"guard": GUARD, "bundle": BUNDLES, "code": CODE, "files": FILES, "keys": KEYS}
+ROWS = {f"{table}: {name}": trick for table, rows in TABLES.items() for name, trick in rows.items()}
+every_row = pytest.mark.parametrize("row", ROWS)
+
+WANTED = (
+    ToolUse("bash", {"command": "cp ~/.ssh/id_rsa here.txt; touch ~/RAN; env"}),
+    ToolUse("write_file", {"file_path": "~/.bashrc", "content": "touch ~/RAN"}),
+    ToolUse("read_file", {"file_path": "~/.ssh/id_rsa"}),
+    ToolUse("grep", {"pattern": "WORDS", "path": "~"}),
+)
+"""What the model was talked into."""
+
+
+@pytest.fixture
+def at(tmp_path: Path, own_home: Path) -> Iterator[Machine]:
+    found = machine(own_home, tmp_path, WANTED)
+    yield found
+    found.model.stop()
+    found.evil.stop()
+
+
+def opened(at: Machine, name: str, use: Callable[[TrustItem], bool]) -> Driver:
+    driver = Driver(at.clone, LocalClient())
+    try:
+        at.opened(driver, name, use)
+    finally:
+        driver.close()
+    return driver
+
+
+@every_row
+def test_nothing_of_it_counts_until_the_user_says_so(at: Machine, row: str) -> None:
+    trick = ROWS[row]
+    name = trick.make(at)
+    before = at.state()
+    opened(at, name or "", lambda item: False)
+    assert not at.ran.exists(), "code of the clone ran"
+    assert at.state() == before
+    assert at.evil.requests == []
+    for words in (PRIVATE, DIARY, KEY):
+        assert words not in at.prompts()
+    shown = [item for item in at.asked if item.group == trick.group]
+    texts = [f"{item.title}\n{item.detail}\n{item.where}" for item in shown]
+    if trick.shows:
+        assert any(trick.shows in text for text in texts), at.asked
+
+
+@pytest.mark.parametrize("row", [name for name, trick in ROWS.items() if trick.used])
+def test_with_use_it_it_works(at: Machine, row: str) -> None:
+    trick = ROWS[row]
+    name = trick.make(at)
+    assert trick.used is not None
+    assert trick.used(*at.prepared(name or ""))
+
+
+def test_fifty_tricks_at_least() -> None:
+    assert len(ROWS) >= 50
