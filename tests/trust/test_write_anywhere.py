@@ -23,6 +23,7 @@ class Place:
     home: Path
     project: Path
     session: Path
+    around: Path
 
     def coordinator(self) -> ModuleCoordinator:
         coordinator = ModuleCoordinator()
@@ -31,12 +32,10 @@ class Place:
         return coordinator
 
     def files(self) -> dict[str, bytes]:
-        """Every file but those of the program, with what is in it."""
+        """Every file of this test, with what is in it."""
+        places = [*self.home.rglob("*"), *self.around.rglob("*"), *self.project.iterdir()]
         return {
-            str(path): path.read_bytes()
-            for root in (self.home, self.project)
-            for path in root.rglob("*")
-            if stat.S_ISREG(path.lstat().st_mode)
+            str(path): path.read_bytes() for path in places if stat.S_ISREG(path.lstat().st_mode)
         }
 
 
@@ -50,7 +49,7 @@ def place(tmp_path: Path, own_home: Path) -> Place:
     session.mkdir(parents=True)
     (own_home / ".bashrc").write_text("# mine\n")
     (own_home / ".ssh").mkdir()
-    return Place(own_home, project, session)
+    return Place(own_home, project, session, tmp_path)
 
 
 Write = Callable[[Place, str], Any]

@@ -5,24 +5,32 @@ from dataclasses import dataclass
 
 from amplifier_tui.host import events
 from amplifier_tui.host.client import Decision
-from amplifier_tui.ui.state.section import FieldSection, on
+from amplifier_tui.ui.state.section import FieldSection, Section, on
 
 _REMEMBERED = 200
 
 
-class Approvals(FieldSection):
+class Approvals(Section):
     """Pending approval requests, oldest first, and the latest (`recent`) answers, newest last."""
 
-    def reset(self) -> None:
-        """Forget every request."""
+    def __init__(self) -> None:
+        super().__init__()
         self.pending: list[events.ApprovalRequested] = []
         self.recent: deque[events.ApprovalResolved] = deque(maxlen=_REMEMBERED)
+
+    def clear(self) -> None:
+        """Forget every request, for another session."""
+        if self.pending or self.recent:
+            self.pending.clear()
+            self.recent.clear()
+            self.touch()
 
     @on(events.ApprovalRequested, live=True)
     def _requested(self, event: events.ApprovalRequested) -> None:
         known = {request.request_id for request in self.pending}
         if event.request_id not in known.union(answer.request_id for answer in self.recent):
             self.pending.append(event)
+            self.touch()
 
     @on(events.ApprovalResolved, live=True)
     def _resolved(self, event: events.ApprovalResolved) -> None:
@@ -35,7 +43,9 @@ class Approvals(FieldSection):
     @on(events.TurnEnded, live=True, main=True)
     def _ended(self, event: events.SessionClosed | events.TurnEnded) -> None:
         # Nobody waits for an answer any more; the engine says so too, unless it died.
-        self.pending.clear()
+        if self.pending:
+            self.pending.clear()
+            self.touch()
 
 
 class PromptQueue(FieldSection):

@@ -148,7 +148,7 @@ async def test_a_remembered_theme_whose_file_changed_is_shown_as_it_is_now() -> 
     async with running() as drive:
         assert drive.app.theme == "mine"
         assert drive.app.main.styles.background == Color.parse("#070809")
-        assert Preferences().palette["background"] == "#070809"
+    assert Preferences().palette["background"] == "#070809"
 
 
 async def test_a_remembered_palette_that_was_tampered_with_is_not_fatal() -> None:
