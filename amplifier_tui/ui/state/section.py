@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from types import MethodType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from amplifier_tui.host.events import MAIN_LANE, HostEvent
 
@@ -37,25 +37,24 @@ class Handlers:
                 for kind in kinds:
                     cls._table.setdefault(kind, []).append((method, live, main))
 
-    def handlers_of(self, kind: type[HostEvent]) -> list[Callable[[HostEvent], None]]:
+    def handlers_of(self, kind: type[HostEvent]) -> "list[Route]":
         """Return what takes events of a kind."""
         return [
-            _guarded(MethodType(method, self), live, main)
+            Route(MethodType(method, self), live, main)
             for method, live, main in self._table.get(kind, ())
         ]
 
 
-def _guarded(
-    handle: Callable[[HostEvent], None], live: bool, main: bool
-) -> Callable[[HostEvent], None]:
-    if not live and not main:
-        return handle
+class Route(NamedTuple):
+    """Where an event goes; `live`: not replayed ones, `main`: not those of sub-agents."""
 
-    def guarded(event: HostEvent) -> None:
-        if not (live and event.replayed) and not (main and event.agent != MAIN_LANE):
-            handle(event)
+    handle: Callable[[HostEvent], None]
+    live: bool = False
+    main: bool = False
 
-    return guarded
+    def skips(self, event: HostEvent) -> bool:
+        """Whether an event is not for it."""
+        return (self.live and event.replayed) or (self.main and event.agent != MAIN_LANE)
 
 
 def assign(target: object, **values: object) -> bool:
@@ -104,9 +103,12 @@ class FieldSection(Section):
         """Begin anew, for another session."""
         self.track(self.reset)
 
-    def handlers_of(self, kind: type[HostEvent]) -> list[Callable[[HostEvent], None]]:
+    def handlers_of(self, kind: type[HostEvent]) -> list[Route]:
         """Return what takes events of a kind and moves the version if that changed a field."""
-        return [partial(self.track, handle) for handle in super().handlers_of(kind)]
+        return [
+            Route(partial(self.track, handle), live, main)
+            for handle, live, main in super().handlers_of(kind)
+        ]
 
     def track(self, change: Callable[..., None], *arguments: object) -> None:
         """Call something that may change fields, and move the version if it does."""

@@ -17,6 +17,7 @@ from amplifier_tui.ui.state.conversation.entries import ConversationEntry, Entry
 from amplifier_tui.ui.state.instruments.budget import BudgetState
 from amplifier_tui.ui.state.instruments.event_ring import CAPACITY, EventRing
 from amplifier_tui.ui.state.instruments.modules import Modules
+from amplifier_tui.ui.state.section import Route
 from amplifier_tui.ui.state.small_sections import AgentLanes, Facts, Notices, Todo, UsageTotals
 from amplifier_tui.ui.state.waiting import Approvals, PromptQueue
 
@@ -58,7 +59,7 @@ class SessionState:
             *(self.approvals, self.queue, self.todo, self.lanes, self.activity),
         )
         self._sections = (self.facts, self.notices, *self._per_session)
-        self._routes: dict[type[HostEvent], tuple[Callable[[HostEvent], None], ...]] = {}
+        self._routes: dict[type[HostEvent], tuple[Route, ...]] = {}
         self._left: set[str] = set()
         self._pending_id = ""
         self._pending: list[HostEvent] = []
@@ -144,9 +145,10 @@ class SessionState:
         routes = self._routes.get(kind)
         if routes is None:
             routes = self._routes[kind] = tuple(
-                handle for section in self._sections for handle in section.handlers_of(kind)
+                route for section in self._sections for route in section.handlers_of(kind)
             )
         if not event.replayed and kind is not SessionOpened:
             self.conversation.end_replay()
-        for apply in routes:
-            apply(event)
+        for route in routes:
+            if not route.skips(event):
+                route.handle(event)

@@ -1,7 +1,6 @@
 """The conversation: what was said, done and went wrong, as entries in order."""
 
 from collections import deque
-from collections.abc import Callable
 
 from amplifier_tui.host import events
 from amplifier_tui.host.events import MAIN_LANE, HostEvent
@@ -21,7 +20,7 @@ from amplifier_tui.ui.state.conversation.entries import (
 from amplifier_tui.ui.state.conversation.tool_lines import ToolLines
 from amplifier_tui.ui.state.formats import plural, span, tokens
 from amplifier_tui.ui.state.instruments.modules import module_key
-from amplifier_tui.ui.state.section import Handlers, assign, on, told
+from amplifier_tui.ui.state.section import Handlers, Route, assign, on, told
 
 
 class Welcome(Handlers):
@@ -158,7 +157,7 @@ class ConversationState(Handlers):
         self.failures = Failures(self.list)
         self._welcome = Welcome(self.list, self._mode)
         self._parts = (self._welcome, self._blocks, self._tools)
-        self._routes: dict[type[HostEvent], list[Callable[[HostEvent], None]]] = {}
+        self._routes: dict[type[HostEvent], list[Route]] = {}
         self._turns: set[tuple[str, int, str, float]] = set()
         self._unready: ErrorEntry | None = None
         self._opened_as = ""
@@ -196,17 +195,18 @@ class ConversationState(Handlers):
             if event in self._told:
                 return
             self._told.append(event)
-        for handle in self._handlers(type(event)):
-            handle(event)
+        for route in self._handlers(type(event)):
+            if not route.skips(event):
+                route.handle(event)
 
-    def handlers_of(self, kind: type[HostEvent]) -> list[Callable[[HostEvent], None]]:
+    def handlers_of(self, kind: type[HostEvent]) -> list[Route]:
         """Return `apply` for events that concern the conversation."""
-        return [self.apply] if self._handlers(kind) else []
+        return [Route(self.apply)] if self._handlers(kind) else []
 
-    def _handlers(self, kind: type[HostEvent]) -> list[Callable[[HostEvent], None]]:
+    def _handlers(self, kind: type[HostEvent]) -> list[Route]:
         known = self._routes.get(kind)
         if known is None:
-            known = [handle for part in self._parts for handle in part.handlers_of(kind)]
+            known = [route for part in self._parts for route in part.handlers_of(kind)]
             known = self._routes[kind] = [*known, *super().handlers_of(kind)]
         return known
 
