@@ -73,8 +73,16 @@ class Machine:
         path.write_text(text)
         return path
 
-    def bundle(self, name: str, text: str) -> Path:
-        """Write a bundle of the project."""
+    def bundle(self, name: str, text: str, *, own: bool = True) -> Path:
+        """Write a bundle of the project.
+
+        Args:
+            own: The user has said that the project's folder is their own, so nothing is asked.
+        """
+        answers = self.home / ".local/state/amplifier-tui/trust.json"
+        if own and not answers.exists():
+            answers.parent.mkdir(parents=True, exist_ok=True)
+            answers.write_text(json.dumps({"version": 2, "folders": [str(self.project)]}))
         return self.file(f".amplifier/bundles/{name}.md", text)
 
     def logs(self) -> list[Path]:
