@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from amplifier_tui.foundation.trust.items import TrustDecision as TrustDecision
-from amplifier_tui.host.events import HostEvent, PlanStep, Scope
+from amplifier_tui.host.events import HostEvent, Mode, PlanStep, Scope
 
 BundleState = Literal["ready", "needs_key", "not_fetched", "invalid"]
 
@@ -26,12 +26,14 @@ class OpenRequest:
         bundle: Name or URI; empty for the configured or default one.
         resume: Session id or an unambiguous prefix of one; `last` for the newest of `cwd`.
         demo: Take the offline demo bundle, whatever is configured.
+        mode: What goes through unasked; empty for what the bundle says, else `ask`.
     """
 
     cwd: Path
     bundle: str = ""
     resume: str = ""
     demo: bool = False
+    mode: Mode | Literal[""] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +194,12 @@ class SessionClient(Protocol):
 
     def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
         """Answer a `TrustAsked`; one that is gone is ignored."""
+
+    def set_mode(self, mode: Mode) -> None:
+        """Change what goes through unasked; holds for the sessions opened after, too.
+
+        Leads to `ModeChanged`.
+        """
 
     def hold(self, request_id: str) -> None:
         """Stop a request's clock: the user is reading it."""

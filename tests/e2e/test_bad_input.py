@@ -149,6 +149,8 @@ def test_a_call_that_cannot_be_run_is_explained_to_the_model_and_the_turn_goes_o
         terminal = machine.start("--bundle", "work")
         ready(terminal, "work")
         ask(terminal, "try it")
+        if told == "outside of the workspace":
+            decide(terminal, "read_file wants to read", "a")
         terminal.wait_for("It went wrong: True")
         terminal.wait_for(READY)
         quit_program(terminal)

@@ -12,7 +12,9 @@ def test_what_was_on_the_screen_before_a_kill_is_there_after_it(machine: Machine
     replies = [
         "The first answer.",
         reply("I look.", ToolUse("read_file", {"file_path": "notes.txt"}, id="call_read")),
-        reply("And I run.", ToolUse("bash", {"command": "echo ran here"}, id="call_bash")),
+        reply(
+            "And I run.", ToolUse("bash", {"command": "touch ran && echo ran here"}, id="call_bash")
+        ),
         reply(Text(["Half of ", "a sentence", never, " that never ends."])),
         "The answer afterwards.",
     ]
@@ -24,7 +26,7 @@ def test_what_was_on_the_screen_before_a_kill_is_there_after_it(machine: Machine
         terminal.wait_for("The first answer.")
         terminal.wait_for(READY)
         ask(terminal, "the second prompt")
-        decide(terminal, "bash wants to run a command", "a")
+        decide(terminal, "bash wants to run 2 commands", "a")
         terminal.wait_for("Half of a sentence")
         terminal.signal(signal.SIGKILL)
         assert terminal.wait_end() == -signal.SIGKILL
@@ -49,7 +51,7 @@ def test_what_was_on_the_screen_before_a_kill_is_there_after_it(machine: Machine
             "I look.",
             "notes.txt",
             "And I run.",
-            "echo ran here",
+            "touch ran && echo ran here",
             "Half of a sentence",
         ):
             terminal.wait_for(words)

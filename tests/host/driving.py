@@ -1,7 +1,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,9 +19,15 @@ from amplifier_tui.host.events import (
     SessionOpened,
     TurnEnded,
 )
+from amplifier_tui.host.gate.rules_file import user_rules_path
 from amplifier_tui.paths import sessions_dir
 
 MODULES = Path(__file__).parent / "modules"
+TOOLS = (
+    *("echo", "fail", "noisy", "write", "wait", "block", "stubborn", "progress", "leak", "leave"),
+    *("delegate", "bash", "write_file", "edit_file", "memory"),
+)
+"""Tools that are not asked about where a test is about something else."""
 E = TypeVar("E", bound=HostEvent)
 
 
@@ -120,7 +126,7 @@ class Project:
         self,
         name: str = "test",
         *,
-        script: dict[str, Any] | None = None,
+        script: dict[str, Any] | list[dict[str, Any]] | None = None,
         speed: float = 0,
         loop: str = "loop-streaming",
         loop_config: dict[str, Any] | None = None,
@@ -134,7 +140,8 @@ class Project:
     ) -> str:
         if providers is None:
             path = self.folder / f".{name}.script.json"
-            path.write_text(json.dumps({"scenarios": [script or saying("Hello.")]}))
+            scenarios = script if isinstance(script, list) else [script or saying("Hello.")]
+            path.write_text(json.dumps({"scenarios": scenarios}))
             mock = {"script": str(path), "tokens_per_second": speed}
             providers = [{"module": "provider-mock", "config": mock}]
         data = {
@@ -148,9 +155,15 @@ class Project:
             "tools": [{"module": tool} for tool in tools],
             "hooks": [{"module": hook, "config": config} for hook, config in hooks],
         }
+        self.allow(() if any(map(_asks, hooks)) else TOOLS)
         text = yaml.safe_dump(data, sort_keys=False)
         (self.bundles / f"{name}.md").write_text(f"---\n{text}---\n\n{instruction}\n")
         return name
+
+    def allow(self, rules: Iterable[str], **more: list[str]) -> None:
+        """Write the user's rules."""
+        user_rules_path().parent.mkdir(parents=True, exist_ok=True)
+        user_rules_path().write_text(yaml.safe_dump({"allow": list(rules), **more}))
 
     def folder_of(self, session_id: str) -> Path:
         return sessions_dir(self.folder) / session_id
@@ -162,6 +175,11 @@ class Project:
     def log(self, session_id: str) -> list[Row]:
         path = self.folder_of(session_id) / "events.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def _asks(hook: tuple[str, dict[str, Any]]) -> bool:
+    name, config = hook
+    return name == "hooks-approval" or bool({"ask", "ask_provider"} & config.keys())
 
 
 def saying(text: str, **more: Any) -> dict[str, Any]:

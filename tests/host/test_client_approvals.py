@@ -58,10 +58,23 @@ def test_silence_allows_what_is_harmless_when_the_hook_says_so(
     project: Project, driver: Driver
 ) -> None:
     hook = ("hooks-test", {"ask": True, "timeout": 0.05, "default": "allow"})
-    driver.open(project.bundle(script=calling({"echo": {"text": "x"}}), hooks=(hook,)))
+    call = {"read_file": {"file_path": "a.txt"}}
+    (project.folder / "a.txt").write_text("x")
+    tools = ("tool-filesystem",)
+    driver.open(project.bundle(script=calling(call), tools=tools, hooks=(hook,)))
     driver.client.submit("go")
     assert driver.wait(ApprovalRequested).default == "allow"
     assert driver.wait(ToolEnded).ok
+
+
+def test_silence_allows_nothing_that_would_be_asked_about_without_the_hook(
+    project: Project, driver: Driver
+) -> None:
+    hook = ("hooks-test", {"ask": True, "timeout": 0.05, "default": "allow"})
+    driver.open(project.bundle(script=calling({"echo": {"text": "x"}}), hooks=(hook,)))
+    driver.client.submit("go")
+    assert driver.wait(ApprovalRequested).default == "deny"
+    assert driver.wait(ToolEnded).denied
 
 
 def test_silence_never_allows_what_is_risky(project: Project, driver: Driver) -> None:
@@ -112,12 +125,12 @@ def test_an_answer_for_the_session_answers_the_next_one_by_rule(
     driver.open(project.bundle(script=calling({"echo": {"text": "x"}}), hooks=(hook,)))
     driver.client.submit("go")
     request = driver.allow_next(scope="session")
-    assert request.scopes == ("once", "session")
-    assert request.rule == "echo with any arguments"
+    assert request.scopes == ("once", "session", "project", "always")
+    assert request.rule == "echo"
     driver.wait(TurnEnded)
     driver.client.submit("again")
     resolved = driver.wait(ApprovalResolved, lambda e: e.by == "rule")
-    assert (resolved.outcome, resolved.rule) == ("allowed", "echo with any arguments")
+    assert (resolved.outcome, resolved.rule) == ("allowed", "echo")
     driver.wait(TurnEnded)
     assert len(driver.of(ApprovalRequested)) == 1
 

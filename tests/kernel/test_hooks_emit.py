@@ -207,14 +207,16 @@ async def test_the_first_question_is_kept_and_a_later_denial_still_wins(
     assert (await hooks.emit("x", {})).action == "deny"
 
 
-async def test_a_question_beats_injections_and_loses_modifications(hooks: HookRegistry) -> None:
+async def test_a_question_beats_injections_and_is_about_the_modified_data(
+    hooks: HookRegistry,
+) -> None:
     hooks.register("x", Recorder(HookResult(action="modify", data={"b": 1})), 0)
     hooks.register("x", Recorder(HookResult(action="inject_context", context_injection="t")), 1)
     hooks.register("x", Recorder(HookResult(action="ask_user", approval_prompt="p")), 2)
     result = await hooks.emit("x", {})
     assert result.action == "ask_user"
     assert (result.context_injection, result.context_injections) == (None, [])
-    assert result.data is None
+    assert result.data == {"b": 1}
 
 
 async def test_handlers_run_strictly_one_after_the_other(hooks: HookRegistry) -> None:

@@ -92,9 +92,9 @@ async def test_an_injection_of_nothing_is_none() -> None:
     assert (await merged(inject(""), inject("B"))).context_injection == "B"
 
 
-async def test_injecting_loses_the_modifications_made_before() -> None:
+async def test_injecting_keeps_the_modifications_made_before() -> None:
     result = await merged(HookResult(action="modify", data={"b": 1}), inject("t"))
-    assert (result.action, result.data) == ("inject_context", None)
+    assert (result.action, result.data) == ("inject_context", {"b": 1})
 
 
 items = st.builds(

@@ -162,7 +162,8 @@ def tool_source(tool: Any) -> str:
         source = marks.get("context_source") if isinstance(marks, Mapping) else None
         if isinstance(source, str) and source:
             return source
-    return f"tools:{_module_id(type(tool).__module__)}"
+    # Not `type`: a tool may have a stand-in that says it is of the tool's class.
+    return f"tools:{_module_id(tool.__class__.__module__)}"
 
 
 def _module_id(path: str) -> str:

@@ -91,6 +91,7 @@ class LocalClient:
     retry = _command(SessionClient.retry, "try again")
     decide = _command(SessionClient.decide, "answer a request")
     answer_trust = _command(SessionClient.answer_trust, "answer the question of trust")
+    set_mode = _command(SessionClient.set_mode, "change the mode")
     hold = _command(SessionClient.hold, "hold a request")
     switch_bundle = _command(SessionClient.switch_bundle, "switch bundles")
     resume = _command(SessionClient.resume, "resume a session")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import time
-from typing import Final
+from typing import Final, Literal
 
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.trust.items import TrustDecision
@@ -22,7 +22,7 @@ from amplifier_tui.host.client import (
 )
 from amplifier_tui.host.door.capture import PrintCapture
 from amplifier_tui.host.door.descriptors import DescriptorCapture
-from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, SessionClosed
+from amplifier_tui.host.events import Failed, HostEvent, Level, Mode, Notice, SessionClosed
 from amplifier_tui.host.failures import internal_failure, opening_failure
 from amplifier_tui.host.gate.queue import ApprovalQueue
 from amplifier_tui.host.redaction import Redactor
@@ -61,6 +61,7 @@ class Service:
         self._trust_all = trust
         self._memory = TrustMemory()
         self._cwd = Path.cwd()
+        self._mode: Mode | Literal[""] = ""
         self._live: LiveSession | None = None
         self._opening: Opening | None = None
         self._opening_task: asyncio.Task[None] | None = None
@@ -122,8 +123,9 @@ class Service:
             return
         await self._give_up_opening()
         self._cwd = request.cwd
+        self._mode = request.mode or self._mode
         opening = Opening(
-            request,
+            replace(request, mode=self._mode),
             self._put,
             self._trust_all or self._memory,
             carried,
@@ -158,6 +160,9 @@ class Service:
             if self._opening is opening:
                 self._opening = None
         before, self._live = self._live, live
+        if self._mode and live.gating.gate.mode != self._mode:
+            # Chosen while it opened.
+            live.gating.set_mode(self._mode)
         self._printed = 0
         if before is not None:
             closing = asyncio.get_running_loop().create_task(before.close("replaced"))
@@ -261,6 +266,12 @@ class Service:
         """Answer the question of trust."""
         if self._opening is not None:
             self._opening.answer_trust(request_id, decision)
+
+    async def set_mode(self, mode: Mode) -> None:
+        """Change what goes through unasked."""
+        self._mode = mode
+        if self._live is not None:
+            self._live.gating.set_mode(mode)
 
     async def hold(self, request_id: str) -> None:
         """Stop the clock of an approval request."""

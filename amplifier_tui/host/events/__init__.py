@@ -23,6 +23,7 @@ from amplifier_tui.host.events.records import ApprovalOutcome as ApprovalOutcome
 from amplifier_tui.host.events.records import BlockKind as BlockKind
 from amplifier_tui.host.events.records import HandlerTrace as HandlerTrace
 from amplifier_tui.host.events.records import Level as Level
+from amplifier_tui.host.events.records import Mode as Mode
 from amplifier_tui.host.events.records import ModuleKind as ModuleKind
 from amplifier_tui.host.events.records import PlanStep as PlanStep
 from amplifier_tui.host.events.records import Risk as Risk
@@ -33,6 +34,7 @@ from amplifier_tui.host.events.records import TodoItem as TodoItem
 from amplifier_tui.host.events.records import TurnStatus as TurnStatus
 from amplifier_tui.host.events.records import Usage as Usage
 from amplifier_tui.host.events.session import Failed as Failed
+from amplifier_tui.host.events.session import ModeChanged as ModeChanged
 from amplifier_tui.host.events.session import ModuleFailed as ModuleFailed
 from amplifier_tui.host.events.session import ModuleLoading as ModuleLoading
 from amplifier_tui.host.events.session import ModuleMounted as ModuleMounted

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from amplifier_tui.host.events.base import HostEvent
-from amplifier_tui.host.events.records import Level, ModuleKind
+from amplifier_tui.host.events.records import Level, Mode, ModuleKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +72,23 @@ class Notice(HostEvent):
     level: Level
     text: str
     source: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeChanged(HostEvent):
+    """What goes through unasked from here on; sent when a session opens, too.
+
+    Attributes:
+        mode: The mode that is applied.
+        by: Who set it: `user`, the name of a bundle, or empty for the default.
+        sandbox: Why commands can't run in a sandbox; empty where they can.
+        careful: Commands that only read are asked about as well.
+    """
+
+    mode: Mode
+    by: str = ""
+    sandbox: str = ""
+    careful: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ here. A tool that follows none of them is shown with its arguments as JSON.
 """
 
 import json
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,8 +23,10 @@ from amplifier_tui.host.gate.risk import (
     locate,
     worst,
 )
-from amplifier_tui.host.gate.rules import Part, argument_part, command_parts
+from amplifier_tui.host.gate.rules import READ_TOOLS, Part, argument_part, command_parts
 from amplifier_tui.host.stream.diffs import Snapshot, snapshot, unified
+
+logger = logging.getLogger(__name__)
 
 Kind = Literal["command", "write", "edit", "patch", "read", "network", "other"]
 
@@ -98,6 +101,12 @@ def read_subject(tool: str, arguments: Mapping[str, Any]) -> Subject:
     url = _first_text(arguments, ("url", "uri"))
     if url:
         return Subject("network", tool, arguments, url=url)
+    if tool in READ_TOOLS:
+        patterns = _first_text(arguments, ("pattern", "glob"))
+        # A pattern may lead out as well as a path does.
+        out = patterns.startswith(("/", "~")) or ".." in patterns
+        paths = (*paths, patterns) if out and tool != "grep" else paths
+        return Subject("read", tool, arguments, paths=paths)
     if paths and _READ_TOOL.search(tool):
         return Subject("read", tool, arguments, paths=paths)
     return Subject("other", tool, arguments, paths=paths)
@@ -186,6 +195,7 @@ class Description:
     """
 
     action: str
+    kind: Kind = "other"
     payload: str = ""
     payload_kind: PayloadKind = "none"
     parts: tuple[Part, ...] = ()
@@ -196,7 +206,26 @@ class Description:
 
 
 def describe_call(tool: str, arguments: Mapping[str, Any], workspace: Path) -> Description:
-    """Describe a tool call of a session that works in `workspace`, an absolute path."""
+    """Describe a tool call of a session that works in `workspace`, an absolute path.
+
+    A call that can't be looked at is described as that, as risky.
+    """
+    try:
+        return _described(tool, arguments, workspace)
+    except Exception:
+        logger.exception("A call of %s could not be described", tool)
+        judgement = Judgement("high", ("it could not be looked at",))
+        return Description(
+            action=f"{tool} wants to run",
+            payload=repr(dict(arguments))[:10_000],
+            payload_kind="text",
+            parts=(Part("arguments", tool, repr(dict(arguments)), judgement),),
+            judgement=judgement,
+            complete=False,
+        )
+
+
+def _described(tool: str, arguments: Mapping[str, Any], workspace: Path) -> Description:
     subject = read_subject(tool, arguments)
     if subject.kind == "command":
         return _command(subject, workspace)
@@ -213,6 +242,8 @@ def describe_call(tool: str, arguments: Mapping[str, Any], workspace: Path) -> D
             what = f"read {places[0].shown if len(places) == 1 else f'{len(places)} files'}"
             each = tuple(judge_tool_read(place) for place in places)
             whole = worst(each)
+            if not places:
+                what = "search the workspace"
         case "network":
             what = f"reach {subject.host or subject.url[:200]}"
             whole = Judgement("medium", (NETWORK,))
@@ -223,15 +254,23 @@ def describe_call(tool: str, arguments: Mapping[str, Any], workspace: Path) -> D
                 whole = whole.joined(Judgement("high", ("names paths outside the workspace",)))
     shown = arguments and (not diff or "lines of this diff are not shown" in diff)
     payload, complete = _cut(_json(arguments) if shown else "")
+    reading = tool in READ_TOOLS
     parts = tuple(
-        Part("path", tool, str(place.path), judgement)
+        Part(
+            *("path", tool, str(place.path), judgement),
+            place=place,
+            reads=reading and not (place.outside or place.secret),
+        )
         for place, judgement in zip(places, each, strict=False)
     )
+    if subject.host:
+        parts = (Part("server", tool, subject.host, whole),)
     return Description(
         action=f"{tool} wants to {what}",
+        kind=subject.kind,
         payload=payload,
         payload_kind="json" if payload else "none",
-        parts=parts or (argument_part(tool, arguments, whole),),
+        parts=parts or (argument_part(tool, arguments, whole, reads=reading),),
         diff=diff,
         judgement=whole,
         cwd=str(workspace),
@@ -254,8 +293,8 @@ def describe_question(asker: str, prompt: str) -> Description:
 
 def _command(subject: Subject, workspace: Path) -> Description:
     folder = locate(subject.folder, workspace).path if subject.folder else workspace
-    line, each, whole = judge_script(subject.text, workspace, folder)
-    parts = command_parts(subject.tool, line.commands, each)
+    line, each, heres, whole = judge_script(subject.text, workspace, folder)
+    parts = command_parts(subject.tool, line, each, heres)
     if not line.complete:
         # What was not understood must not be covered by rules for what was.
         parts = (Part("command", subject.tool, subject.text.strip(), whole, wraps=True),)
@@ -263,6 +302,7 @@ def _command(subject: Subject, workspace: Path) -> Description:
     payload, complete = _cut(subject.text)
     return Description(
         action=f"{subject.tool} wants to run {'a command' if count <= 1 else f'{count} commands'}",
+        kind="command",
         payload=payload,
         payload_kind="command",
         parts=parts,

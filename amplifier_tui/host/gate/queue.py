@@ -5,9 +5,8 @@ user, for the clock, or for a stop of the turn, whichever comes first.
 """
 
 import asyncio
-import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import time
 from typing import Any, Final, Literal
@@ -26,10 +25,8 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.gate.describe import Description, describe_call, describe_question
 from amplifier_tui.host.gate.risk import Judgement, severity
-from amplifier_tui.host.gate.rules import ApprovalRule, Part, RuleBook, propose, rule_words
+from amplifier_tui.host.gate.rules import Match, Part, Rule, RuleBook, propose, rule_words
 from amplifier_tui.host.redaction import Redactor
-
-logger = logging.getLogger(__name__)
 
 By = Literal["user", "rule", "timeout", "stop"]
 Default = Literal["allow", "deny"]
@@ -46,6 +43,8 @@ class ApprovalQuestion:
 
     `prompt` is the asker's own words, `why` what made it ask, `risk` its own opinion; `tool` is
     empty outside of a tool call. After `timeout` seconds (None: never) the asker does `default`.
+    `description` is the gate's, which has looked at the rules; `by_person` says that no rule may
+    answer and the answer must not be remembered.
     """
 
     asker: str
@@ -59,6 +58,8 @@ class ApprovalQuestion:
     default: Default = "deny"
     risk: Risk | None = None
     lane: str = MAIN_LANE
+    description: Description | None = None
+    by_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class _Pending:
     future: asyncio.Future[ApprovalAnswer]
     deadline: float | None = None
     clock: asyncio.TimerHandle | None = None
-    rules: tuple[ApprovalRule, ...] = ()
+    rules: tuple[Rule, ...] = ()
 
 
 class ApprovalQueue:
@@ -96,6 +97,7 @@ class ApprovalQueue:
         book: The standing rules.
         redactor: Keeps secrets out of what goes up and out of the audit.
         audit: Writes a line of the audit file.
+        keep: Writes rules down that hold longer than the session; without it none do.
     """
 
     def __init__(
@@ -107,6 +109,7 @@ class ApprovalQueue:
         book: RuleBook | None = None,
         redactor: Redactor | None = None,
         audit: Callable[[dict[str, Any]], None] | None = None,
+        keep: Callable[[tuple[Rule, ...], Scope], None] | None = None,
     ) -> None:
         self.book = book if book is not None else RuleBook()
         self.on_resolved: Callable[[ApprovalQuestion, ApprovalAnswer], None] | None = None
@@ -116,6 +119,7 @@ class ApprovalQueue:
         self._send = send
         self._redactor = redactor if redactor is not None else Redactor({})
         self._audit = audit
+        self._keep = keep
         self._pending: dict[str, _Pending] = {}
 
     @property
@@ -131,14 +135,16 @@ class ApprovalQueue:
         Raises:
             asyncio.CancelledError: The asking task was cancelled; the request is withdrawn.
         """
-        description = await asyncio.to_thread(self._describe, question)
+        judged = question.description
+        if judged is not None:
+            description = judged
+        else:
+            description = await asyncio.to_thread(self._describe, question)
         judgement = _with_opinion(description.judgement, question)
         request_id = uuid4().hex[:12]
-        match = self.book.match(description.parts)
-        if match is not None:
-            answer = ApprovalAnswer(
-                "allowed" if match.allow else "denied", "rule", _by_rule(match.rule)
-            )
+        match = self.book.match(description.parts) if judged is None else None
+        if match is not None and match.verdict != "ask":
+            answer = _by_match(match)
             self._resolved(question, request_id, answer, match.scope, match.rule, judgement)
             return answer
         pending = self._put_up(question, request_id, description, judgement)
@@ -158,20 +164,9 @@ class ApprovalQueue:
             raise
 
     def _describe(self, question: ApprovalQuestion) -> Description:
-        try:
-            if question.tool:
-                return describe_call(question.tool, question.arguments, self._workspace)
-            return describe_question(question.asker, question.prompt)
-        except Exception:
-            logger.exception("A request of %s could not be described", question.asker)
-            payload = f"{question.prompt}\n{dict(question.arguments)!r}"
-            return Description(
-                action=f"{question.tool or question.asker} wants to run",
-                payload=payload[:10_000],
-                payload_kind="text",
-                judgement=Judgement("high", ("it could not be looked at",)),
-                complete=False,
-            )
+        if question.tool:
+            return describe_call(question.tool, question.arguments, self._workspace)
+        return describe_question(question.asker, question.prompt)
 
     def _put_up(
         self,
@@ -182,8 +177,12 @@ class ApprovalQueue:
     ) -> _Pending:
         loop = asyncio.get_running_loop()
         rules = propose(description.parts, self.book) if description.complete else ()
-        if judgement.risk == "critical":
+        if judgement.risk == "critical" or question.by_person:
             rules = ()
+        # What is risky or elsewhere is allowed for this session at most.
+        longer = self._keep is not None and description.judgement.can_be_kept
+        longer = longer and not any(rule.asker for rule in rules)
+        scopes: tuple[Scope, ...] = ("session", "project", "always") if longer else ("session",)
         risky = severity(judgement.risk) >= severity("high")
         default: Default = "deny" if risky else question.default
         options = question.options
@@ -212,7 +211,7 @@ class ApprovalQueue:
             options=options if own_options else (),
             timeout=question.timeout,
             default=default,
-            scopes=("once", "session") if rules else ("once",),
+            scopes=("once", *scopes) if rules else ("once",),
             rule=text(rule_words(rules)),
         )
         pending = _Pending(question, request, description.parts, loop.create_future(), rules=rules)
@@ -238,6 +237,13 @@ class ApprovalQueue:
         text = self._redactor.text
         return Segment(text=text(part.text), note=text(note), allowed=rule is not None)
 
+    def note_rule(
+        self, question: ApprovalQuestion, answer: ApprovalAnswer, scope: Scope, rule: str
+    ) -> None:
+        """Tell of an answer that a rule gave before anybody was asked."""
+        judgement = question.description.judgement if question.description else Judgement()
+        self._resolved(question, uuid4().hex[:12], answer, scope, rule, judgement)
+
     # --- answering -------------------------------------------------------------------------
 
     def decide(self, request_id: str, decision: Decision) -> None:
@@ -247,7 +253,10 @@ class ApprovalQueue:
             return
         scope: Scope = decision.scope if decision.scope in pending.request.scopes else "once"
         if scope != "once":
-            self.book.add(self._rules_to_keep(pending, decision.allow, scope))
+            rules = self._rules_to_keep(pending, decision.allow, scope)
+            self.book.add(rules)
+            if scope != "session" and self._keep is not None:
+                self._keep(rules, scope)
         outcome: ApprovalOutcome = "allowed" if decision.allow else "denied"
         self._finish(pending, ApprovalAnswer(outcome, "user", decision.reason.strip()), scope)
         if scope != "once":
@@ -265,23 +274,18 @@ class ApprovalQueue:
         for pending in tuple(self._pending.values()):
             self._finish(pending, ApprovalAnswer("cancelled", "stop", reason))
 
-    def _rules_to_keep(
-        self, pending: _Pending, allow: bool, scope: Scope
-    ) -> tuple[ApprovalRule, ...]:
-        rules = pending.rules if allow else propose(pending.parts, self.book, allow=False)
-        return tuple(
-            ApprovalRule(rule.kind, rule.tool, rule.words, rule.ceiling, allow, scope)
-            for rule in rules
-        )
+    def _rules_to_keep(self, pending: _Pending, allow: bool, scope: Scope) -> tuple[Rule, ...]:
+        rules = pending.rules if allow else propose(pending.parts, self.book, "deny")
+        return tuple(replace(rule, scope=scope) for rule in rules)
 
     def _look_again(self) -> None:
         """ApprovalAnswer what waits and is covered by a rule now."""
         for pending in tuple(self._pending.values()):
             match = self.book.match(pending.parts)
-            if match is not None:
-                outcome: ApprovalOutcome = "allowed" if match.allow else "denied"
-                answer = ApprovalAnswer(outcome, "rule", _by_rule(match.rule))
-                self._finish(pending, answer, match.scope, match.rule)
+            if match is None or match.verdict == "ask":
+                continue
+            if match.verdict == "deny" or not pending.question.by_person:
+                self._finish(pending, _by_match(match), match.scope, match.rule)
 
     def _expire(self, request_id: str) -> None:
         pending = self._pending.get(request_id)
@@ -357,5 +361,6 @@ def _with_opinion(judgement: Judgement, question: ApprovalQuestion) -> Judgement
     return judgement.joined(Judgement(opinion))
 
 
-def _by_rule(rule: str) -> str:
-    return f"by the rule {rule}"
+def _by_match(match: Match) -> ApprovalAnswer:
+    outcome: ApprovalOutcome = "allowed" if match.verdict == "allow" else "denied"
+    return ApprovalAnswer(outcome, "rule", f"by the rule {match.rule}")

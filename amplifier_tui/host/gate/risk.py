@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from amplifier_tui.base.protected import configures, holds_secrets
 from amplifier_tui.base.shell import (
@@ -54,11 +54,8 @@ def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
 
     `~` is the home folder; without a base, paths start in the workspace.
     """
-    written = (
-        Path(text.replace("\0", "")).expanduser()
-        if text.startswith("~")
-        else Path(text.replace("\0", ""))
-    )
+    # A user nobody knows: `os.path.expanduser` leaves the name as it is.
+    written = os.path.expanduser(text.replace("\0", ""))
     plain = Path(os.path.normpath((base or workspace) / written))
     root = _resolved(workspace)
     path = _resolved(plain)
@@ -124,6 +121,11 @@ class Judgement:
         """Whether some path lies outside the workspace."""
         return any(place.outside for place in self.places)
 
+    @property
+    def can_be_kept(self) -> bool:
+        """Whether a rule for longer than the session may come of an answer."""
+        return not self.outside and severity(self.risk) <= severity("medium")
+
     def joined(self, other: "Judgement") -> "Judgement":
         """Return both together: the higher risk, all reasons."""
         return worst((self, other))
@@ -146,19 +148,24 @@ def worst(judgements: Iterable[Judgement]) -> Judgement:
     return Judgement(risk, tuple(reasons), tuple(places))
 
 
-def judge_script(
-    text: str, workspace: Path, folder: Path | None = None
-) -> tuple[ShellLine, tuple[Judgement, ...], Judgement]:
-    """Judge a command line that runs in `folder`, or in the workspace.
+class JudgedScript(NamedTuple):
+    """A command line, a judgement of each command and where it runs, and one of the whole."""
 
-    Returns:
-        Its parts, a judgement for each, and one for the whole.
-    """
+    line: ShellLine
+    each: tuple[Judgement, ...]
+    heres: "tuple[Whereabouts, ...]"
+    whole: Judgement
+
+
+def judge_script(text: str, workspace: Path, folder: Path | None = None) -> JudgedScript:
+    """Judge a command line that runs in `folder`, or in the workspace."""
     script = read_shell_line(text)
     each: list[Judgement] = []
+    heres: list[Whereabouts] = []
     downloading: set[int] = set()
     here = Whereabouts(workspace, folder or workspace)
     for command in script.commands:
+        heres.append(here)
         each.append(judge_command(command, here, command.pipeline in downloading))
         if command.pipeline and _downloads(command):
             downloading.add(command.pipeline)
@@ -168,7 +175,7 @@ def judge_script(
         whole = whole.joined(Judgement("high", (UNREADABLE,)))
     if _FORK_BOMB.search(text):
         whole = whole.joined(Judgement("critical", ("starts processes without end",)))
-    return script, tuple(each), whole
+    return JudgedScript(script, tuple(each), tuple(heres), whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +192,11 @@ class Whereabouts:
     def locate(self, text: str) -> PathPlace:
         """Return where a path leads from here."""
         return locate(text, self.workspace, self.folder)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether it may be outside the workspace."""
+        return not self.known or self.locate(".").outside
 
 
 def _after(command: ShellCommand, here: Whereabouts) -> Whereabouts:

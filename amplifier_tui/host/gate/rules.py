@@ -1,232 +1,447 @@
-"""Standing rules: what the user allowed or refused for longer than one call.
+"""Rules a person can read: which calls go, ask or are denied whatever the mode is.
 
-A rule is words a person can check: the program a command line begins with, one exact command
-line, a tool inside the workspace. For a compound command line there is one rule per simple
-command, and every one of them needs its rule. A rule with a wildcard carries a ceiling: what is
-riskier than the call it was made for is asked about again, whatever its words are.
+`bash(git status)` is that command and no other; `bash(npm run test *)` what begins so;
+`write(src/**)` files; `web(docs.python.org)` a server; `tool_name` any call of a tool;
+`tool_name({"a": 1})` a call with exactly these arguments. `write`, `read` and `web` speak of every
+tool of that kind.
+
+A `*` behind a command covers further operands inside the workspace and the options that stand in
+the rule; any other option asks, and so do redirections, substitutions, assignments and programs
+that run others. Nothing critical is ever covered, and nothing that configures a program by a `*`.
+Rules that ask or deny catch a command whatever wraps it, and what follows.
 """
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final, Literal
 
-from amplifier_tui.base.shell import SHELLS, ShellCommand, programs_of
+from pathspec import GitIgnoreSpec
+
+from amplifier_tui.base.shell import (
+    SHELLS,
+    ShellCommand,
+    ShellLine,
+    programs_of,
+    read_shell_line,
+    readings,
+)
+from amplifier_tui.base.shell.programs import is_harmless
 from amplifier_tui.host.events import Risk, Scope
 from amplifier_tui.host.gate.programs import rule_prefix
-from amplifier_tui.host.gate.risk import Judgement, severity
+from amplifier_tui.host.gate.risk import (
+    Judgement,
+    PathPlace,
+    Whereabouts,
+    judge_script,
+    severity,
+)
 
-RuleKind = Literal["command", "prefix", "workspace", "path", "tool", "arguments", "prompt"]
+Verdict = Literal["allow", "ask", "deny"]
 
 _RUNS_ANYTHING: Final = SHELLS | {"eval", "source", ".", "xargs", "env", "find", "awk", "ssh"}
 
+COMMAND_TOOLS: Final = frozenset({"bash", "shell", "run_command"})
+READ_TOOLS: Final = frozenset(
+    {"read_file", "glob", "grep", "ls", "list_files", "list_directory", "list_dir"}
+    | {"search_files", "find_files"}
+)
+WRITE_TOOLS: Final = frozenset(
+    {"write_file", "edit_file", "apply_patch", "create_file", "delete_file"}
+)
+WEB_TOOLS: Final = frozenset({"web_fetch", "web_search"})
+GROUPS: Final = {"read": READ_TOOLS, "write": WRITE_TOOLS, "web": WEB_TOOLS}
+"""Names that stand for every tool of a kind."""
+
+
+class RuleError(ValueError):
+    """A text is no rule.
+
+    Attributes:
+        column: Where, from 1.
+    """
+
+    def __init__(self, message: str, column: int) -> None:
+        super().__init__(message)
+        self.column = column
+
 
 @dataclass(frozen=True, slots=True)
-class ApprovalRule:
+class Rule:
     """One standing rule.
 
     Attributes:
-        kind: What `words` are: a whole simple command (`command`), the words one begins with
-            (`prefix`), nothing (`workspace`: any file in it; `tool`: any arguments), one `path`,
-            the exact `arguments`, or asker and `prompt` of a question outside of a tool call.
-        tool: The tool's name; empty for `prompt`.
-        words: See `kind`.
-        ceiling: The highest risk it covers.
-        allow: Grant or refuse.
+        tool: Name of a tool, with `*` for any characters, or of a kind of tools; empty for a
+            question outside of a tool call.
+        inside: What stands in the parentheses; empty for any arguments.
+        verdict: What happens to the calls it speaks of.
         scope: How long it holds.
+        ceiling: The highest risk an `allow` with a `*`, or for any arguments, covers.
+        asker: Whose question it is, outside of a tool call; `inside` is the question.
+        origin: Where it comes from, in words; empty for an answer of this session.
+        planned: A bundle brought it: it answers no question of a hook.
     """
 
-    kind: RuleKind
     tool: str
-    words: tuple[str, ...] = ()
-    ceiling: Risk = "medium"
-    allow: bool = True
+    inside: str = ""
+    verdict: Verdict = "allow"
     scope: Scope = "session"
+    ceiling: Risk = "high"
+    asker: str = ""
+    origin: str = ""
+    planned: bool = False
 
     def __str__(self) -> str:
-        match self.kind:
-            case "command":
-                return " ".join(self.words)
-            case "prefix":
-                return f"{' '.join(self.words)} *"
-            case "workspace":
-                return f"{self.tool} in the workspace"
-            case "path":
-                return f"{self.tool} {self.words[0]}"
-            case "tool":
-                return f"{self.tool} with any arguments"
-            case "arguments":
-                return f"{self.tool} with exactly these arguments"
-            case "prompt":
-                return f"the same question of {self.words[0]}"
+        if self.asker:
+            return f"the same question of {self.asker}"
+        return f"{self.tool}({self.inside})" if self.inside else self.tool
+
+    @property
+    def starred(self) -> bool:
+        """Whether it covers more than one call."""
+        return not self.inside or self.inside.endswith("*")
+
+
+def parse_rule(text: str, verdict: Verdict = "allow", **more: Any) -> Rule:
+    """Read a rule.
+
+    Raises:
+        RuleError: It is none.
+    """
+    stripped = text.strip()
+    start = len(text) - len(text.lstrip()) + 1
+    name, opened, rest = stripped.partition("(")
+    if not name:
+        raise RuleError("a rule begins with the name of a tool", start)
+    bad = next((at for at, char in enumerate(name) if char.isspace() or char == ")"), None)
+    if bad is not None:
+        raise RuleError("the name of a tool has no blanks or brackets", start + bad)
+    if not opened:
+        return Rule(name, "", verdict, **more)
+    if not rest.endswith(")"):
+        raise RuleError("the bracket is not closed", start + len(stripped))
+    inside = rest[:-1].strip()
+    at = start + len(name) + 1
+    if not inside:
+        raise RuleError("nothing stands in the brackets", at)
+    ceiling: Risk = "high"
+    if name in COMMAND_TOOLS:
+        inside = inside.replace(":*", " *")
+        inside, ceiling = _checked_command(inside, at)
+    elif inside.startswith("{"):
+        inside = _checked_arguments(inside, at)
+    elif inside[0] in "!#":
+        raise RuleError(f"a path does not begin with `{inside[0]}`", at)
+    return Rule(name, inside, verdict, ceiling=ceiling, **more)
+
+
+def _checked_command(inside: str, at: int) -> tuple[str, Risk]:
+    words = inside.removesuffix("*")
+    if words != inside and not words.endswith(" "):
+        raise RuleError("a `*` stands alone, behind a blank", at + len(words))
+    if "*" in words and words != inside:
+        raise RuleError("only one `*`, at the end", at + words.index("*"))
+    line, _, _, whole = judge_script(words, Path("/"), Path("/"))
+    if words == inside:
+        return " ".join(inside.split()), "high"
+    if not line.complete or line.hidden or len(line.commands) != 1:
+        raise RuleError("a rule with a `*` is one plain command", at)
+    (command,) = line.commands
+    if command.assignments or command.redirections or not all(command.known):
+        raise RuleError("a rule with a `*` has no variables and no redirections", at)
+    ceiling: Risk = "medium" if severity(whole.risk) < severity("medium") else whole.risk
+    return f"{' '.join(words.split())} *", ceiling
+
+
+def _checked_arguments(inside: str, at: int) -> str:
+    try:
+        return arguments_text(json.loads(inside))
+    except json.JSONDecodeError as error:
+        raise RuleError(f"the arguments are no JSON: {error.msg}", at + error.pos) from error
+
+
+def arguments_text(arguments: Any) -> str:
+    """Return arguments as text that is equal for equal ones."""
+    return json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=str)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """One thing a rule can be about.
 
-    `text` is exactly what would be allowed: a simple command, a path, arguments as JSON, a prompt.
-    `words` are those of a command, as far as they are literal; `asker` is who asks a prompt;
-    `wraps` says that the command runs others.
+    `text` is exactly what would be allowed: a simple command, a path, a server, arguments as JSON,
+    a prompt. `asker` is who asks a prompt. Of a command `wraps` says that a rule with a `*` can't
+    cover it, `here` where it runs. `reads` says that it only reads, inside the workspace.
     """
 
-    kind: Literal["command", "path", "arguments", "prompt"]
+    kind: Literal["command", "path", "server", "arguments", "prompt"]
     tool: str
     text: str
     judgement: Judgement
-    words: tuple[str, ...] = ()
     asker: str = ""
+    place: PathPlace | None = None
+    command: ShellCommand | None = None
+    here: Whereabouts | None = None
     wraps: bool = False
+    reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
     """A standing answer: the rules that gave it in words, and the shortest of their scopes."""
 
-    allow: bool
+    verdict: Verdict
     rule: str
     scope: Scope
+    origin: str = ""
 
 
 def command_parts(
-    tool: str, commands: Iterable[ShellCommand], judgements: Iterable[Judgement]
+    tool: str,
+    line: ShellLine,
+    judgements: Iterable[Judgement],
+    heres: Iterable[Whereabouts],
 ) -> tuple[Part, ...]:
     """Return a part for each simple command of a command line."""
     return tuple(
-        _command_part(tool, command, judgement)
-        for command, judgement in zip(commands, judgements, strict=True)
+        Part(
+            kind="command",
+            tool=tool,
+            text=" ".join(command.text.split()),
+            judgement=judgement,
+            command=command,
+            here=here,
+            wraps=bool(line.hidden) or _wraps(command),
+            reads=_only_reads(command, line, judgement, here),
+        )
+        for command, judgement, here in zip(line.commands, judgements, heres, strict=True)
     )
 
 
-def _command_part(tool: str, command: ShellCommand, judgement: Judgement) -> Part:
+def _only_reads(
+    command: ShellCommand, line: ShellLine, judgement: Judgement, here: Whereabouts
+) -> bool:
+    if here.elsewhere or any(place.outside or place.secret for place in judgement.places):
+        return False
+    return is_harmless(replace(line, commands=(command,)))
+
+
+def _wraps(command: ShellCommand) -> bool:
     found = programs_of(command)
-    first = found[0] if found else None
-    # As far as the words are literal: `git $x` is no `git`.
-    unknown = command.known.index(False) if False in command.known else len(command.words)
-    literal = not command.assignments
-    wraps = len(found) != 1 or first is None or bool(first.wrappers)
-    wraps = wraps or first is None or first.program in _RUNS_ANYTHING
-    return Part(
-        kind="command",
-        tool=tool,
-        text=" ".join(command.text.split()),
-        judgement=judgement,
-        words=command.words[:unknown] if literal else (),
-        wraps=wraps,
+    if command.assignments or len(found) != 1:
+        return True
+    (run,) = found
+    if run.wrappers or not run.readable or run.program in _RUNS_ANYTHING:
+        return True
+    return any(
+        (each.writes and each.target != "/dev/null") or each.operator.startswith("<<")
+        for each in command.redirections
     )
 
 
-def argument_part(tool: str, arguments: Mapping[str, Any], judgement: Judgement) -> Part:
-    """Return the part for a call that is neither a command nor about files."""
-    # Equal for equal arguments.
-    text = json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=str)
-    return Part("arguments", tool, text, judgement)
+def argument_part(
+    tool: str, arguments: Mapping[str, Any], judgement: Judgement, *, reads: bool = False
+) -> Part:
+    """Return the part for a call that is neither a command nor about files it names."""
+    return Part("arguments", tool, arguments_text(arguments), judgement, reads=reads)
 
 
 class RuleBook:
     """The rules in force."""
 
-    def __init__(self, rules: Iterable[ApprovalRule] = ()) -> None:
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self._rules = list(dict.fromkeys(rules))
 
     @property
-    def rules(self) -> tuple[ApprovalRule, ...]:
+    def rules(self) -> tuple[Rule, ...]:
         """Every rule, oldest first."""
         return tuple(self._rules)
 
-    def add(self, rules: Iterable[ApprovalRule]) -> None:
+    def add(self, rules: Iterable[Rule]) -> None:
         """Take rules into force; those known already count once."""
         self._rules = list(dict.fromkeys((*self._rules, *rules)))
 
-    def remove(self, rule: ApprovalRule) -> None:
+    def remove(self, rule: Rule) -> None:
         """Take a rule out of force; one that is gone is ignored."""
         self._rules = [other for other in self._rules if other != rule]
 
-    def rule_for(self, part: Part, *, allow: bool = True) -> ApprovalRule | None:
-        """Return the rule that covers a part, or None."""
+    def rule_for(
+        self, part: Part, verdict: Verdict = "allow", *, planned: bool = False
+    ) -> Rule | None:
+        """Return the rule that covers a part, or None.
+
+        Args:
+            planned: Let rules of bundles count that allow.
+        """
         for rule in self._rules:
-            if rule.allow is allow and covers(rule, part):
+            counts = planned or not rule.planned or rule.verdict != "allow"
+            if rule.verdict == verdict and counts and covers(rule, part):
                 return rule
         return None
 
-    def match(self, parts: tuple[Part, ...]) -> Match | None:
-        """Return the standing answer to a request, or None when the user has to be asked.
+    def match(self, parts: tuple[Part, ...], *, planned: bool = False) -> Match | None:
+        """Return the standing answer to a request, or None when no rule speaks of it.
 
-        One refused part refuses the whole; only if every part is allowed the whole is.
+        One refused part refuses the whole; one that asks has the whole asked about; it is allowed
+        if every part is, those left out that only read.
         """
+        for verdict in ("deny", "ask"):
+            for part in parts:
+                rule = self.rule_for(part, verdict)
+                if rule is not None:
+                    return Match(verdict, str(rule), rule.scope, rule.origin)
+        rules: list[Rule] = []
         for part in parts:
-            refusal = self.rule_for(part, allow=False)
-            if refusal is not None:
-                return Match(False, str(refusal), refusal.scope)
-        found = [self.rule_for(part) for part in parts]
-        rules = [rule for rule in found if rule is not None]
-        if not parts or len(rules) < len(parts):
+            rule = self.rule_for(part, planned=planned)
+            if rule is not None:
+                rules.append(rule)
+            elif not part.reads:
+                return None
+        if not rules:
             return None
-        return Match(True, rule_words(rules), min((r.scope for r in rules), key=_SCOPES.index))
+        scope = min((rule.scope for rule in rules), key=_SCOPES.index)
+        return Match("allow", rule_words(rules), scope, rules[0].origin)
 
 
 _SCOPES: Final[tuple[Scope, ...]] = ("once", "session", "project", "always")
 
 
-def covers(rule: ApprovalRule, part: Part) -> bool:
+def covers(rule: Rule, part: Part) -> bool:
     """Return whether a rule is about a part."""
-    if part.kind == "prompt":
-        return rule.kind == "prompt" and rule.words == (part.asker, part.text)
-    if rule.tool != part.tool or rule.kind == "prompt":
+    if part.kind == "prompt" or rule.asker:
+        return part.kind == "prompt" and (rule.asker, rule.inside) == (part.asker, part.text)
+    if not _names(rule.tool, part.tool):
         return False
-    match rule.kind:
+    if rule.verdict != "allow":
+        return not rule.inside or _catches(rule, part)
+    risk = part.judgement.risk
+    if risk == "critical":
+        return False
+    if rule.starred and (severity(risk) > severity(rule.ceiling) or _guarded(part)):
+        return False
+    if not rule.inside:
+        return True
+    match part.kind:
         case "command":
-            return part.kind == "command" and rule.words == (part.text,)
+            if part.here is not None and part.here.elsewhere:
+                return False
+            if rule.inside == part.text:
+                return True
+            return rule.inside.endswith(" *") and _continues(rule, part)
+    return _speaks_of(rule, part)
+
+
+def _speaks_of(rule: Rule, part: Part) -> bool:
+    match part.kind:
         case "path":
-            return part.kind == "path" and rule.words == (part.text,)
-        case "arguments":
-            return part.kind == "arguments" and rule.words == (part.text,)
-    # The rules with a wildcard.
-    if rule.allow and (severity(part.judgement.risk) > severity(rule.ceiling) or part.wraps):
+            return part.place is not None and _leads_to(rule.inside, part.place)
+        case "server":
+            return fnmatchcase(part.text.lower(), rule.inside.lower())
+    return rule.inside == part.text
+
+
+def _names(pattern: str, tool: str) -> bool:
+    return pattern == tool or tool in GROUPS.get(pattern, ()) or fnmatchcase(tool, pattern)
+
+
+def _guarded(part: Part) -> bool:
+    """Whether it touches what no `*` covers: what configures programs, and secrets."""
+    return any(place.configures or place.secret for place in part.judgement.places)
+
+
+def _catches(rule: Rule, part: Part) -> bool:
+    if part.command is None:
+        return _speaks_of(rule, part)
+    words = tuple(rule.inside.removesuffix("*").split())
+    return any(found[: len(words)] == words for found in readings(part.command))
+
+
+@lru_cache(maxsize=512)
+def _rule_words(inside: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The words a rule with a `*` begins with, and the options behind them."""
+    commands = read_shell_line(inside.removesuffix(" *")).commands
+    words = list(commands[0].words) if commands else []
+    options: list[str] = []
+    while len(words) > 1 and words[-1].startswith("-"):
+        options.append(words.pop())
+    return tuple(words), frozenset(options)
+
+
+def _continues(rule: Rule, part: Part) -> bool:
+    command, here = part.command, part.here
+    if command is None or here is None or part.wraps:
         return False
-    if rule.kind == "prefix":
-        return part.kind == "command" and part.words[: len(rule.words)] == rule.words
-    if rule.kind == "workspace":
-        return part.kind == "path" and not part.judgement.outside
-    return rule.kind == "tool" and part.kind == "arguments"
+    begin, options = _rule_words(rule.inside)
+    words, count = command.words, len(begin)
+    if words[:count] != begin or not all(command.known):
+        return False
+    if not all(each.known for each in command.redirections):
+        return False
+    places = [each.target for each in command.redirections if each.operator == "<"]
+    for word in (*words[count:], *places):
+        if word.startswith("-") and len(word) > 1:
+            if word not in options:
+                return False
+        elif "://" in word or here.locate(word).outside:
+            return False
+    return True
+
+
+def _leads_to(pattern: str, place: PathPlace) -> bool:
+    if pattern.startswith(("/", "~")):
+        return _spec(str(Path(pattern).expanduser())).match_file(str(place.path).lstrip("/"))
+    return not place.outside and _spec(f"/{pattern}").match_file(place.shown)
+
+
+@lru_cache(maxsize=512)
+def _spec(pattern: str) -> GitIgnoreSpec:
+    return GitIgnoreSpec.from_lines([pattern])
 
 
 def propose(
-    parts: tuple[Part, ...], book: RuleBook, *, allow: bool = True
-) -> tuple[ApprovalRule, ...]:
+    parts: tuple[Part, ...], book: RuleBook, verdict: Literal["allow", "deny"] = "allow"
+) -> tuple[Rule, ...]:
     """Return the rules that remembering an answer would store, one for each part.
 
-    Parts the book covers need none; there are none when the request must not be remembered.
+    Parts the book covers need none, and those that only read; there are none when the request must
+    not be remembered.
     """
+    allow = verdict == "allow"
     if allow and any(part.judgement.risk == "critical" for part in parts):
         return ()
     proposed = [
-        _proposal(part, allow) for part in parts if book.rule_for(part, allow=allow) is None
+        _proposal(part, verdict)
+        for part in parts
+        if book.rule_for(part, verdict) is None and not (allow and part.reads)
     ]
     return tuple(dict.fromkeys(proposed))
 
 
-def _proposal(part: Part, allow: bool) -> ApprovalRule:
-    mild = severity(part.judgement.risk) <= severity("medium")
-    ceiling = part.judgement.risk
+def _proposal(part: Part, verdict: Literal["allow", "deny"]) -> Rule:
+    exact = Rule(part.tool, part.text, verdict, ceiling=part.judgement.risk, asker=part.asker)
+    judgement = part.judgement
+    mild = verdict == "allow" and severity(judgement.risk) <= severity("medium")
+    if not mild or judgement.outside or _guarded(part):
+        return exact
     match part.kind:
-        case "command":
-            prefix = rule_prefix(part.words)
-            if allow and mild and prefix and not part.wraps and not part.judgement.outside:
-                return ApprovalRule("prefix", part.tool, prefix, ceiling)
-            return ApprovalRule("command", part.tool, (part.text,), ceiling, allow)
+        case "command" if part.command is not None and not part.wraps:
+            words = part.command.words
+            prefix = rule_prefix(words) if all(part.command.known) else ()
+            if not prefix:
+                return exact
+            options = [word for word in words[len(prefix) :] if word.startswith("-")]
+            wide = replace(exact, inside=" ".join((*prefix, *dict.fromkeys(options), "*")))
+            return wide if covers(wide, part) else exact
         case "path":
-            if allow and mild and not part.judgement.outside:
-                return ApprovalRule("workspace", part.tool, (), ceiling)
-            return ApprovalRule("path", part.tool, (part.text,), ceiling, allow)
+            return replace(exact, inside="**")
         case "arguments":
-            if allow and mild:
-                return ApprovalRule("tool", part.tool, (), ceiling)
-            return ApprovalRule("arguments", part.tool, (part.text,), ceiling, allow)
-        case "prompt":
-            return ApprovalRule("prompt", "", (part.asker, part.text), ceiling, allow)
+            return replace(exact, inside="")
+    return exact
 
 
-def rule_words(rules: Iterable[ApprovalRule]) -> str:
+def rule_words(rules: Iterable[Rule]) -> str:
     """Return rules as one line."""
     return ", ".join(dict.fromkeys(str(rule) for rule in rules))

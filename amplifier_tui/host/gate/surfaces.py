@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from amplifier_tui.host.events import MAIN_LANE, Risk
 from amplifier_tui.host.gate.queue import STOPPED, ApprovalAnswer, ApprovalQuestion, ApprovalQueue
+from amplifier_tui.host.gate.session_gate import SessionGate
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.hooks import HookRegistry, HookTrace
@@ -39,6 +40,7 @@ class KernelApprovals(HookApprovalSystem):
         approvals: Where the questions go.
         module_of: Names the module behind a hook handler.
         lane: The agent whose session it is.
+        gate: Decides about its tool calls.
     """
 
     def __init__(
@@ -46,8 +48,10 @@ class KernelApprovals(HookApprovalSystem):
         approvals: ApprovalQueue,
         module_of: Callable[[str], str] = str,
         lane: str = MAIN_LANE,
+        gate: SessionGate | None = None,
     ) -> None:
         self._approvals = approvals
+        self._gate = gate
         self._module_of = module_of
         self._lane = lane
         self._hooks: HookRegistry | None = None
@@ -93,6 +97,8 @@ class KernelApprovals(HookApprovalSystem):
     async def _ask(self, question: ApprovalQuestion) -> str:
         await _tell(self._hooks, events.APPROVAL_REQUIRED, question)
         answer = await self._approvals.ask(question)
+        if self._gate is not None:
+            self._gate.answered(question, answer)
         if answer.outcome == "allowed":
             await _tell(self._hooks, events.APPROVAL_GRANTED, question, answer)
             return ApprovalDecision("Allow")
@@ -110,6 +116,9 @@ class KernelApprovals(HookApprovalSystem):
         timeout: float,
         default: Literal["allow", "deny"],
     ) -> ApprovalQuestion:
+        prepared = self._gate.asked(trace.result) if self._gate and trace is not None else None
+        if prepared is not None:
+            return prepared
         data = trace.data if trace is not None else {}
         handlers = trace.handlers if trace is not None else ()
         handler = next((h for h in handlers if h.verdict == "ask_user"), None)
@@ -132,27 +141,33 @@ class ProviderApprovals:
     """An `ApprovalProvider` for modules that offer the capability `approval.register_provider`."""
 
     def __init__(
-        self, approvals: ApprovalQueue, asker: str = "hooks-approval", lane: str = MAIN_LANE
+        self,
+        approvals: ApprovalQueue,
+        asker: str = "hooks-approval",
+        lane: str = MAIN_LANE,
+        gate: SessionGate | None = None,
     ) -> None:
         self._approvals = approvals
         self._asker = asker
         self._lane = lane
+        self._gate = gate
 
     async def request_approval(self, request: ApprovalRequest) -> ApprovalResponse:
         """Ask; the module that asks announces it and remembers nothing."""
-        answer = await self._approvals.ask(
-            ApprovalQuestion(
-                asker=self._asker,
-                prompt=request.action,
-                tool=request.tool_name,
-                call_id=current_tool_call_id() or str(request.details.get("tool_call_id") or ""),
-                arguments=_arguments(request.details),
-                why=str(request.details.get("reason") or ""),
-                timeout=_seconds(request.timeout),
-                risk=_RISKS.get(request.risk_level.casefold()),
-                lane=self._lane,
-            )
+        question = ApprovalQuestion(
+            asker=self._asker,
+            prompt=request.action,
+            tool=request.tool_name,
+            call_id=current_tool_call_id() or str(request.details.get("tool_call_id") or ""),
+            arguments=_arguments(request.details),
+            why=str(request.details.get("reason") or ""),
+            timeout=_seconds(request.timeout),
+            risk=_RISKS.get(request.risk_level.casefold()),
+            lane=self._lane,
         )
+        answer = await self._approvals.ask(question)
+        if self._gate is not None:
+            self._gate.answered(question, answer)
         if answer.outcome == "allowed":
             return ApprovalResponse(approved=True, reason=answer.reason or None)
         reason = TIMED_OUT if answer.outcome == "timed_out" else answer.reason

@@ -14,12 +14,13 @@ from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.python import awaited
 from amplifier_tui.host.events import Failed, SessionClosed, SessionOpened
 from amplifier_tui.host.failures import turn_failure
-from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion, ApprovalQueue
+from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.gate.surfaces import ProviderApprovals
 from amplifier_tui.host.messages import last_words, metadata_of, text_of
 from amplifier_tui.host.session.budget import BudgetMeter, Parts, context_config
 from amplifier_tui.host.session.carrying import Carried, forked, moved
 from amplifier_tui.host.session.compacting import Compactor
+from amplifier_tui.host.session.gating import Gating
 from amplifier_tui.host.session.memories import Memories
 from amplifier_tui.host.session.module_facts import (
     ModuleFacts,
@@ -61,7 +62,7 @@ class SessionParts:
     plan: dict[str, Any]
     workspace: Path
     sender: Sender
-    approvals: ApprovalQueue
+    gating: Gating
     facts: ModuleFacts
     normalizer: Normalizer
     sandbox: SandboxTerms = field(default_factory=SandboxTerms)
@@ -76,7 +77,8 @@ class LiveSession:
         self.session = session
         self.sender = sender
         self.store = sender.store
-        self.approvals = parts.approvals
+        self.gating = parts.gating
+        self.approvals = parts.gating.approvals
         self.bundle = parts.bundle
         self._parts = parts
         self._normalizer = parts.normalizer
@@ -112,7 +114,7 @@ class LiveSession:
                 begins=self._turn_begins,
                 settle=self._settle,
                 failure=self._failure,
-                withdraw=parts.approvals.cancel_all,
+                withdraw=parts.gating.approvals.cancel_all,
                 untouched=lambda: self._sources.asked,
                 status=lambda: parts.normalizer.status,
                 usage=lambda: parts.normalizer.usage.turn.as_usage(),
@@ -144,7 +146,7 @@ class LiveSession:
         coordinator.register_capability("session.steer", self.turns.steer)
         register = coordinator.get_capability("approval.register_provider")
         if callable(register):
-            await awaited(register(ProviderApprovals(self.approvals)))
+            await awaited(register(ProviderApprovals(self.approvals, gate=self.gating.main)))
 
     def opened(self, *, resumed: bool, earlier: int = 0) -> SessionOpened:
         """Return the event that says the session is ready."""
@@ -239,6 +241,7 @@ class LiveSession:
 
     async def _turn_over(self, number: int, outcome: Outcome) -> None:
         self._normalizer.turn_over(outcome.status)
+        self.gating.turn_over()
         self.sender.turn_over()
         if outcome.answer.strip():
             self._last_answer = outcome.answer

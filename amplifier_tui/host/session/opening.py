@@ -25,11 +25,11 @@ from amplifier_tui.host.gate.surfaces import KernelApprovals
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.budget import Parts
 from amplifier_tui.host.session.carrying import Carried
+from amplifier_tui.host.session.gating import Gating, sandbox_terms
 from amplifier_tui.host.session.leftovers import offer_to_end_leftovers
 from amplifier_tui.host.session.live import LiveSession, SessionParts
 from amplifier_tui.host.session.loading import ObservingLoader
 from amplifier_tui.host.session.module_facts import ModuleFacts, read_plan
-from amplifier_tui.host.session.sandbox_terms import sandbox_terms
 from amplifier_tui.host.session.sub_agents import follow
 from amplifier_tui.host.session.workspaces import (
     WorkspaceError,
@@ -151,7 +151,9 @@ class Opening:
         await asyncio.to_thread(store.save_metadata)
         for used in self._used:
             parts.normalizer.usage.restore(used)
+        await parts.gating.look()
         sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))
+        parts.gating.announce()
         if self._used:
             parts.normalizer.tell_usage()
         if not live.has_provider:
@@ -160,7 +162,7 @@ class Opening:
         loop = asyncio.get_running_loop()
         loop.run_in_executor(None, self._say_settings, prepared)
         loop.run_in_executor(None, prune_workspaces, self.session_id)
-        offer_to_end_leftovers(parts.approvals)
+        offer_to_end_leftovers(parts.gating.approvals)
         return live
 
     def _conversation(self, store: SessionStore) -> StoredRows:
@@ -281,19 +283,25 @@ class Opening:
             environ=workspace.environ,
         )
         facts = ModuleFacts(planned)
-        audit = sender.store.audit
         terms, problem = sandbox_terms(workspace)
         if problem is not None:
             self._notice("warning", str(problem), "settings")
-        approvals = ApprovalQueue(
-            self.session_id, working_dir, sender.send, redactor=self.redactor, audit=audit
+        gating = Gating(
+            prepared.mount_plan,
+            choice.entry.name,
+            Path(sender.store.metadata.project_dir),
+            working_dir,
+            sender,
+            facts,
+            self._request.mode or None,
+            confined=terms.mode != "off",
         )
         return SessionParts(
             bundle=choice.entry.name,
             plan=prepared.mount_plan,
             workspace=working_dir,
             sender=sender,
-            approvals=approvals,
+            gating=gating,
             facts=facts,
             normalizer=Normalizer(sender, working_dir, facts),
             sandbox=terms,
@@ -303,13 +311,17 @@ class Opening:
     async def _create(self, prepared: PreparedBundle, parts: SessionParts) -> AmplifierSession:
         normalizer, sender = parts.normalizer, parts.sender
 
-        approvals = KernelApprovals(parts.approvals, parts.facts.module_of_handler)
+        gate = parts.gating.before()
+        approvals = KernelApprovals(
+            parts.gating.approvals, parts.facts.module_of_handler, gate=gate
+        )
 
         def before_initialize(session: AmplifierSession) -> None:
             coordinator = session.coordinator
             loader = ObservingLoader(coordinator, parts.facts, sender)
             session.loader = coordinator.loader = loader
             normalizer.on_declined = loader.declined
+            gate.stand_before(session)
             approvals.observe(coordinator.hooks)
             normalizer.observe(coordinator.hooks)
             coordinator.register_capability("session.events_path", str(sender.store.log.path))

@@ -26,7 +26,11 @@ async def follow(
         parent_lane if parent_lane != parts.sender.session_id else "main",
         info.instruction,
     )
-    approvals = KernelApprovals(parts.approvals, parts.facts.module_of_handler, info.session_id)
+    gate = parts.gating.before(info.session_id)
+    gate.stand_before(child)
+    approvals = KernelApprovals(
+        parts.gating.approvals, parts.facts.module_of_handler, info.session_id, gate
+    )
     approvals.observe(child.coordinator.hooks)
     child.coordinator.approval_system = approvals
     child.coordinator.display_system = Display(parts.sender, info.session_id)
@@ -51,7 +55,7 @@ async def follow(
         parts.normalizer.lanes.close(info.session_id, status, answer)
 
     child.coordinator.register_cleanup(ended)
-    provider = ProviderApprovals(parts.approvals, lane=info.session_id)
+    provider = ProviderApprovals(parts.gating.approvals, lane=info.session_id, gate=gate)
 
     async def ready() -> None:
         register = child.coordinator.get_capability("approval.register_provider")

@@ -272,7 +272,8 @@ class Normalizer:
 def _data_after(trace: HookTrace) -> Data:
     """Return the data as the handlers left it."""
     after = trace.result.data
-    return after if trace.result.action == "continue" and after is not None else trace.data
+    kept = trace.result.action in ("continue", "ask_user", "inject_context")
+    return after if kept and after is not None else trace.data
 
 
 def _number(data: Data, key: str) -> int:

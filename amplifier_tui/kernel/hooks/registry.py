@@ -31,8 +31,8 @@ from amplifier_tui.kernel.hooks.results import (
     merge_injections,
     read_result,
 )
-from amplifier_tui.kernel.hooks.trace import EmitReport, Observer
-from amplifier_tui.kernel.models.hook_result import HookResult, continue_with
+from amplifier_tui.kernel.hooks.trace import Conclude, EmitReport, HookAnswers, Observer
+from amplifier_tui.kernel.models.hook_result import HookResult, changed, continue_with
 from amplifier_tui.kernel.mounting.changes import note_change, open_notes
 
 logger = logging.getLogger(__name__)
@@ -72,6 +72,7 @@ class HookRegistry:
         self._entries: dict[str, tuple[_Entry, ...]] = {}
         self._defaults: dict[str, Any] = {}
         self._observers: tuple[Observer, ...] = ()
+        self._concluding: dict[str, tuple[str, Conclude]] = {}
         self._numbers = count()
 
     def register(
@@ -150,6 +151,19 @@ class HookRegistry:
 
         return stop
 
+    def conclude(self, event: str, conclude: Conclude, name: str) -> None:
+        """Have the host settle what the handlers of ``event`` answered, unless one denied.
+
+        It runs after all of them, whatever their priority, and cannot be unregistered.
+
+        Args:
+            event: Exact name of the event.
+            conclude: Gets the answers and returns the result of the emit. When it raises, the
+                result is a denial.
+            name: Name for logs and traces.
+        """
+        self._concluding[event] = (name, conclude)
+
     def _registered(self) -> list[tuple[str, str, Any]]:
         """Return event, name and handler of each registration, for validators."""
         return [
@@ -186,9 +200,10 @@ class HookRegistry:
         return self._emit(event, data)
 
     async def _emit(self, event: str, given: Any) -> HookResult:
-        entries = self._entries.get(event)
+        entries = self._entries.get(event, ())
+        concluding = self._concluding.get(event)
         report = EmitReport(self._observers, event) if self._observers else None
-        if not entries:
+        if not entries and concluding is None:
             data = given if given is None or type(given) is dict else as_dict(given)
             result = continue_with(data)
             if report is not None:
@@ -204,6 +219,8 @@ class HookRegistry:
         emitted = current.data
         task = emitting_task()
         question: HookResult | None = None
+        asker = ""
+        failed: list[tuple[str, str]] = []
         injections: list[tuple[HookResult, str]] = []
         for entry in entries:
             began = perf_counter() if report is not None else 0.0
@@ -219,6 +236,7 @@ class HookRegistry:
             except Exception as error:
                 problem = f"{type(error).__name__}: {error}"
                 answer = None
+                failed.append((entry.name, problem))
                 _log_failure(entry, event, error)
             except BaseException as error:
                 if report is not None:
@@ -236,7 +254,7 @@ class HookRegistry:
                 if answer.data is not None:
                     current = EventData(answer.data)
             elif answer.action == "ask_user":
-                question = question or answer
+                question, asker = (question, asker) if question else (answer, entry.name)
             elif injections_of(answer, event, entry.name):
                 injections.append((answer, entry.name))
         else:
@@ -246,6 +264,12 @@ class HookRegistry:
                 result = merge_injections(injections, event)
             else:
                 result = continue_with(current.data)
+            if current.data is not emitted:
+                # What is asked about, or injected beside, is the call as it was changed.
+                result = changed(result, data=current.data)
+            if concluding is not None:
+                answers = HookAnswers(event, current.copy(), result, asker, tuple(failed))
+                result = await _concluded(*concluding, answers, report)
         if report is not None:
             _tell(report, emitted, result)
         return result
@@ -299,6 +323,22 @@ def _tell(report: EmitReport, data: dict[str, Any], result: HookResult) -> None:
             observer(trace)
         except (Exception, asyncio.CancelledError):
             logger.exception("An observer of the hooks failed on '%s'", trace.event)
+
+
+async def _concluded(
+    name: str, conclude: Conclude, answers: HookAnswers, report: EmitReport | None
+) -> HookResult:
+    began = perf_counter()
+    problem: str | None = None
+    try:
+        result = await conclude(answers)
+    except Exception as error:
+        logger.exception("'%s' could not settle '%s'; denied", name, answers.event)
+        problem = f"{type(error).__name__}: {error}"
+        result = HookResult(action="deny", reason=f"It could not be judged ({problem}).")
+    if report is not None:
+        report.add(name, began, result, problem)
+    return result
 
 
 def _denied(entry: _Entry, event: str, error: InvalidHookResponseError) -> HookResult:

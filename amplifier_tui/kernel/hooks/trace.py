@@ -1,6 +1,6 @@
-"""What observers of the hook registry are told of each emit."""
+"""What observers of the hook registry, and whoever concludes an event, are told of each emit."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from time import perf_counter, time
 from typing import Any
@@ -48,6 +48,27 @@ class HookTrace:
 
 
 Observer = Callable[[HookTrace], object]
+
+
+@dataclass(frozen=True, slots=True)
+class HookAnswers:
+    """What the handlers of an event answered, for whoever concludes it; none of them denied.
+
+    Attributes:
+        data: The event's data as the handlers left it; a private copy.
+        result: What the emit would return.
+        asker: The handler whose question `result` is; empty when it is none.
+        failed: Handlers that raised, each with what.
+    """
+
+    event: str
+    data: dict[str, Any]
+    result: HookResult
+    asker: str
+    failed: tuple[tuple[str, str], ...]
+
+
+Conclude = Callable[[HookAnswers], Awaitable[HookResult]]
 
 
 class EmitReport:

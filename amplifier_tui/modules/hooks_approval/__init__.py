@@ -4,6 +4,11 @@ It answers ``tool:pre`` with ``ask_user``, ``deny`` or nothing. Who asks the use
 and remembers answers is the session's approval system; the ecosystem's other way, a provider
 registered as ``approval.register_provider``, is not needed beside it.
 
+A host that judges every call itself says so with the capability ``session.gate``. There the policy
+and the rules under ``allow`` are the host's to apply, and the module asks and denies by its own
+rules only: ``careful`` and ``standard`` mean the mode ``ask`` (``careful`` asks about commands that
+only read, too), ``relaxed`` the mode ``edits``.
+
 Config:
     policy: What happens to calls no rule speaks of. ``careful``: only reading files goes through.
         ``standard`` (default): reading, searching, fetching and delegating go through; writing,
@@ -35,6 +40,8 @@ __amplifier_module_type__ = "hook"
 
 logger = logging.getLogger(__name__)
 
+_GATE = "session.gate"
+
 
 async def mount(
     coordinator: ModuleCoordinator, config: dict[str, Any] | None = None
@@ -48,7 +55,11 @@ async def mount(
         settings = settings.model_copy(update={"policy": "careful", "allow": ()})
     return coordinator.hooks.register(
         events.TOOL_PRE,
-        ApprovalHook(settings, mistakes[0] if mistakes else ""),
+        ApprovalHook(
+            settings,
+            mistakes[0] if mistakes else "",
+            lambda: coordinator.get_capability(_GATE) is not None,
+        ),
         priority=settings.priority,
         name="hooks-approval",
     )

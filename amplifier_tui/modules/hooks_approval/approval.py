@@ -1,6 +1,6 @@
 """What kind of call it is, and the decision about it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final, Literal, NamedTuple
 
@@ -78,11 +78,18 @@ class ApprovalHook:
     Args:
         settings: The rules.
         mistake: A mistake in the config; then nearly everything asks.
+        gated: Whether the host judges every call itself.
     """
 
-    def __init__(self, settings: ApprovalSettings, mistake: str = "") -> None:
+    def __init__(
+        self,
+        settings: ApprovalSettings,
+        mistake: str = "",
+        gated: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._settings = settings
         self._mistake = mistake
+        self._gated = gated
 
     async def __call__(self, event: str, data: dict[str, Any]) -> HookResult:
         """Decide about the call in the data of a ``tool:pre``."""
@@ -115,6 +122,8 @@ class ApprovalHook:
         asked = _first_caught(self._settings.ask, call)
         if asked is not None:
             return f"the rule {asked.text} asks"
+        if self._gated() and not self._mistake:
+            return None
         if self._allowed(call) or call.kind in _THROUGH[self._settings.policy]:
             return None
         if call.line is not None:

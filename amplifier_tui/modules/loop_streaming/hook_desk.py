@@ -72,15 +72,14 @@ class HookDesk:
             case "ask_user":
                 decided = await self._put_question(result, event, about)
                 allowed = decided.action != "deny"
-                return Verdict(data, None if allowed else decided.reason or _NO_REASON)
+                denied = None if allowed else decided.reason or _NO_REASON
+                return Verdict(_data_of(result, data), denied)
             case "inject_context":
                 if defer:
                     self._deferred.append((result, event, about))
                 else:
                     await self._carry_out(result, event, about)
-                return Verdict(data)
-        changed = getattr(result, "data", None)
-        return Verdict(changed if isinstance(changed, dict) else data)
+        return Verdict(_data_of(result, data))
 
     async def settle(self) -> None:
         """Carry out the injections that were kept back."""
@@ -131,6 +130,11 @@ class HookDesk:
             outcome = self._context.add_message(row)
             if inspect.isawaitable(outcome):
                 await outcome
+
+
+def _data_of(result: Any, data: dict[str, Any]) -> dict[str, Any]:
+    changed = getattr(result, "data", None)
+    return changed if isinstance(changed, dict) else data
 
 
 def _injections(result: HookResult, event: str, about: str) -> list[ContextInjection]:

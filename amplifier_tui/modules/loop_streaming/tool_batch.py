@@ -108,6 +108,13 @@ class ToolBatch:
                 return await self._fail(call, message, "denied", denied=True), True
             if self.stop.up:
                 return await self._fail(call, NOT_RUN, "stopped"), False
+            renamed = verdict.data.get("tool_name")
+            if renamed != call.name:
+                # A hook made another call of it: that one was decided about.
+                tool = self.tools.get(str(renamed))
+                if tool is None:
+                    message = f"A hook changed this call to '{renamed}', which is no tool here."
+                    return await self._fail(call, message, "unknown_tool"), False
             given = verdict.data.get("tool_input")
             arguments = given if isinstance(given, dict) else call.arguments
             self._started.add(place)

@@ -18,7 +18,9 @@ from amplifier_tui.modules.provider_mock.script import (
 )
 
 _DENIED: Final = re.compile(
-    r"^\s*(?:denied by hook:\s*)?(?:user denied:\s*|approval timeout\b|hooks-approval:)", re.I
+    r"^\s*(?:denied by hook:\s*)?"
+    r"(?:user denied:\s*|approval timeout\b|hooks-approval:|plan mode:|the rule \S+ denies)",
+    re.I,
 )
 _PREFIX: Final = re.compile(r"^\s*(?:denied by hook:\s*)?(?:user denied:\s*)?", re.I)
 _QUESTION: Final = re.compile(r"^\w+ wants to ")

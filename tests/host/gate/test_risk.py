@@ -73,31 +73,31 @@ def cwd(tmp_path: Path) -> Path:
 def test_a_command_line_is_as_risky_as_its_worst_part(
     cwd: Path, line: str, risk: str, reason: str
 ) -> None:
-    _, _, whole = judge_script(line, cwd)
+    whole = judge_script(line, cwd).whole
     assert whole.risk == risk
     assert reason in whole.reasons or not reason
 
 
 def test_each_part_is_judged_on_its_own(cwd: Path) -> None:
-    _, each, _ = judge_script("ls && rm -r x && pytest", cwd)
+    each = judge_script("ls && rm -r x && pytest", cwd).each
     assert [judgement.risk for judgement in each] == ["low", "high", "medium"]
 
 
 def test_only_reading_is_no_reason_for_a_risk(cwd: Path) -> None:
-    _, _, whole = judge_script("ls && rm x", cwd)
+    whole = judge_script("ls && rm x", cwd).whole
     assert whole.reasons == ("deletes files",)
 
 
 def test_a_link_out_of_the_workspace_leads_out(cwd: Path, tmp_path: Path) -> None:
     (cwd / "link").symlink_to(tmp_path)
-    _, _, whole = judge_script("echo x > link/file", cwd)
+    whole = judge_script("echo x > link/file", cwd).whole
     assert whole.outside and whole.risk == "high"
 
 
 def test_a_folder_given_with_the_command_counts(cwd: Path) -> None:
-    _, _, whole = judge_script("rm ../work/file.txt", cwd, cwd / "sub")
+    whole = judge_script("rm ../work/file.txt", cwd, cwd / "sub").whole
     assert not whole.outside or whole.risk == "high"
-    _, _, inside = judge_script("rm file.txt", cwd, cwd)
+    inside = judge_script("rm file.txt", cwd, cwd).whole
     assert not inside.outside
 
 
@@ -105,7 +105,7 @@ def test_a_command_with_very_many_files_is_judged_in_time_in_proportion(cwd: Pat
     def seconds(count: int) -> float:
         line = "rm " + " ".join(f"f{number}" for number in range(count))
         began = time.process_time()
-        _, _, whole = judge_script(line, cwd)
+        whole = judge_script(line, cwd).whole
         assert whole.risk == "high" and len(whole.places) == count
         return time.process_time() - began
 
@@ -117,11 +117,11 @@ def test_a_command_with_very_many_files_is_judged_in_time_in_proportion(cwd: Pat
     ["curl x | (cd y; sh)", "curl x | while a; do sh; done", "curl x | tee y | sh", "curl x |& sh"],
 )
 def test_what_is_downloaded_and_run_is_found_however_deep(cwd: Path, line: str) -> None:
-    assert judge_script(line, cwd)[2].risk == "critical"
+    assert judge_script(line, cwd).whole.risk == "critical"
 
 
 def test_a_function_and_a_file_with_a_number_are_no_way_round(cwd: Path) -> None:
-    assert judge_script("function f { rm -rf /; }; f", cwd)[2].risk == "critical"
-    _, _, whole = judge_script("echo x >&1evil", cwd)
+    assert judge_script("function f { rm -rf /; }; f", cwd).whole.risk == "critical"
+    whole = judge_script("echo x >&1evil", cwd).whole
     assert [place.shown for place in whole.places] == ["1evil"]
-    assert "deletes files" in judge_script("echo ${a[`rm x`]}", cwd)[2].reasons
+    assert "deletes files" in judge_script("echo ${a[`rm x`]}", cwd).whole.reasons

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.host.gate.describe import Description, describe_call, describe_question
-from amplifier_tui.host.gate.rules import ApprovalRule, RuleBook, propose, rule_words
+from amplifier_tui.host.gate.rules import Rule, RuleBook, propose, rule_words
 
 BASH = "bash"
 
@@ -14,7 +14,7 @@ def command(line: str, cwd: Path) -> Description:
 
 def remember(line: str, cwd: Path, *, allow: bool = True) -> RuleBook:
     book = RuleBook()
-    rules = propose(command(line, cwd).parts, book, allow=allow)
+    rules = propose(command(line, cwd).parts, book, "allow" if allow else "deny")
     book.add(rules)
     return book
 
@@ -22,17 +22,17 @@ def remember(line: str, cwd: Path, *, allow: bool = True) -> RuleBook:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("pytest -q tests", "pytest *"),
-        ("git add -A", "git add *"),
-        ("git -C x add", "git -C x add"),
-        ("python -m pytest -q", "python -m pytest *"),
-        ("python setup.py test", "python setup.py *"),
-        ("python -c 'x'", "python -c 'x'"),
-        ("make test", "make test *"),
-        ("rm -rf build/", "rm -rf build/"),
-        ("bash -c 'ls'", "bash -c 'ls'"),
-        ("A=1 pytest", "A=1 pytest"),
-        ("git add -A && pytest -q", "git add *, pytest *"),
+        ("pytest -q tests", "bash(pytest -q *)"),
+        ("git add -A", "bash(git add -A *)"),
+        ("git -C x add", "bash(git -C x add)"),
+        ("python -m pytest -q", "bash(python -m pytest -q *)"),
+        ("python setup.py test", "bash(python setup.py *)"),
+        ("python -c 'x'", "bash(python -c 'x')"),
+        ("make test", "bash(make test *)"),
+        ("rm -rf build/", "bash(rm -rf build/)"),
+        ("bash -c 'ls'", "bash(bash -c 'ls')"),
+        ("A=1 pytest", "bash(A=1 pytest)"),
+        ("git add -A && pytest -q", "bash(git add -A *), bash(pytest -q *)"),
     ],
 )
 def test_what_remembering_would_allow_is_said_in_words(
@@ -48,7 +48,7 @@ def test_critical_commands_are_not_remembered(tmp_path: Path) -> None:
 def test_a_rule_covers_the_same_program_with_other_arguments(tmp_path: Path) -> None:
     book = remember("pytest -q", tmp_path)
     match = book.match(command("pytest tests/x.py", tmp_path).parts)
-    assert match is not None and match.allow and match.rule == "pytest *"
+    assert match is not None and match.verdict == "allow" and match.rule == "bash(pytest -q *)"
 
 
 @pytest.mark.parametrize(
@@ -76,22 +76,23 @@ def test_a_compound_command_needs_a_rule_for_each_of_its_parts(tmp_path: Path) -
     line = "pytest && git add -A"
     assert book.match(command(line, tmp_path).parts) is None
     book.add(propose(command(line, tmp_path).parts, book))
-    assert [str(rule) for rule in book.rules] == ["pytest *", "git add *"]
-    assert book.match(command("git add x && pytest -q", tmp_path).parts) is not None
+    assert [str(rule) for rule in book.rules] == ["bash(pytest *)", "bash(git add -A *)"]
+    assert book.match(command("git add x && pytest tests", tmp_path).parts) is not None
 
 
 def test_what_is_riskier_than_the_remembered_call_is_asked_again(tmp_path: Path) -> None:
-    book = remember("cat file.txt", tmp_path)
-    assert book.match(command("cat other.txt", tmp_path).parts) is not None
-    assert book.match(command("cat ~/.ssh/id_rsa", tmp_path).parts) is None
-    assert book.match(command("cat x > file.txt", tmp_path).parts) is None
+    book = remember("chmod 644 x", tmp_path)
+    assert book.match(command("chmod 600 x", tmp_path).parts) is not None
+    assert book.match(command("chmod 777 x", tmp_path).parts) is None
+    assert book.match(command("chmod 600 ~/.ssh/id_rsa", tmp_path).parts) is None
+    assert book.match(command("chmod 600 x > file.txt", tmp_path).parts) is None
 
 
 def test_one_refused_part_refuses_the_whole(tmp_path: Path) -> None:
     book = remember("pytest", tmp_path)
-    book.add([ApprovalRule("command", BASH, ("rm -rf build",), allow=False)])
+    book.add([Rule(BASH, "rm -rf build", "deny")])
     match = book.match(command("pytest && rm -rf build", tmp_path).parts)
-    assert match is not None and not match.allow and match.rule == "rm -rf build"
+    assert match is not None and match.verdict == "deny" and match.rule == "bash(rm -rf build)"
 
 
 def test_writing_in_the_workspace_is_remembered_as_such(tmp_path: Path) -> None:
@@ -100,26 +101,24 @@ def test_writing_in_the_workspace_is_remembered_as_such(tmp_path: Path) -> None:
 
     book = RuleBook()
     rules = propose(write("a.txt").parts, book)
-    assert rule_words(rules) == "write_file in the workspace"
+    assert rule_words(rules) == "write_file(**)"
     book.add(rules)
     assert book.match(write("src/b.txt").parts) is not None
     assert book.match(write("../b.txt").parts) is None
     assert book.match(write(".git/hooks/pre-commit").parts) is None
     assert book.match(write(".env").parts) is None
     outside = propose(write("../b.txt").parts, book)
-    assert rule_words(outside) == f"write_file {tmp_path.parent / 'b.txt'}"
+    assert rule_words(outside) == f"write_file({tmp_path.parent / 'b.txt'})"
 
 
 def test_other_tools_are_remembered_whole_or_with_their_arguments(tmp_path: Path) -> None:
     book = RuleBook(propose(describe_call("mcp_x", {"a": 1}, tmp_path).parts, RuleBook()))
     assert book.match(describe_call("mcp_x", {"a": 2}, tmp_path).parts) is not None
     assert book.match(describe_call("mcp_y", {"a": 1}, tmp_path).parts) is None
-    no = RuleBook(
-        propose(describe_call("mcp_x", {"a": 1}, tmp_path).parts, RuleBook(), allow=False)
-    )
+    no = RuleBook(propose(describe_call("mcp_x", {"a": 1}, tmp_path).parts, RuleBook(), "deny"))
     assert no.match(describe_call("mcp_x", {"a": 2}, tmp_path).parts) is None
     refused = no.match(describe_call("mcp_x", {"a": 1}, tmp_path).parts)
-    assert refused is not None and not refused.allow
+    assert refused is not None and refused.verdict == "deny"
 
 
 def test_a_question_is_remembered_for_its_asker_and_its_words() -> None:

@@ -131,7 +131,7 @@ def test_what_an_agent_changes_is_asked_about_in_its_lane_and_can_be_undone(
     opened = driver.open(coding(project, script([ask("writer")], child)))
     driver.client.submit("change it")
     request = driver.allow_next()
-    assert request.agent != "main" and "edit_file" in request.prompt
+    assert request.agent != "main" and "edit_file" in request.action
     driver.wait(TurnEnded)
     assert file.read_text() == "after\n"
     index = project.folder_of(opened.session_id) / "checkpoints" / "index.jsonl"

@@ -1,0 +1,141 @@
+"""The gate: what happens to a tool call, whatever a bundle mounts.
+
+It decides in this order: rules that deny, what can never go through unasked, rules that ask, rules
+that allow, a hook's question, the mode.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.host.events import Mode, Scope
+from amplifier_tui.host.gate.describe import Description, describe_call
+from amplifier_tui.host.gate.modes import Act, act_of, mode_verdict, mode_words
+from amplifier_tui.host.gate.programs import INSTALLS, NETWORK, REMOTE
+from amplifier_tui.host.gate.rules import Match, RuleBook, Verdict
+
+OUTSIDE_SANDBOX: Final = "outside_sandbox"
+"""Argument of a command that wants to run without the sandbox; a person decides about that."""
+_NETWORK: Final = frozenset({NETWORK, INSTALLS, REMOTE})
+
+
+@dataclass(frozen=True, slots=True)
+class GateDecision:
+    """What happens to a call.
+
+    Attributes:
+        verdict: Go, ask, or not at all.
+        reason: Why, in words.
+        rule: The rule that decided, as text; empty when none did.
+        scope: How long that rule holds.
+        by_person: Only a person can let it through, for this time.
+        hook_only: It would go through if no hook asked.
+    """
+
+    verdict: Verdict
+    reason: str
+    description: Description
+    act: Act
+    rule: str = ""
+    scope: Scope = "session"
+    by_person: bool = False
+    hook_only: bool = False
+
+    @property
+    def network(self) -> bool:
+        """Whether what it was found to do needs the network."""
+        reasons = self.description.judgement.reasons
+        return any(word in reason for word in _NETWORK for reason in reasons)
+
+
+@dataclass(slots=True)
+class Gate:
+    """Decides about the calls of a session and its sub-agents.
+
+    Attributes:
+        workspace: Where the session works, absolute.
+        book: The rules.
+        mode: The mode that is applied.
+        careful: Ask about commands that only read, too.
+        sandbox: Says why commands can't run in a sandbox; empty where they can. It may take a
+            moment.
+        timeout: Seconds the user has; None for as long as it takes.
+    """
+
+    workspace: Path
+    book: RuleBook = field(default_factory=RuleBook)
+    mode: Mode = "ask"
+    careful: bool = False
+    sandbox: Callable[[], str] = lambda: "commands are not run in a sandbox"
+    timeout: float | None = None
+
+    def decide(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        hooked: bool = False,
+        failed: tuple[str, ...] = (),
+        confines: bool = False,
+    ) -> GateDecision:
+        """Decide about a call; looks at files, so not for an event loop.
+
+        Args:
+            hooked: A hook asks.
+            failed: Modules whose hooks failed while they judged the call.
+            confines: The tool runs its commands in a sandbox, where there is one.
+        """
+        description = describe_call(tool, arguments, self.workspace)
+        act = act_of(description, tool, arguments)
+
+        def decision(verdict: Verdict, reason: str, **more: Any) -> GateDecision:
+            return GateDecision(verdict, reason, description, act, **more)
+
+        def by_rule(match: Match, reason: str) -> GateDecision:
+            return decision(match.verdict, reason, rule=match.rule, scope=match.scope)
+
+        match = self.book.match(description.parts)
+        if match is not None and match.verdict == "deny":
+            return by_rule(match, f"The rule {match.rule} denies this.")
+        by_mode = self._by_mode(description, act, confines)
+        alone = _only_by_person(arguments, description, act)
+        if failed or alone:
+            if by_mode == "deny":
+                return decision("deny", mode_words(self.mode, act, by_mode))
+            broken = f"{', '.join(failed)} failed while judging it" if failed else ""
+            return decision("ask", broken or alone, by_person=True)
+        if match is not None and match.verdict == "ask":
+            return by_rule(match, f"the rule {match.rule} asks")
+        if match is not None:
+            return by_rule(match, f"by the rule {match.rule}")
+        match = self.book.match(description.parts, planned=True)
+        goes = match is not None or by_mode == "allow"
+        if hooked and (goes or by_mode == "ask"):
+            return decision("ask", "a hook asks", hook_only=goes)
+        if match is not None:
+            return by_rule(match, f"by the rule {match.rule}")
+        return decision(by_mode, mode_words(self.mode, act, by_mode))
+
+    def _by_mode(self, description: Description, act: Act, confines: bool) -> Verdict:
+        sandboxed = (
+            confines
+            and self.mode == "auto"
+            and act == "other"
+            and description.kind == "command"
+            and not self.sandbox()
+        )
+        return mode_verdict(self.mode, act, careful=self.careful, sandboxed=sandboxed)
+
+
+def _only_by_person(arguments: Mapping[str, Any], description: Description, act: Act) -> str:
+    """Why only a person can let a call through; empty when rules and modes can."""
+    judgement = description.judgement
+    if judgement.risk == "critical":
+        return f"critical: {', '.join(judgement.reasons)}"
+    if arguments.get(OUTSIDE_SANDBOX):
+        return "it wants to run outside of the sandbox"
+    if act == "guarded":
+        whom = dict.fromkeys(place.configures for place in judgement.places if place.configures)
+        return f"it takes effect on {', '.join(whom)}"
+    return ""

@@ -1,0 +1,255 @@
+"""Tools behind the gate: undecided calls are not executed, and results have a bound."""
+
+import asyncio
+import hashlib
+import json
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+from uuid import uuid4
+
+from amplifier_tui.base.files import write_atomic
+from amplifier_tui.base.plain import copy_plain, plain
+from amplifier_tui.host.gate.rules import arguments_text
+from amplifier_tui.kernel.correlation import current_tool_call_id
+from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.kernel.session.grant import Grant, granted
+
+_MOST_GRANTS: Final = 1_000
+_CALL_ID: Final = "_tool_call_id"
+"""An argument some loops add, for the tool to know its call."""
+
+Key = tuple[str, str]
+"""A tool's name and the digest of its arguments."""
+
+
+def call_key(tool: str, arguments: Any) -> Key:
+    """Return what is equal for equal calls."""
+    if isinstance(arguments, Mapping) and _CALL_ID in arguments:
+        arguments = {key: value for key, value in arguments.items() if key != _CALL_ID}
+    return tool, hashlib.sha256(arguments_text(arguments).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Granted:
+    key: Key
+    call_id: str
+    grant: Grant
+
+
+class Grants:
+    """The calls of one session that may run; each once."""
+
+    def __init__(self) -> None:
+        self._granted: list[_Granted] = []
+
+    def add(self, tool: str, arguments: Any, call_id: str, grant: Grant) -> None:
+        """Let one call run."""
+        self._granted.append(_Granted(call_key(tool, arguments), call_id, grant))
+        del self._granted[:-_MOST_GRANTS]
+
+    def take(self, tool: str, arguments: Any) -> Grant | None:
+        """Return the terms of a call that runs now, once; None when nobody decided about it."""
+        key, call_id = call_key(tool, arguments), current_tool_call_id()
+        found = [each for each in self._granted if each.key == key]
+        if not found:
+            return None
+        one = next((each for each in found if each.call_id == call_id), found[0])
+        self._granted.remove(one)
+        return one.grant
+
+    def clear(self) -> None:
+        """Forget what was not used."""
+        self._granted.clear()
+
+
+Refused = Callable[[str, str], None]
+"""Told of a tool that somebody tried to run undecided, and of who tried."""
+Bound = Callable[[Any], Awaitable[Any]]
+"""Makes a result small enough to be looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What stands before the tools of one session.
+
+    Attributes:
+        grants: The calls that may run.
+        refused: Told of the others.
+        bound: Makes results small enough.
+        default: Who is named when it can't be told who tried.
+    """
+
+    grants: Grants
+    refused: Refused
+    bound: Bound
+    default: Callable[[], str]
+
+    async def run(self, name: str, tool: Any, more: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Execute a tool if this call was decided about."""
+        arguments = more[0] if more else named.get("input", named)
+        grant = self.grants.take(name, arguments)
+        if grant is None:
+            who = _caller() or self.default()
+            self.refused(name, who)
+            message = (
+                f"{name} was not run: {who} called it without a decision about these arguments."
+            )
+            return ToolResult(
+                success=False, output=message, error={"type": "refused", "message": message}
+            )
+        # Nobody who holds the arguments can change them any more.
+        private = copy_plain(arguments)
+        if more:
+            more = (private, *more[1:])
+        elif "input" in named:
+            named = {**named, "input": private}
+        with granted(grant):
+            result = await tool.execute(*more, **named)
+        return await self.bound(result)
+
+
+class GuardedTool:
+    """Stands for a tool; everything but `execute` is the tool's own, `isinstance` included."""
+
+    __slots__ = ("_guard", "_name", "_tool")
+
+    def __init__(self, name: str, tool: Any, guard: Guard) -> None:
+        object.__setattr__(self, "_name", name)
+        object.__setattr__(self, "_tool", tool)
+        object.__setattr__(self, "_guard", guard)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__class__":
+            return type(object.__getattribute__(self, "_tool"))
+        return object.__getattribute__(self, name)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tool, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._tool, name, value)
+
+    def __eq__(self, other: object) -> bool:
+        mine = self._tool
+        return bool(mine == (other._tool if type(other) is GuardedTool else other))
+
+    def __hash__(self) -> int:
+        return hash(self._tool)
+
+    def __repr__(self) -> str:
+        return repr(self._tool)
+
+    async def execute(self, *more: Any, **named: Any) -> Any:
+        """Execute the tool, if the gate decided so about these very arguments."""
+        return await self._guard.run(self._name, self._tool, more, named)
+
+
+def _joined(tools: "GuardedTools", other: Any) -> "GuardedTools":
+    tools.update(other)
+    return tools
+
+
+class GuardedTools(dict[str, Any]):
+    """The mounted tools by name; whatever is put in stands behind the guard."""
+
+    def __init__(self, guard: Guard, tools: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._guard = guard
+        self.update(tools)
+
+    def __setitem__(self, name: str, tool: Any) -> None:
+        if type(tool) is GuardedTool:
+            # It may come from another session.
+            tool = tool._tool
+        super().__setitem__(name, GuardedTool(name, tool, self._guard))
+
+    def update(self, *more: Any, **named: Any) -> None:
+        """Put several in."""
+        for name, tool in dict(*more, **named).items():
+            self[name] = tool
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        """Put one in where there is none of that name."""
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    __ior__: Any = _joined
+
+
+def module_of_code(name: str) -> str:
+    """Return the id of the module that a Python module belongs to; empty for the program's own."""
+    for start in ("amplifier_tui.modules.", "amplifier_module_"):
+        if name.startswith(start):
+            return name.removeprefix(start).partition(".")[0].replace("_", "-")
+    return ""
+
+
+def _caller() -> str:
+    """Return the module that the code above belongs to; empty when it can't be told."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        found = module_of_code(str(frame.f_globals.get("__name__") or ""))
+        if found:
+            return found
+        frame = frame.f_back
+    return ""
+
+
+MOST: Final = 1_000_000
+"""Characters of a result; of a longer one both ends are kept."""
+_END: Final = 250_000
+
+
+async def bounded(result: Any, folder: Path) -> Any:
+    """Return a tool's result as it is, or with its output cut.
+
+    Args:
+        result: What the tool returned, of whatever type.
+        folder: Where the whole of a long output is written, in a file of its own.
+    """
+    if isinstance(result, Mapping):
+        output = result.get("output", result)
+    else:
+        output = getattr(result, "output", result)
+    if _size(output) <= MOST:
+        return result
+    cut = await asyncio.to_thread(_spilled, output, folder)
+    if isinstance(result, ToolResult):
+        return result.model_copy(update={"output": cut})
+    success = result.get("success") if isinstance(result, Mapping) else None
+    success = getattr(result, "success", True) if success is None else success
+    return ToolResult(success=bool(success), output=cut)
+
+
+def _size(value: Any) -> int:
+    """Return the characters of all texts in a value, or a number beyond `MOST`."""
+    total, left = 0, [value]
+    while left and total <= MOST:
+        item = left.pop()
+        if isinstance(item, str | bytes):
+            total += len(item)
+        elif isinstance(item, Mapping):
+            total += len(item)
+            left += [*item.keys(), *item.values()]
+        elif isinstance(item, list | tuple):
+            total += len(item)
+            left += item
+    return total
+
+
+def _spilled(output: Any, folder: Path) -> str:
+    text = output if isinstance(output, str) else json.dumps(plain(output), ensure_ascii=False)
+    path = folder / "results" / f"{uuid4().hex}.txt"
+    try:
+        write_atomic(path, text.encode("utf-8", "replace"), mode=0o600)
+        where = f"all of it is in {path}"
+    except OSError as error:
+        where = f"the rest is lost: {error.strerror or error}"
+    left_out = len(text) - 2 * _END
+    middle = f"\n[… {left_out:,} characters left out here; {where}]\n"
+    return f"{text[:_END]}{middle}{text[-_END:]}"

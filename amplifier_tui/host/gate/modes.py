@@ -1,0 +1,183 @@
+"""What happens to a call no rule speaks of: the table of modes, and which one a plan wants."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+from amplifier_tui.host.events import Mode
+from amplifier_tui.host.gate.describe import Description
+from amplifier_tui.host.gate.rules import (
+    READ_TOOLS,
+    WRITE_TOOLS,
+    Rule,
+    RuleError,
+    Verdict,
+    parse_rule,
+)
+
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+
+Act = Literal["read", "write", "look", "guarded", "other"]
+"""Reading or writing in the workspace; a command that only reads; a change of what configures
+programs; everything else: commands, the network, outside the workspace, tools nobody knows."""
+
+_FREE: Final = frozenset({"todo", "todo_read", "todo_write", "load_skill", "task", "delegate"})
+"""Tools that change nothing, or whose own calls are judged one by one."""
+
+_TABLE: Final[dict[Mode, dict[Act, Verdict]]] = {
+    "plan": {"read": "allow", "look": "allow", "write": "deny", "guarded": "deny", "other": "deny"},
+    "ask": {"read": "allow", "look": "allow", "write": "ask", "guarded": "ask", "other": "ask"},
+    "edits": {"read": "allow", "look": "allow", "write": "allow", "guarded": "ask", "other": "ask"},
+    "auto": {"read": "allow", "look": "allow", "write": "allow", "guarded": "ask", "other": "ask"},
+}
+PLAN_DENIES: Final = "plan mode: propose, do not change"
+
+_POLICIES: Final[dict[str, Mode]] = {"careful": "ask", "standard": "ask", "relaxed": "edits"}
+_WORDS: Final[dict[Act, str]] = {
+    "read": "reading",
+    "look": "commands that only read",
+    "write": "writing in the workspace",
+    "guarded": "what configures programs",
+    "other": "commands, the network and what lies outside the workspace",
+}
+
+
+def read_mode(text: Any) -> Mode | None:
+    """Return the mode of that name, or None."""
+    return next((mode for mode in MODES if mode == text), None)
+
+
+def policy_mode(policy: Any) -> tuple[Mode, bool]:
+    """Return the mode that a `policy` of hooks-approval means, and whether it is the careful one.
+
+    A policy nobody knows is taken for the careful one.
+    """
+    mode = _POLICIES.get(policy) if isinstance(policy, str) else None
+    return mode or "ask", mode is None or policy == "careful"
+
+
+def act_of(description: Description, tool: str, arguments: Mapping[str, Any]) -> Act:
+    """Return what a call does, as far as the modes tell calls apart."""
+    judgement = description.judgement
+    if any(place.configures for place in judgement.places) and description.kind != "read":
+        return "look" if _only_reads(description) else "guarded"
+    if tool in _FREE:
+        return "read"
+    if tool == "memory":
+        # Notes stay when the session ends.
+        return "read" if arguments.get("action") in ("search", "list") else "write"
+    if description.kind == "command":
+        return "look" if _only_reads(description) else "other"
+    if tool in READ_TOOLS and description.kind == "read":
+        return "read" if all(part.reads for part in description.parts) else "other"
+    if tool in WRITE_TOOLS and judgement.places:
+        elsewhere = any(place.outside or place.secret for place in judgement.places)
+        return "other" if elsewhere else "write"
+    return "other"
+
+
+def _only_reads(description: Description) -> bool:
+    parts = description.parts
+    return description.kind == "command" and bool(parts) and all(part.reads for part in parts)
+
+
+def mode_verdict(
+    mode: Mode, act: Act, *, careful: bool = False, sandboxed: bool = False
+) -> Verdict:
+    """Return what a mode does with a call.
+
+    Args:
+        careful: Ask about commands that only read, too.
+        sandboxed: It is a command, it is not critical, and it would run in a sandbox.
+    """
+    verdict = _TABLE[mode][act]
+    if mode == "auto" and act == "other" and sandboxed:
+        return "allow"
+    if careful and act == "look" and verdict == "allow" and mode != "auto":
+        return "ask"
+    return verdict
+
+
+def mode_words(mode: Mode, act: Act, verdict: Verdict) -> str:
+    """Return why a mode does with a call what it does."""
+    if verdict == "deny":
+        return PLAN_DENIES
+    done = "asks about" if verdict == "ask" else "lets through"
+    return f"the mode {mode} {done} {_WORDS[act]}"
+
+
+_APPROVAL: Final = "hooks-approval"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPolicy:
+    """What a plan wants.
+
+    Attributes:
+        mode: The mode to begin with.
+        by: Who says so; empty for the default.
+        careful: Ask about commands that only read, too.
+        rules: Its rules that allow.
+        timeout: Seconds the user has; None for as long as it takes.
+        problems: What could not be read, in sentences; then it is careful.
+    """
+
+    mode: Mode = "ask"
+    by: str = ""
+    careful: bool = False
+    rules: tuple[Rule, ...] = ()
+    timeout: float | None = None
+    problems: tuple[str, ...] = ()
+
+
+def read_policy(plan: Mapping[str, Any], bundle: str = "") -> PlannedPolicy:
+    """Return what a mount plan wants of the gate; nobody is asked whether it may."""
+    section = plan.get("session")
+    wanted = section.get("mode") if isinstance(section, Mapping) else None
+    mode, by = read_mode(wanted), bundle
+    problems = []
+    if wanted is not None and mode is None:
+        problems.append(f"session.mode is {wanted!r}; modes are {', '.join(MODES)}")
+    careful, timeout, rules = False, None, []
+    for config in _configs(plan):
+        by_policy, is_careful = policy_mode(config.get("policy", "standard"))
+        careful = careful or is_careful
+        if mode is None and by_policy != "ask":
+            mode = by_policy
+        given = config.get("timeout", 300.0)
+        timeout = float(given) if isinstance(given, int | float) and given > 0 else 300.0
+        for text in _listed(config.get("allow")):
+            try:
+                rules.append(_allowing(text, bundle))
+            except RuleError as error:
+                problems.append(f"{_APPROVAL} allows {text!r}, which is no rule: {error}")
+    if mode is None:
+        mode, by = "ask", ""
+    return PlannedPolicy(
+        mode, by, careful or bool(problems), tuple(rules), timeout, tuple(problems)
+    )
+
+
+def _configs(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    hooks = plan.get("hooks")
+    for entry in hooks if isinstance(hooks, list) else ():
+        if isinstance(entry, Mapping) and entry.get("module") == _APPROVAL:
+            config = entry.get("config")
+            yield config if isinstance(config, Mapping) else {}
+
+
+def _listed(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _allowing(text: Any, bundle: str) -> Rule:
+    """A rule of hooks-approval: there, words in brackets are those a command begins with."""
+    if not isinstance(text, str):
+        raise RuleError("it is no text", 1)
+    name, opened, rest = text.strip().partition("(")
+    if opened and rest.endswith(")"):
+        words = rest[:-1].replace(":*", " *").removesuffix("*").strip()
+        text = f"{name}({words} *)" if words else name
+    return parse_rule(text, origin=bundle, planned=True)

@@ -1,0 +1,230 @@
+"""The files of rules: the user's, with a part for each project, and the project's own.
+
+    allow: ["bash(git status)", "write(src/**)"]
+    ask: []
+    deny: ["bash(git push)"]
+    projects:
+      /home/me/shop:
+        allow: ["bash(npm run test *)"]
+
+Only the user's has `projects`. What can't be read counts as no rules, and is said.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import yaml
+
+from amplifier_tui.base.files import locked, read_regular, write_atomic
+from amplifier_tui.host.events import Scope
+from amplifier_tui.host.gate.rules import Rule, RuleError, Verdict, parse_rule
+from amplifier_tui.paths import user_config_dir
+
+VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
+_VERSION: Final = 1
+_KEYS: Final = (*VERDICTS, "projects", "version")
+_MOST_BYTES: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RuleProblem:
+    """What is wrong with a file of rules; line and column from 1, 0 for the whole file."""
+
+    path: Path
+    message: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        place = f":{self.line}:{self.column}" if self.line else ""
+        return f"{self.path}{place}: {self.message}"
+
+
+class RulesFileError(ValueError):
+    """A file of rules can't be changed as it is."""
+
+
+def user_rules_path() -> Path:
+    """Return where the user's rules are."""
+    return user_config_dir() / "rules.yaml"
+
+
+def project_rules_path(project: Path) -> Path:
+    """Return where a project's rules are."""
+    return project / ".amplifier" / "rules.yaml"
+
+
+def load_rules(
+    project: Path, *, trusted: bool = False
+) -> tuple[tuple[Rule, ...], tuple[RuleProblem, ...]]:
+    """Return the rules that hold in a project, and what is wrong with their files.
+
+    Args:
+        project: Its folder.
+        trusted: The project's own rules that allow count as well.
+    """
+    mine, problems = read_rules(user_rules_path(), project)
+    found, more = read_rules(project_rules_path(project), None)
+    theirs = (rule for rule in found if trusted or rule.verdict != "allow")
+    return (*mine, *theirs), (*problems, *more)
+
+
+def read_rules(
+    path: Path, project: Path | None
+) -> tuple[tuple[Rule, ...], tuple[RuleProblem, ...]]:
+    """Return the rules of one file, and what is wrong with it.
+
+    Args:
+        project: Whose part counts beside the rules for all; None for a project's own file, which
+            has no parts.
+    """
+    problems: list[RuleProblem] = []
+    try:
+        root = _document(path, links=project is not None)
+    except (OSError, ValueError) as error:
+        problem = f"{_why(error)}. None of its rules counts: correct it, or move it away."
+        return (), (RuleProblem(path, problem),)
+    rules: list[Rule] = []
+    for key, node in _items(root, path, problems):
+        name = str(key.value)
+        if name in VERDICTS:
+            scope: Scope = "project" if project is None else "always"
+            rules += _rules(path, node, name, scope, problems)
+        elif name == "projects" and project is not None:
+            for folder, part in _items(node, path, problems):
+                if _same(str(folder.value), project):
+                    for verdict, listed in _items(part, path, problems):
+                        rules += _rules(path, listed, str(verdict.value), "project", problems)
+        elif name == "version":
+            if str(node.value) != str(_VERSION):
+                problem = f"it is of a newer version ({node.value}). None of its rules counts."
+                return (), (RuleProblem(path, problem, *_place(node)),)
+        else:
+            problems.append(RuleProblem(path, f"`{name}` is unknown here", *_place(key)))
+    return tuple(rules), tuple(problems)
+
+
+def _document(path: Path, links: bool = True) -> Any:
+    try:
+        if not links and path.is_symlink():
+            raise ValueError("it is a link")
+        text = read_regular(path, _MOST_BYTES).decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise ValueError("it is no text") from error
+    try:
+        return yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 1}" if mark is not None else ""
+        raise ValueError(f"it is no YAML{where}") from error
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"it can't be read ({error.strerror or error})"
+    return str(error)
+
+
+def _items(node: Any, path: Path, problems: list[RuleProblem]) -> Iterator[tuple[Any, Any]]:
+    if isinstance(node, yaml.MappingNode):
+        yield from node.value
+    elif node is not None and not _empty(node):
+        problems.append(RuleProblem(path, "a mapping belongs here", *_place(node)))
+
+
+def _empty(node: Any) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
+
+
+def _rules(
+    path: Path, node: Any, verdict: str, scope: Scope, problems: list[RuleProblem]
+) -> Iterator[Rule]:
+    known = next((each for each in VERDICTS if each == verdict), None)
+    if known is None or not isinstance(node, yaml.SequenceNode):
+        if known is None:
+            problems.append(RuleProblem(path, f"`{verdict}` is unknown here", *_place(node)))
+        elif not _empty(node):
+            problems.append(RuleProblem(path, "a list of rules belongs here", *_place(node)))
+        return
+    for item in node.value:
+        line, column = _place(item)
+        try:
+            if not isinstance(item, yaml.ScalarNode):
+                raise RuleError("a rule is a text", 1)
+            yield parse_rule(str(item.value), known, scope=scope, origin=f"{path}:{line}")
+        except RuleError as error:
+            quoted = 1 if getattr(item, "style", None) else 0
+            at = column + quoted + error.column - 1
+            problems.append(RuleProblem(path, f"{error}. The rule does not count.", line, at))
+
+
+def _place(node: Any) -> tuple[int, int]:
+    return node.start_mark.line + 1, node.start_mark.column + 1
+
+
+def _same(written: str, project: Path) -> bool:
+    return os.path.realpath(os.path.expanduser(written)) == os.path.realpath(project)
+
+
+def add_rules(path: Path, rules: tuple[Rule, ...], project: Path | None = None) -> None:
+    """Write rules down; those that are there already stay as they are.
+
+    Args:
+        path: The file.
+        project: For which project, in the user's file; None for all.
+
+    Raises:
+        RulesFileError: The file is not in order, and would lose what is in it.
+        OSError: It can't be written.
+    """
+
+    def put(lists: dict[str, Any]) -> None:
+        for rule in rules:
+            listed = lists.setdefault(rule.verdict, [])
+            if str(rule) not in listed:
+                listed.append(str(rule))
+
+    _change(path, project, put)
+
+
+def remove_rule(path: Path, text: str, project: Path | None = None) -> bool:
+    """Take a rule out of a file; see `add_rules`.
+
+    Returns:
+        Whether it was there.
+    """
+    found: list[str] = []
+
+    def take(lists: dict[str, Any]) -> None:
+        for verdict in VERDICTS:
+            listed = lists.get(verdict) or []
+            if text in listed:
+                found.append(verdict)
+                lists[verdict] = [each for each in listed if each != text]
+
+    _change(path, project, take)
+    return bool(found)
+
+
+def _change(path: Path, project: Path | None, change: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path):
+        _, problems = read_rules(path, project)
+        if problems:
+            raise RulesFileError(f"{problems[0]} Correct it first, or move the file away.")
+        root = _document(path)
+        data = yaml.SafeLoader("").construct_document(root) if root is not None else None
+        data = data if isinstance(data, dict) else {}
+        lists = data
+        if project is not None:
+            parts = data.setdefault("projects", {})
+            name = next((each for each in parts if _same(str(each), project)), str(project))
+            lists = parts.setdefault(name, {})
+        change(lists)
+        text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, default_flow_style=False)
+        write_atomic(path, text.encode())

@@ -1,0 +1,191 @@
+"""The gate before the tools of one session or sub-agent."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, Final
+
+from amplifier_tui.host.events import MAIN_LANE
+from amplifier_tui.host.gate.gate import OUTSIDE_SANDBOX, Gate, GateDecision
+from amplifier_tui.host.gate.guarded import (
+    Grants,
+    Guard,
+    GuardedTools,
+    Key,
+    call_key,
+    module_of_code,
+)
+from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion
+from amplifier_tui.kernel import events
+from amplifier_tui.kernel.hooks import HookAnswers, HookResult
+from amplifier_tui.kernel.models.hook_result import changed, continue_with
+from amplifier_tui.kernel.session import AmplifierSession
+from amplifier_tui.kernel.session.grant import Grant
+
+ASKER: Final = "amplifier-tui"
+"""Who asks where no hook does."""
+CAPABILITY: Final = "session.gate"
+"""Modules that would ask by themselves leave it to whoever offers this."""
+_OPTIONS: Final = ("Allow", "Allow once", "Allow always", "Deny")
+_MOST_ASKING: Final = 100
+
+
+class SessionGate:
+    """Judges the calls of a session, and executes none that was not decided about.
+
+    Args:
+        gate: Decides.
+        lane: The agent whose session it is.
+        module_of: Names the module behind a hook handler.
+        hook_failed: Told of a module whose handler raised while it judged a call, and what.
+        refused: Told of a tool somebody tried to run undecided, and of who tried.
+        decided: Told of what was decided without a question: tool, arguments, call id, decision.
+        bound: Makes a tool's result small enough to be looked at.
+    """
+
+    def __init__(
+        self,
+        gate: Gate,
+        lane: str = MAIN_LANE,
+        *,
+        module_of: Callable[[str], str] = str,
+        hook_failed: Callable[[str, str], None] = lambda *_: None,
+        refused: Callable[[str, str], None] = lambda *_: None,
+        decided: Callable[[ApprovalQuestion, GateDecision], None] = lambda *_: None,
+        bound: Callable[[Any], Awaitable[Any]] | None = None,
+    ) -> None:
+        self._gate = gate
+        self._lane = lane
+        self._module_of = module_of
+        self._hook_failed = hook_failed
+        self._refused = refused
+        self._decided = decided
+        self._bound = bound or _unbound
+        self._grants = Grants()
+        self._tools: dict[str, Any] = {}
+        self._asking: dict[int, tuple[HookResult, ApprovalQuestion]] = {}
+        """The questions nobody was asked yet, by the identity of their result."""
+        self._open: dict[int, GateDecision] = {}
+        """What was decided about the questions that are being asked, by their identity."""
+        self._approved: set[Key] = set()
+        """What a person was shown and allowed while the hooks were still judging."""
+
+    def stand_before(self, session: AmplifierSession) -> None:
+        """Judge every call of a session, from before its first module is mounted."""
+        coordinator = session.coordinator
+
+        def orchestrator() -> str:
+            kind = type(coordinator.get("orchestrator"))
+            return module_of_code(kind.__module__) or kind.__name__
+
+        guard = Guard(self._grants, self._refused, self._bound, orchestrator)
+        points = coordinator.mount_points
+        self._tools = points["tools"] = GuardedTools(guard, points.get("tools") or {})
+        coordinator.hooks.conclude(events.TOOL_PRE, self._conclude, "gate")
+        coordinator.register_capability(CAPABILITY, self._gate)
+
+    def turn_over(self) -> None:
+        """What was decided and not used in a turn does not count in the next."""
+        self._grants.clear()
+        self._approved.clear()
+        self._asking.clear()
+        self._open.clear()
+
+    async def _conclude(self, answers: HookAnswers) -> HookResult:
+        data, result = answers.data, answers.result
+        tool, given = str(data.get("tool_name") or ""), data.get("tool_input")
+        arguments: dict[str, Any] = given if isinstance(given, dict) else {}
+        for name, error in answers.failed:
+            self._hook_failed(self._module_of(name), error)
+        hooked = result.action == "ask_user"
+        failed = tuple(dict.fromkeys(self._module_of(name) for name, _ in answers.failed))
+        decision = await asyncio.to_thread(
+            partial(
+                self._gate.decide,
+                tool,
+                arguments,
+                hooked=hooked,
+                failed=failed,
+                confines=self._confines(tool),
+            )
+        )
+        question = ApprovalQuestion(
+            asker=self._module_of(answers.asker) if hooked else ASKER,
+            prompt=(result.approval_prompt or "") if hooked else "",
+            tool=tool,
+            call_id=str(data.get("tool_call_id") or ""),
+            arguments=arguments,
+            why=(result.reason if hooked else "") or decision.reason,
+            options=tuple(result.approval_options or ()) if hooked else (),
+            timeout=result.approval_timeout if hooked else self._gate.timeout,
+            default=result.approval_default if decision.hook_only else "deny",
+            lane=self._lane,
+            description=decision.description,
+            by_person=decision.by_person,
+        )
+        if decision.verdict == "deny":
+            self._decided(question, decision)
+            return HookResult(action="deny", reason=decision.reason)
+        key = call_key(tool, arguments)
+        if decision.verdict == "allow" or key in self._approved:
+            by_person = key in self._approved
+            self._approved.discard(key)
+            if not by_person:
+                self._decided(question, decision)
+            self._let_through(question, decision, "person" if by_person else "")
+            return continue_with(data) if hooked else result
+        asked = changed(result, data=data) if hooked else self._asked(question, decision, data)
+        self._asking[id(asked)] = (asked, question)
+        self._open[id(question)] = decision
+        while len(self._asking) > _MOST_ASKING:
+            # Nobody came to ask: the oldest is given up.
+            _, given_up = self._asking.pop(next(iter(self._asking)))
+            self._open.pop(id(given_up), None)
+        return asked
+
+    def _confines(self, tool: str) -> bool:
+        """Whether a tool offers to leave the sandbox, so that it is in one."""
+        schema = getattr(self._tools.get(tool), "input_schema", None)
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        return isinstance(properties, dict) and OUTSIDE_SANDBOX in properties
+
+    def _asked(
+        self, question: ApprovalQuestion, decision: GateDecision, data: dict[str, Any]
+    ) -> HookResult:
+        result = HookResult(
+            action="ask_user",
+            reason=decision.reason,
+            approval_prompt=decision.description.action,
+            approval_options=list(_OPTIONS),
+        )
+        return changed(result, data=data)
+
+    def asked(self, result: HookResult) -> ApprovalQuestion | None:
+        """Return the question behind a result of an emit, once; None when it is another's."""
+        _, question = self._asking.pop(id(result), (None, None))
+        return question
+
+    def answered(self, question: ApprovalQuestion, answer: ApprovalAnswer) -> None:
+        """Let a call through that was asked about, if that is the answer."""
+        decision = self._open.pop(id(question), None)
+        by_default = answer.outcome == "timed_out" and answer.default == "allow"
+        if answer.outcome != "allowed" and not by_default:
+            return
+        person = "person" if answer.by == "user" else ""
+        if decision is not None:
+            self._let_through(question, decision, person or ("rule" if not by_default else ""))
+        elif person and question.tool:
+            self._approved.add(call_key(question.tool, question.arguments))
+
+    def _let_through(self, question: ApprovalQuestion, decision: GateDecision, by: str) -> None:
+        ruled = bool(decision.rule)
+        grant = Grant(
+            by="person" if by == "person" else "rule" if ruled or by == "rule" else "mode",
+            reading=decision.act in ("read", "look"),
+            network=decision.network and (ruled or by != ""),
+        )
+        self._grants.add(question.tool, question.arguments, question.call_id, grant)
+
+
+async def _unbound(result: Any) -> Any:
+    return result

@@ -1,0 +1,217 @@
+"""The gate of a session and its sandbox: from plan, rules and settings, changed by the user."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.base.sandbox import sandbox_problem
+from amplifier_tui.foundation.settings.settings import Scope as SettingsScope
+from amplifier_tui.foundation.settings.settings import SettingsProblem
+from amplifier_tui.foundation.workspace import Workspace
+from amplifier_tui.host.events import MAIN_LANE, Mode, ModeChanged, ModuleFailed, Scope
+from amplifier_tui.host.gate.gate import Gate, GateDecision
+from amplifier_tui.host.gate.guarded import bounded
+from amplifier_tui.host.gate.modes import read_policy
+from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion, ApprovalQueue
+from amplifier_tui.host.gate.rules import Rule
+from amplifier_tui.host.gate.rules_file import (
+    RulesFileError,
+    add_rules,
+    load_rules,
+    user_rules_path,
+)
+from amplifier_tui.host.gate.session_gate import SessionGate
+from amplifier_tui.host.session.module_facts import ModuleFacts
+from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.kernel.session.grant import SandboxTerms
+from amplifier_tui.paths import amplifier_home, user_config_dir, user_log_dir, user_state_dir
+
+
+class Gating:
+    """The gate of a session and its sub-agents.
+
+    Args:
+        project: The user's folder; `workspace` may be a scratch one.
+        mode: The mode the user wants; None for the plan's.
+        confined: Commands run in a sandbox, where there is one.
+
+    Attributes:
+        gate: Decides.
+        approvals: The questions.
+        main: Stands before the tools of the session itself.
+    """
+
+    def __init__(
+        self,
+        plan: Mapping[str, Any],
+        bundle: str,
+        project: Path,
+        workspace: Path,
+        sender: Sender,
+        facts: ModuleFacts,
+        mode: Mode | None = None,
+        *,
+        confined: bool = True,
+    ) -> None:
+        self._sender = sender
+        self._facts = facts
+        self._project = project
+        self._sandbox = ""
+        self._broken: set[str] = set()
+        self.main: SessionGate | None = None
+        policy = read_policy(plan, bundle)
+        rules, problems = load_rules(project)
+        self._problems = (*policy.problems, *map(str, problems))
+        self._by = "user" if mode else policy.by
+        self.gate = Gate(
+            workspace,
+            mode=mode or policy.mode,
+            careful=policy.careful,
+            timeout=policy.timeout,
+            sandbox=sandbox_problem if confined else lambda: "it is switched off in the settings",
+        )
+        self.gate.book.add((*rules, *policy.rules))
+        self.approvals = ApprovalQueue(
+            sender.session_id,
+            workspace,
+            sender.send,
+            book=self.gate.book,
+            redactor=sender.redactor,
+            audit=sender.store.audit,
+            keep=self._keep,
+        )
+
+    def before(self, lane: str = MAIN_LANE) -> SessionGate:
+        """Return the gate before the tools of the session, or of a sub-agent."""
+
+        async def bound(result: Any) -> Any:
+            return await bounded(result, self._sender.store.folder)
+
+        def refused(tool: str, who: str) -> None:
+            text = f"{who} tried to run {tool} without a decision about it; it was not run"
+            self._sender.notice("error", text, "gate", lane)
+
+        made = SessionGate(
+            self.gate,
+            lane,
+            module_of=self._facts.module_of_handler,
+            hook_failed=self._hook_failed,
+            refused=refused,
+            decided=self._decided,
+            bound=bound,
+        )
+        if lane == MAIN_LANE:
+            self.main = made
+        return made
+
+    def turn_over(self) -> None:
+        """A turn has ended; see `SessionGate.turn_over`."""
+        if self.main is not None:
+            self.main.turn_over()
+
+    async def look(self) -> None:
+        """Find out what the machine offers; before `announce`."""
+        self._sandbox = await asyncio.to_thread(self.gate.sandbox)
+
+    def announce(self) -> None:
+        """Say which mode is applied, and what of the rules could not be read."""
+        self._send_mode()
+        for problem in self._problems:
+            self._sender.notice("warning", problem, "rules")
+
+    def set_mode(self, mode: Mode) -> None:
+        """Apply another mode from the next call on."""
+        self.gate.mode, self._by = mode, "user"
+        self._send_mode()
+
+    def _send_mode(self) -> None:
+        gate = self.gate
+        self._sender.send(
+            ModeChanged(
+                **self._sender.stamp(),
+                mode=gate.mode,
+                by=self._by,
+                sandbox=self._sandbox,
+                careful=gate.careful,
+            )
+        )
+
+    def _hook_failed(self, module_id: str, error: str) -> None:
+        if module_id in self._broken:
+            return
+        self._broken.add(module_id)
+        self._sender.send(
+            ModuleFailed(
+                **self._sender.stamp(),
+                module_id=module_id,
+                kind="hook",
+                error=self._sender.redactor.text(f"failed while it judged a call: {error}"),
+                remedy="Until it works, every call it fails on is asked about.",
+            )
+        )
+
+    def _decided(self, question: ApprovalQuestion, decision: GateDecision) -> None:
+        """Note what went through or was refused without a question; reading is not noted."""
+        allowed = decision.verdict == "allow"
+        if decision.rule:
+            answer = ApprovalAnswer("allowed" if allowed else "denied", "rule", decision.reason)
+            self.approvals.note_rule(question, answer, decision.scope, decision.rule)
+            return
+        if allowed and decision.act in ("read", "look"):
+            return
+        judgement = decision.description.judgement
+        self._sender.store.audit(
+            {
+                "tool": question.tool,
+                "call_id": question.call_id,
+                "agent": question.lane,
+                "outcome": "allowed" if allowed else "denied",
+                "by": "mode",
+                "mode": self.gate.mode,
+                "reason": decision.reason,
+                "arguments": dict(question.arguments),
+                "risk": judgement.risk,
+                "reasons": list(judgement.reasons),
+            }
+        )
+
+    def _keep(self, rules: tuple[Rule, ...], scope: Scope) -> None:
+        project = self._project if scope == "project" else None
+
+        def write() -> None:
+            try:
+                add_rules(user_rules_path(), rules, project)
+            except (OSError, RulesFileError) as error:
+                self._sender.notice("error", f"The rule holds for this session only: {error}")
+
+        asyncio.get_running_loop().run_in_executor(None, write)
+
+
+_SETTING: Final = "sandbox"
+# YAML takes an unquoted `off` for false.
+_MODES: Final[dict[Any, SandboxTerms]] = {
+    None: SandboxTerms("auto"),
+    True: SandboxTerms("auto"),
+    "auto": SandboxTerms("auto"),
+    "required": SandboxTerms("required"),
+    False: SandboxTerms("off"),
+    "off": SandboxTerms("off"),
+}
+
+
+def sandbox_terms(workspace: Workspace) -> tuple[SandboxTerms, SettingsProblem | None]:
+    """Return the terms, and what is wrong with the setting.
+
+    Only the user's own settings count. A value that means nothing is taken for `required`.
+    """
+    hidden = (amplifier_home(), user_config_dir(), user_state_dir(), user_log_dir())
+    value = workspace.settings.by_scope.get(SettingsScope.GLOBAL, {}).get(_SETTING)
+    known = _MODES.get(value) if isinstance(value, str | bool | None) else None
+    if known is not None:
+        return SandboxTerms(known.mode, hidden), None
+    where = workspace.settings.files.path(SettingsScope.GLOBAL) or workspace.home
+    problem = SettingsProblem(
+        where, f"`{_SETTING}` must be auto, required or off, not {value!r}; it counts as required"
+    )
+    return SandboxTerms("required", hidden), problem

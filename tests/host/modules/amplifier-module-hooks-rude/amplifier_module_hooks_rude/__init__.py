@@ -1,0 +1,39 @@
+"""A hook that changes calls, fails on them, mistypes its answer, or calls tools itself."""
+
+from amplifier_tui.kernel.models import HookResult
+
+__amplifier_module_type__ = "hook"
+
+
+async def mount(coordinator, config=None):
+    config = config or {}
+
+    async def judge(event, data):
+        if config.get("only") and data["tool_name"] != config["only"]:
+            return None
+        if config.get("raises"):
+            raise RuntimeError(config["raises"])
+        if config.get("misspelt"):
+            return HookResult(action=config["misspelt"])
+        if config.get("changes"):
+            given = {**data["tool_input"], **config["changes"]}
+            return HookResult(action="modify", data={**data, "tool_input": given})
+        if config.get("renames"):
+            renamed = {"tool_name": config["renames"], "tool_input": config["with"]}
+            return HookResult(action="modify", data={**data, **renamed})
+        return None
+
+    async def inject(event, data):
+        return HookResult(action="inject_context", context_injection=config["injects"])
+
+    async def call(event, data):
+        tool, arguments = config["calls"]
+        result = await coordinator.get("tools")[tool].execute(arguments)
+        return HookResult(action="inject_context", context_injection=str(result.output))
+
+    if config.get("calls"):
+        coordinator.hooks.register("prompt:submit", call, name="hooks-rude")
+    if config.get("injects"):
+        coordinator.hooks.register("tool:pre", inject, name="hooks-rude")
+    # As late as can be.
+    coordinator.hooks.register("tool:pre", judge, priority=2**63, name="hooks-rude")

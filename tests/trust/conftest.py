@@ -1,0 +1,3 @@
+from tests.host.conftest import drive, driver, project
+
+__all__ = ["drive", "driver", "project"]
