@@ -6,14 +6,13 @@ this program holds.
 """
 
 import contextlib
-import json
 import logging
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -78,15 +77,15 @@ class Watcher:
 
     def start(self) -> None:
         """Start it, unless it runs: from now on it ends whatever has the mark of this run."""
-        self._tell({})
+        self._tell("")
 
     def watch_group(self, group: int) -> None:
         """Have a process group, and all that came from it, ended with this program."""
-        self._tell({"group": group})
+        self._tell(f"group {group}")
 
     def forget_group(self, group: int) -> None:
         """The group has ended."""
-        self._tell({"gone": group})
+        self._tell(f"gone {group}")
 
     def watch_terminal(self, handle: int, attributes: Sequence[Any], reset: str) -> None:
         """Have the terminal put back when this program can't.
@@ -98,12 +97,13 @@ class Watcher:
         """
         *numbers, characters = attributes
         codes = [code if isinstance(code, int) else ord(code) for code in characters]
-        self._tell({"terminal": [*numbers, codes], "reset": reset}, terminal=handle)
+        settings = " ".join(map(str, (*numbers, *codes)))
+        self._tell(f"terminal {reset.encode().hex()} {settings}", terminal=handle)
 
     def release_terminal(self) -> None:
         """The terminal was put back in order. Does nothing when there is no watcher."""
         if self._process is not None:
-            self._tell({"terminal": None})
+            self._tell("released")
 
     def stop(self) -> None:
         """End the watcher, which ends what is left of the groups."""
@@ -113,13 +113,13 @@ class Watcher:
             process.stdin.close()
             process.wait()
 
-    def _tell(self, message: Mapping[str, Any], terminal: int | None = None) -> None:
+    def _tell(self, message: str, terminal: int | None = None) -> None:
         with self._lock:
             try:
                 if self._process is None:
                     self._process = _start(terminal)
                 assert self._process.stdin is not None
-                self._process.stdin.write(json.dumps(message).encode() + b"\n")
+                self._process.stdin.write(f"{message}\n".encode())
                 self._process.stdin.flush()
             except OSError as error:
                 # It only matters should this program be killed; the next message starts another.

@@ -1,19 +1,17 @@
-"""The watching process itself; it runs alone, with the standard library only.
+"""The watching process itself; it runs alone and starts in a few milliseconds.
 
 Arguments: a variable and its value, by which processes of the program's commands are known.
-Messages, a JSON object a line, on standard input; its end is the program's. Standard output is the
-terminal, if there is one.
+Messages, a line each, come on standard input; its end is the program's. `group ID` and `gone ID`
+tell of process groups, `terminal RESET NUMBERS...` and `released` of the terminal, which is
+standard output: the bytes to write to it in hexadecimal, and its settings.
 """
 
-import contextlib
-import json
 import os
 import select
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
 
 _PERIOD = 0.02
 _LONGEST = 5.0
@@ -25,26 +23,30 @@ def main(variable: str, mark: str) -> None:
     for name in ("SIGTERM", "SIGHUP", "SIGINT", "SIGTTOU"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     groups: set[int] = set()
-    terminal: list[Any] | None = None
-    reset = ""
-    for message in _messages(os.getppid()):
-        if "group" in message:
-            groups.add(message["group"])
-        elif "gone" in message:
-            groups.discard(message["gone"])
-        elif "terminal" in message:
-            terminal, reset = message["terminal"], message.get("reset", "")
-    if terminal is not None:
-        _put_back(terminal, reset)
+    terminal: list[str] = []
+    for word, *rest in _messages(os.getppid()):
+        if word == "group":
+            groups.add(int(rest[0]))
+        elif word == "gone":
+            groups.discard(int(rest[0]))
+        elif word == "terminal":
+            terminal = rest
+        elif word == "released":
+            terminal = []
+    if terminal:
+        _put_back(bytes.fromhex(terminal[0]), [int(number) for number in terminal[1:]])
     _end(groups, variable, mark)
 
 
-def _messages(parent: int) -> Iterator[dict[str, Any]]:
-    """Yield messages until the pipe or the parent ends; whichever is first."""
+def _messages(parent: int) -> Iterator[list[str]]:
+    """Yield the words of messages until the pipe or the parent ends, whichever is first."""
     waiting = [0]
-    with contextlib.suppress(AttributeError, OSError):
+    if hasattr(os, "pidfd_open"):
         # A process the parent forked without starting a program holds the pipe, too.
-        waiting.append(os.pidfd_open(parent))
+        try:
+            waiting.append(os.pidfd_open(parent))
+        except OSError:
+            return  # It has ended already.
     data = b""
     while True:
         ready, _, _ = select.select(waiting, [], [])
@@ -53,20 +55,24 @@ def _messages(parent: int) -> Iterator[dict[str, Any]]:
             return
         *lines, data = (data + read).split(b"\n")
         for line in lines:
-            yield json.loads(line)
+            if line:
+                yield line.decode().split()
 
 
-def _put_back(attributes: list[Any], reset: str) -> None:
+def _put_back(reset: bytes, settings: list[int]) -> None:
     import termios
 
-    *numbers, codes = attributes
-    characters = [
+    numbers, codes = settings[:6], settings[6:]
+    characters: list[bytes | int] = [
         code if place in (termios.VMIN, termios.VTIME) else bytes([code])
         for place, code in enumerate(codes)
     ]
-    with contextlib.suppress(OSError, termios.error):
-        os.write(1, reset.encode())
-        termios.tcsetattr(1, termios.TCSANOW, [*numbers, characters])
+    try:
+        os.write(1, reset)
+        restored: list[int | list[bytes | int]] = [*numbers, characters]
+        termios.tcsetattr(1, termios.TCSANOW, restored)
+    except (OSError, termios.error):
+        return  # The terminal is gone, and nothing is left to put back.
 
 
 def _end(groups: set[int], variable: str, mark: str) -> None:
@@ -98,12 +104,17 @@ def _kill_all(groups: set[int], variable: str, mark: str) -> bool:
         more = {pid for pid, parent in parents.items() if parent in more} - found
         found |= more
     for pid in found - {os.getpid()}:
-        with contextlib.suppress(OSError):
-            os.kill(pid, signal.SIGKILL)
+        _kill(os.kill, pid)
     for group in groups:
-        with contextlib.suppress(OSError):
-            os.killpg(group, signal.SIGKILL)
+        _kill(os.killpg, group)
     return bool(found)
+
+
+def _kill(how: Callable[[int, int], None], number: int) -> None:
+    try:
+        how(number, signal.SIGKILL)
+    except OSError:
+        return  # It has ended, or is not ours to end.
 
 
 def process_ids() -> list[int]:
