@@ -1,5 +1,12 @@
 """Shell command lines, read without running them."""
 
+from amplifier_tui.base.shell.effects import (
+    covers,
+    only_looks,
+    only_reads,
+    read_places,
+    reads_here,
+)
 from amplifier_tui.base.shell.line import Redirection, ShellCommand, ShellLine
 from amplifier_tui.base.shell.reader import read_shell_line
 from amplifier_tui.base.shell.unwrap import (
@@ -17,7 +24,12 @@ __all__ = [
     "Redirection",
     "ShellCommand",
     "ShellLine",
+    "covers",
+    "only_looks",
+    "only_reads",
     "programs_of",
+    "read_places",
     "read_shell_line",
     "readings",
+    "reads_here",
 ]

@@ -72,7 +72,8 @@ def examined(root: Node, data: bytes) -> tuple[bool, list[tuple[int, str]]]:
     nodes = [root]
     while nodes:
         node = nodes.pop()
-        if node.type in CONSTRUCTS:
+        # `[ … ]` is a program like any other.
+        if node.type in CONSTRUCTS and not any(child.type == "[" for child in node.children):
             constructs.append((node.start_byte, CONSTRUCTS[node.type]))
         understood = understood and not _is_doubtful(node, data)
         nodes += node.children

@@ -1,0 +1,116 @@
+"""Whether a line of shell only looks, at which files, and whether a rule with a `*` covers it."""
+
+import posixpath
+import re
+from typing import Final
+
+from amplifier_tui.base.shell.line import ShellCommand, ShellLine
+from amplifier_tui.base.shell.looks import EXPANDED, looks, named, writes_nothing
+from amplifier_tui.base.shell.options import option_tables
+from amplifier_tui.base.shell.unwrap import SHELLS, WRAPPERS, programs_of
+
+
+def only_reads(line: ShellLine) -> bool:
+    """Whether a line does nothing but look at files and say what is in them.
+
+    Where the files lie is not judged; see `read_places`.
+    """
+    if not line.complete or line.hidden or not line.commands:
+        return False
+    return all(looks(command) is not None for command in line.commands)
+
+
+def reads_here(line: ShellLine) -> bool:
+    """Whether a line only looks, and names nothing outside of the folder it runs in."""
+    places = read_places(line)
+    return places is not None and not any(
+        place.startswith(("/", "~")) or ".." in place.split("/") for place in places
+    )
+
+
+_MOST_FOLDERS: Final = 8
+
+
+def read_places(line: ShellLine) -> tuple[str, ...] | None:
+    """Return the files and folders that a line which only reads looks at, as written.
+
+    Patterns stay patterns. Behind a `cd` a place stands twice, as the `cd` may have failed: as
+    written, and below the folder. Resolve the links in a place before its `..`, as the system does.
+    None when the line does something else, or they can't be told.
+    """
+    if not only_reads(line):
+        return None
+    folders = [""]
+    places: dict[str, None] = {}
+    for command in line.commands:
+        seen = looks(command)
+        if seen is None or not seen.told:
+            return None
+        places.update(
+            (posixpath.join(base, place), None) for base in folders for place in seen.places
+        )
+        if command.words[0] in ("cd", "pushd"):
+            if len(seen.places) != 1 or len(folders) > _MOST_FOLDERS:
+                return None
+            folders += [posixpath.join(base, seen.places[0]) for base in folders]
+    return tuple(places)
+
+
+def only_looks(words: tuple[str, ...]) -> bool:
+    """Whether a program with its arguments, all of them known, only looks at files."""
+    return looks(ShellCommand("", words, (True,) * len(words), words)) is not None
+
+
+# What runs whatever it is given; a rule has to say which script.
+_INTERPRETERS: Final = re.compile(
+    r"(?:.*/)?(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|[gmn]?awk|original-awk"
+    r"|Rscript|julia|java|tclsh|guile|expect|gdb|ssh|ed|ex|vi|vim|nvim|emacs|make|just)[-\d.]*\w?"
+)
+_ASSIGNS: Final = re.compile(r"[A-Za-z_]\w*(?:\[.*\])?\+?=", re.DOTALL)
+_EVALUATES: Final = frozenset(
+    {"declare", "typeset", "local", "export", "readonly", "unset", "read", "mapfile", "readarray"}
+    | {"let", "getopts", "wait"}
+)
+
+
+def covers(
+    rule_words: tuple[str, ...], approved_options: frozenset[str], command: ShellCommand
+) -> bool:
+    """Whether a rule that ends with a `*` covers a command of a line that hides nothing.
+
+    It covers further operands, wherever they lead; the options that were approved; and those that
+    the table lists as harmless for the program, which otherwise must still only look.
+
+    Args:
+        rule_words: What the command begins with.
+        approved_options: Options as they were written in the call the rule was made for.
+        command: The command.
+    """
+    count = len(rule_words)
+    if not count or command.words[:count] != rule_words or not all(command.known[:count]):
+        return False
+    if command.assignments or not all(map(writes_nothing, command.redirections)):
+        return False
+    runs = programs_of(command)
+    name = rule_words[0].rpartition("/")[2]
+    if len(runs) != 1 or runs[0].wrappers or name in WRAPPERS | SHELLS or name in (".", "source"):
+        return False
+    other = approved_options | {word for word in rule_words if word.startswith("-")}
+    if named(command)[0] in option_tables():
+        return looks(command, other) is not None
+    if any(each.operator.startswith("<") for each in command.redirections):
+        return False
+    if _INTERPRETERS.fullmatch(name) and (count < 2 or rule_words[1].startswith("-")):
+        return False
+    rest = zip(command.written[count:], command.known[count:], strict=True)
+    return all(_is_operand(word, known, other) for word, known in rest) and not (
+        name in _EVALUATES and any("[" in word for word in command.written)
+    )
+
+
+def _is_operand(word: str, known: bool, other: frozenset[str]) -> bool:
+    if word in other:
+        return known
+    if word.startswith("-") or _ASSIGNS.match(word):
+        return False
+    return known or not (EXPANDED.search(word) or "=" in word or word[:1] in ("", *"*?[{!"))
