@@ -30,6 +30,8 @@ MAX_LENGTH: Final = 100_000
 
 # Pipes in one go; the parser's time grows with their square. New lines behind a pipe go on with it.
 _MOST_PIPES: Final = 1_000
+# The scanner looks these up in a table that ends at U+00FF, and the process with it.
+_CRASHES: Final = re.compile(r"\{[0-9]*(?:\.\.[0-9]*)?[^\x00-\xff]")
 _LINE_END: Final = re.compile(r"(?<![|\s])[ \t]*\n")
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\[.*\])?\+?=", re.DOTALL | re.ASCII)
@@ -80,9 +82,9 @@ def read_shell_line(text: str) -> ShellLine:
     pipes = text.count("|")
     if pipes > _MOST_PIPES:
         pipes = max(part.count("|") for part in _LINE_END.split(text))
-    if len(text) > MAX_LENGTH or pipes > _MOST_PIPES:
+    if len(text) > MAX_LENGTH or pipes > _MOST_PIPES or _CRASHES.search(text):
         whole = ShellCommand(text, (text[:200],), (False,), (text[:200],))
-        return ShellLine((whole,), complete=False, hidden="more text than can be read")
+        return ShellLine((whole,), complete=False, hidden="text that can't be read")
     return _Walk(text).read()
 
 

@@ -285,3 +285,10 @@ def test_very_long_pipelines_are_not_read() -> None:
     assert not read_shell_line("a | " * 20_000).complete
     table = "|".join("x" * 400)
     assert read_shell_line(f"cat <<'E'\n{(table + chr(10)) * 5}E").complete
+
+
+@pytest.mark.parametrize(
+    "text", ["{\U0010ffff", "{{1\U000fc482}", "{1..\U00088b15}", "a {{\u65e5}"]
+)
+def test_what_the_parser_can_not_take_is_not_given_to_it(text: str) -> None:
+    assert not read_shell_line(text).complete
