@@ -178,10 +178,14 @@ class Workspace:
             TrustCancelledError: The user was asked, and wants nothing opened.
         """
         review = self._review(trust, chosen_by)
-        bundle, fetch = await self._load_named(name, review, progress, whole=True)
-        prepared = await bundle.prepare(
-            install_deps=install_deps, progress_callback=progress, strict=strict, fetch=fetch
-        )
+        while True:
+            bundle, fetch = await self._load_named(name, review, progress, whole=True)
+            prepared = await bundle.prepare(
+                install_deps=install_deps, progress_callback=progress, strict=strict, fetch=fetch
+            )
+            # What came of a fetch may not be what was there when it was allowed.
+            if not await review.settle():
+                break
         plan = prepared.mount_plan
         prepared.refused = [
             *remove_refused(bundle, plan, review, fetch.resolved),

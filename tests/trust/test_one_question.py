@@ -1,0 +1,259 @@
+"""What a project or stranger brings is asked about once, and later only the difference."""
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.foundation.bundle.prepared import PreparedBundle
+from amplifier_tui.foundation.exceptions import TrustCancelledError
+from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
+from amplifier_tui.foundation.workspace import Workspace
+from amplifier_tui.host.trust.answers import TrustFile, TrustMemory
+from amplifier_tui.paths import shipped_bundles_dir
+from tests.foundation.helpers import GitRepo, write
+
+pytestmark = pytest.mark.timeout(120)
+
+Answer = Callable[[Sequence[TrustItem]], TrustDecision]
+
+
+def use_all(items: Sequence[TrustItem]) -> TrustDecision:
+    return TrustDecision(accepted=frozenset(item.key for item in items), remember="always")
+
+
+def use_none(items: Sequence[TrustItem]) -> TrustDecision:
+    return TrustDecision(remember="always")
+
+
+class Person:
+    """Answers from the file of answers, else as told; notes every question."""
+
+    def __init__(self, answer: Answer = use_all, file: Path | None = None) -> None:
+        self.memory = TrustMemory(TrustFile(file))
+        self.answer = answer
+        self.questions: list[Sequence[TrustItem]] = []
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        return self.memory.file.folders
+
+    def known(self, item: TrustItem) -> bool | None:
+        return self.memory.known(item, "s")
+
+    def bind(self, item: TrustItem) -> None:
+        self.memory.bind(item, "s")
+
+    async def ask(self, items: Sequence[TrustItem]) -> frozenset[str]:
+        self.questions.append(items)
+        decision = self.answer(items)
+        if decision.cancelled:
+            raise TrustCancelledError("no")
+        self.memory.keep(items, decision, "s", Path("nowhere"))
+        return decision.accepted
+
+    @property
+    def titles(self) -> list[list[str]]:
+        return [[item.title for item in items] for items in self.questions]
+
+
+@pytest.fixture
+def project(tmp_path: Path, own_home: Path) -> Path:
+    (tmp_path / "clone").mkdir()
+    return tmp_path / "clone"
+
+
+async def opened(project: Path, person: Person, name: str = "team") -> PreparedBundle:
+    workspace = Workspace.open(project, shipped=(shipped_bundles_dir(),), environ=dict(os.environ))
+    return await workspace.prepare(name, trust=person, install_deps=False)
+
+
+def team(project: Path, head: str, body: str = "Hello.") -> Path:
+    path = project / ".amplifier" / "bundles" / "team.md"
+    return write(path, f"---\nbundle: {{name: team}}\nincludes: [coding]\n{head}---\n{body}\n")
+
+
+def module(folder: Path, name: str, text: str = "") -> Path:
+    package = folder / f"amplifier_module_{name.replace('-', '_')}" / "__init__.py"
+    write(package, f"{text}\nasync def mount(coordinator, config=None):\n    return None\n")
+    return folder
+
+
+async def test_a_bundle_of_ninety_sources_asks_one_question_and_opened_again_none(
+    project: Path, tmp_path: Path
+) -> None:
+    entries = []
+    for number in range(90):
+        name = f"tool-x{number}"
+        repo = GitRepo(module(tmp_path / "repos" / name, name))
+        repo.git("init", "--quiet", "--initial-branch=main")
+        repo.commit({"bundle.md": "x"})
+        entries.append(f"  - {{module: {name}, source: '{repo.uri()}'}}\n")
+    team(project, "tools:\n" + "".join(entries))
+    person = Person()
+    prepared = await opened(project, person)
+    assert len(person.questions) == 1 and len(person.questions[0]) == 90
+    assert len(prepared.module_exports) == 90
+    again = Person(use_none)
+    assert len((await opened(project, again)).module_exports) == 90
+    assert again.questions == []
+
+
+async def test_one_changed_source_asks_about_that_one(
+    project: Path, tmp_path: Path, own_home: Path
+) -> None:
+    repos = []
+    for name in ("tool-one", "tool-two"):
+        repo = GitRepo(module(tmp_path / name, name))
+        repo.git("init", "--quiet", "--initial-branch=main")
+        repo.commit({"bundle.md": "x"})
+        repos.append(repo)
+    one, two = (repo.uri() for repo in repos)
+    team(
+        project,
+        f"tools: [{{module: tool-one, source: '{one}'}}, {{module: tool-two, source: '{two}'}}]\n",
+    )
+    await opened(project, Person())
+    commit = repos[0].commit({"more.txt": "changed"})
+    shutil.rmtree(own_home / ".amplifier" / "cache")
+    person = Person(use_none)
+    prepared = await opened(project, person)
+    ((item,),) = person.questions
+    assert item.title == "tool-one" and commit[:12] in item.detail
+    assert set(prepared.module_exports) == {"tool-two"}
+    (refused,) = prepared.refused
+    assert refused.module_id == "tool-one" and "you refused its code" in refused.reason
+    former = TrustFile().former(item)
+    assert former is not None and former.accepted, "it can be said what was answered before"
+
+
+async def test_code_in_a_folder_is_asked_about_again_when_it_changes(project: Path) -> None:
+    code = module(project / "m", "tool-m")
+    team(project, "tools: [{module: tool-m, source: ../../m}]\n")
+    await opened(project, Person())
+    quiet = Person(use_none)
+    await opened(project, quiet)
+    assert quiet.questions == []
+    write(code / "amplifier_module_tool_m" / "more.py", "x = 1\n")
+    later = Person(use_none)
+    assert (await opened(project, later)).module_exports == {}
+    assert later.titles == [["tool-m"]]
+
+
+async def test_what_python_compiled_changes_nothing_and_what_pretends_to_be_that_does(
+    project: Path,
+) -> None:
+    import py_compile
+
+    code = module(project / "m", "tool-m")
+    team(project, "tools: [{module: tool-m, source: ../../m}]\n")
+    await opened(project, Person())
+    source = code / "amplifier_module_tool_m" / "__init__.py"
+    compiled = py_compile.compile(str(source), doraise=True)
+    quiet = Person()
+    await opened(project, quiet)
+    assert quiet.questions == []
+    evil = write(project / "evil.py", "import os\n")
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    py_compile.compile(str(evil), cfile=compiled, invalidation_mode=unchecked, doraise=True)
+    later = Person()
+    await opened(project, later)
+    assert later.titles == [["tool-m"]]
+
+
+async def test_only_the_setting_that_changed_is_asked_about_wherever_it_moved(
+    project: Path,
+) -> None:
+    settings = project / ".amplifier" / "settings.yaml"
+    one = "  hooks-approval: {config: {timeout: 100}}\n"
+    write(settings, f"overrides:\n{one}  tool-bash: {{config: {{timeout: 5}}}}\n")
+    await opened(project, Person(), "coding")
+    write(settings, f"# moved\noverrides:\n  tool-bash: {{config: {{timeout: 6}}}}\n{one}")
+    person = Person(use_none)
+    prepared = await opened(project, person, "coding")
+    ((item,),) = person.questions
+    assert (item.title, item.detail) == ("tool-bash · timeout", "timeout: 6")
+    assert item.where == f"{settings}:3"
+    bash = next(tool for tool in prepared.mount_plan["tools"] if tool["module"] == "tool-bash")
+    assert bash["config"]["timeout"] == 120, "the shipped one holds"
+
+
+async def test_the_same_words_in_another_clone_are_another_question(
+    project: Path, tmp_path: Path
+) -> None:
+    text = "overrides: {hooks-approval: {config: {allow: ['*']}}}\n"
+    write(project / ".amplifier" / "settings.yaml", text)
+    await opened(project, Person(), "coding")
+    write(tmp_path / "other" / ".amplifier" / "settings.yaml", text)
+    person = Person(use_none)
+    await opened(tmp_path / "other", person, "coding")
+    assert person.titles == [["hooks-approval · allow"]]
+
+
+async def test_everything_of_one_opening_is_in_one_list(project: Path, own_home: Path) -> None:
+    write(own_home / "notes.md", "x")
+    os.environ["SOME_API_KEY"] = "k"
+    module(project / "m", "tool-m")
+    write(
+        project / ".amplifier" / "settings.yaml",
+        "overrides: {tool-bash: {config: {env: {A: '${SOME_API_KEY}'}}}}\n",
+    )
+    team(project, "tools: [{module: tool-m, source: ../../m}]\n", "See @~/notes.md first.")
+    person = Person()
+    try:
+        await opened(project, person)
+    finally:
+        del os.environ["SOME_API_KEY"]
+    (items,) = person.questions
+    assert {item.group for item in items} == {"code", "power", "files", "keys"}
+    assert all(item.where or item.group == "keys" for item in items)
+
+
+async def test_cancelled_opens_nothing(project: Path) -> None:
+    module(project / "m", "tool-m")
+    team(project, "tools: [{module: tool-m, source: ../../m}]\n")
+    person = Person(lambda items: TrustDecision(cancelled=True))
+    with pytest.raises(TrustCancelledError):
+        await opened(project, person)
+
+
+async def test_a_folder_of_ones_own_is_not_asked_about(project: Path) -> None:
+    write(
+        project / ".amplifier" / "settings.yaml",
+        "overrides: {hooks-approval: {config: {allow: ['*']}}}\n",
+    )
+    module(project / "m", "tool-m")
+    team(project, "tools: [{module: tool-m, source: ../../m}]\n")
+    TrustFile().add(folders=(project,))
+    person = Person(use_none)
+    prepared = await opened(project, person)
+    assert person.questions == [] and set(prepared.module_exports) == {"tool-m"}
+
+
+@pytest.mark.parametrize(
+    ("uri", "owner"),
+    [
+        ("git+https://github.com/Microsoft/x@main", "github.com/microsoft"),
+        ("git+ssh://git@github.com/microsoft/x@v1", "github.com/microsoft"),
+        ("git+https://github.com:8443/microsoft/x@main", "github.com:8443/microsoft"),
+        ("git+https://github.com@evil.example/microsoft/x@main", "evil.example/microsoft"),
+        ("git+http://github.com/microsoft/x@main", None),
+        ("git+https://github.com/microsoft/../evil/x@main", None),
+        ("git+https://github.com/microsoft%2f..%2fevil/x@main", None),
+        ("git+https://github.com/micrоsoft/x@main", None),
+        ("git+https://github.com/microsoft@main", None),
+        (f"git+https://github.com/microsoft/x@{'a' * 40}", None),
+        ("git+https://github.com/microsoft/x@refs/pull/1/head", None),
+        ("https://github.com/microsoft/x.md", None),
+        ("git+file:///github.com/microsoft/x@main", None),
+        ("/github.com/microsoft", None),
+    ],
+)
+def test_a_publisher_is_a_server_and_an_account_and_nothing_that_looks_like_one(
+    uri: str, owner: str | None
+) -> None:
+    from amplifier_tui.foundation.trust.code import publisher
+
+    assert publisher(uri) == (uri if owner is None else owner)
