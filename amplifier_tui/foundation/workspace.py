@@ -47,7 +47,13 @@ from amplifier_tui.foundation.trust.key_guard import KeyGuard
 from amplifier_tui.foundation.trust.layers import review_agent, review_settings
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
 from amplifier_tui.foundation.trust.refusing import keep_redaction, remove_refused
-from amplifier_tui.foundation.trust.review import EachAsked, TrustAnswers, TrustReview, key_item
+from amplifier_tui.foundation.trust.review import (
+    EachAsked,
+    OnlyLooking,
+    TrustAnswers,
+    TrustReview,
+    key_item,
+)
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.checks.preview import BundleDescription
@@ -254,9 +260,14 @@ class Workspace:
     async def _preview(self, entry: BundleEntry) -> "BundleDescription":
         from amplifier_tui.foundation.checks.preview import failed_preview, preview_bundle
 
-        fetch = FetchContext(TrustGate(shipped_only(self.shipped)), offline=True, lock=self.lock)
+        looking = OnlyLooking()
+        places = Ownership(self.home, self.project, self.shipped)
+        review = TrustReview(places, looking, self.environ)
+        gate = TrustGate(shipped_only(self.shipped))
+        fetch = FetchContext(gate, offline=True, lock=self.lock, review=review)
         try:
             bundle = await self._load(entry, fetch, persist=False)
+            await self._collect(bundle, review, fetch)
         except BundleError as error:
             return failed_preview(entry, error)
         except OSError as error:
@@ -271,6 +282,7 @@ class Workspace:
             environ=self.environ,
             working_dir=self.project,
             destinations=self._key_guard(bundle).destinations(),
+            asked=looking.seen.values(),
         )
 
     def _leave_out_unused(self, prepared: PreparedBundle) -> None:

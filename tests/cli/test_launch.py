@@ -13,6 +13,7 @@ from amplifier_tui.cli.launch import LAST, OPTIONS, LaunchOptions, parse_launch
         (["--demo"], LaunchOptions(demo=True)),
         (["--bundle", "coding"], LaunchOptions(bundle="coding")),
         (["--bundle=coding", "--demo"], LaunchOptions(bundle="coding", demo=True)),
+        (["--trust"], LaunchOptions(trust=True)),
         (["--resume"], LaunchOptions(resume=LAST)),
         (["--resume", "abc"], LaunchOptions(resume="abc")),
         (["--resume", "--demo"], LaunchOptions(resume=LAST, demo=True)),

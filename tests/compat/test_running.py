@@ -7,6 +7,7 @@ import pytest
 
 from tests.compat.test_aliases import real_packages
 from tests.fixtures.modules import copied
+from tests.foundation.helpers import GitRepo
 
 
 def run(
@@ -102,3 +103,22 @@ def test_pytest_runs_with_the_plugin_and_one_kernel_also_beside_the_real_package
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "12 passed" in done.stdout
+
+
+FETCHES = """
+import asyncio, sys
+from amplifier_foundation import load_bundle
+try:
+    print(asyncio.run(load_bundle(sys.argv[1])).name)
+except Exception as error:
+    print(type(error).__name__)
+"""
+
+
+def test_a_script_fetches_only_where_that_was_said(tmp_path: Path) -> None:
+    repo = GitRepo.create(tmp_path / "repo", {"bundle.yaml": "bundle: {name: far}"})
+    (tmp_path / "go.py").write_text(FETCHES)
+    assert run("go.py", repo.uri(), cwd=tmp_path).stdout.strip() == "TrustRefusedError"
+    done = run("--trust", "go.py", repo.uri(), cwd=tmp_path)
+    assert done.stdout.strip() == "far"
+    assert "--trust: everything that is fetched counts in this run" in done.stderr

@@ -103,6 +103,7 @@ def as_data(preview: "BundleDescription") -> dict[str, Any]:
         "skipped": [asdict(each) for each in preview.skipped],
         "unresolved_context": list(preview.unresolved_context),
         "to_fetch": [asdict(each) for each in preview.to_fetch],
+        "would_ask": [asdict(each) for each in preview.asked],
         "would_send_keys": [asdict(each) for each in preview.destinations],
     }
 
@@ -210,6 +211,8 @@ def _wants(preview: "BundleDescription") -> Iterator[str]:
         for each in preview.destinations
     ]
     yield from _section("Would get a key, if you allow it", table(servers, indent=2))
+    asked = [(each.title, each.group, each.where or each.detail) for each in preview.asked]
+    yield from _section("Would be asked about, if it was not yet", table(asked, indent=2))
     skipped = [(each.source, f"{each.reason} (in {each.included_by})") for each in preview.skipped]
     yield from _section("Left out", table(skipped, indent=2))
     context = [line for each in preview.unresolved_context for line in paragraph(each, indent=2)]
@@ -226,9 +229,12 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 def _contributors(origins: "Iterable[Origin]") -> str:
     return ", ".join(
-        f"{each.bundle} ({each.via_behavior})"
-        if each.via_behavior not in (None, each.bundle)
-        else each.bundle
+        (
+            f"{each.bundle} ({each.via_behavior})"
+            if each.via_behavior not in (None, each.bundle)
+            else each.bundle
+        )
+        + ("" if each.owner.is_trusted else f" · {each.owner}")
         for each in origins
     )
 
@@ -264,6 +270,7 @@ def _origin(origin: "Origin") -> dict[str, Any]:
     return {
         "bundle": origin.bundle,
         "via": origin.via_behavior,
+        "owner": str(origin.owner),
         "path": None if origin.path is None else str(origin.path),
     }
 

@@ -19,6 +19,7 @@ from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedErr
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.settings.expand import missing_variables
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
+from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.foundation.trust.key_guard import KeyDestination
 
 State = Literal["ready", "needs_key", "not_fetched", "invalid"]
@@ -69,6 +70,8 @@ class BundleDescription:
         unresolved_context: Context references whose namespace is unknown.
         to_fetch: What would be fetched before a session.
         destinations: Servers that would get a key, and that would be asked about first.
+        asked: What a project or stranger brings and the user would be asked about, if they were
+            not yet.
         bundle: The effective bundle; None when it cannot be loaded.
     """
 
@@ -92,6 +95,7 @@ class BundleDescription:
     unresolved_context: tuple[str, ...] = ()
     to_fetch: tuple[PlannedFetch, ...] = ()
     destinations: tuple[KeyDestination, ...] = ()
+    asked: tuple[TrustItem, ...] = ()
     bundle: Bundle | None = None
 
     @property
@@ -133,6 +137,7 @@ async def preview_bundle(
     environ: Mapping[str, str],
     working_dir: Path,
     destinations: Iterable[KeyDestination] = (),
+    asked: Iterable[TrustItem] = (),
 ) -> BundleDescription:
     """Describe a bundle: composed, settings applied, agents filled; it is not changed.
 
@@ -166,6 +171,7 @@ async def preview_bundle(
         unresolved_context=tuple(bundle._pending_context.values()),
         to_fetch=_to_fetch(bundle, modules),
         destinations=tuple(destinations),
+        asked=tuple(asked),
         bundle=bundle,
     )
     problem = await asyncio.to_thread(_first_error, bundle)

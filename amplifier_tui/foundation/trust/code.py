@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from amplifier_tui.foundation.trust.items import TrustItem, make_item
 
 _MOST_FILES: Final = 20_000
 _MOST_BYTES: Final = 200_000_000
+_PLAIN: Final = re.compile(r"[A-Za-z0-9._-]+")
 _SAFE_TRANSPORTS: Final = frozenset({"https", "ssh"})
 
 
@@ -85,9 +87,9 @@ def publisher(uri: str) -> str:
     except ValueError:
         return uri
     account, _, rest = parts.path.strip("/").partition("/")
-    plain = account.replace("-", "").replace("_", "").replace(".", "").isalnum()
-    safe = parts.scheme in _SAFE_TRANSPORTS and uri.isascii() and "\\" not in uri
-    if not (parsed.is_git and safe and host and plain and rest) or ".." in uri or "%" in uri:
+    plain = _PLAIN.fullmatch(host) and _PLAIN.fullmatch(account) and rest
+    safe = parts.scheme in _SAFE_TRANSPORTS and not any(sign in uri for sign in ("\\", "..", "%"))
+    if not (parsed.is_git and plain and safe):
         return uri
     if is_full_commit(parsed.ref) or parsed.ref.startswith("refs/"):
         return uri

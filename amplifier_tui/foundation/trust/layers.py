@@ -53,7 +53,7 @@ GUARDS: Final = frozenset(
 _POWERS: Final = ("mode", "approval", "approvals", "gate", "rules", "sandbox", "permissions")
 """Settings of the guard itself."""
 _HOOKS_OF_AGENTS: Final = ("exclude_hooks", "inherit_hooks")
-_CAREFUL: Final = ("careful", "standard")
+_CAREFUL: Final = ("careful", "standard", "plan", "ask")
 _LONGEST_PATH: Final = 4_096
 
 
@@ -113,6 +113,9 @@ class Layer:
             policy = config.get("policy")
             if policy is not None and policy not in _CAREFUL:
                 self._power(config, "policy", ("hooks", index, "config"), str(entry.get("module")))
+        session = _mapping(result.get("session"))
+        if session.get("mode", "ask") not in _CAREFUL:
+            self._power(session, "mode", ("session",), "session")
         return result
 
     def settings(self, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,7 +148,9 @@ class Layer:
         session = _mapping(holder.get("session"))
         for part, entry in list(session.items()):
             here = (*keys, "session", part)
-            if part not in ("orchestrator", "context"):
+            if part == "mode":
+                self._power(session, part, here[:-1], "session")
+            elif part not in ("orchestrator", "context"):
                 self._keys(session, part, here[:-1], "the session")
             elif isinstance(entry, dict):
                 self._entry(entry, here, entry)

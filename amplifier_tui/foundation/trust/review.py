@@ -244,3 +244,28 @@ class EachAsked:
             for item in items
         }
         return {key for key, each in requests.items() if await awaited(self.callback(each))}
+
+
+class OnlyLooking:
+    """Uses everything, and notes what would be asked: for looking at a bundle without running it.
+
+    Attributes:
+        seen: The items, in the order they were met.
+    """
+
+    folders: tuple[Path, ...] = ()
+
+    def __init__(self) -> None:
+        self.seen: dict[str, TrustItem] = {}
+
+    def known(self, item: TrustItem) -> bool | None:
+        """Note an item and let it count."""
+        self.seen.setdefault(item.key, item)
+        return True
+
+    def bind(self, item: TrustItem) -> None:
+        """Do nothing."""
+
+    async def ask(self, items: Sequence[TrustItem]) -> Collection[str]:
+        """Return nothing: nothing is left to ask about."""
+        return ()

@@ -89,7 +89,8 @@ class TrustFile:
     def former(self, item: TrustItem) -> StoredAnswer | None:
         """Return the latest answer about the same thing with another content."""
         same = [each for each in self.answers() if each.subject == item.subject]
-        return next((each for each in reversed(same) if each.key != each.subject), None)
+        others = (each for each in reversed(same) if each.key not in (item.key, item.subject))
+        return next(others, None)
 
     @property
     def owners(self) -> tuple[str, ...]:

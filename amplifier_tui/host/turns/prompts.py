@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.foundation.mentions.loading import expand_mentions_in_instruction
+from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.abandoned import is_abandoned
@@ -42,6 +43,8 @@ class Prompt:
 def _read(workspace: Path, name: str) -> tuple[str | None, str]:
     try:
         path = workspace / Path(name).expanduser()
+        if holds_users_secrets(path):
+            return None, "it holds keys or the program's own state, which no model gets"
         if not path.is_file():
             return None, "no such file"
         if path.stat().st_size > ATTACHMENT_LIMIT:
