@@ -6,7 +6,7 @@ This is what a host uses. Nothing here starts a session; `PreparedBundle.create_
 import asyncio
 import contextlib
 import os
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Collection, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,6 +43,7 @@ from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.addresses import is_spare, missing_keys
 from amplifier_tui.foundation.trust.code import CodeSource, is_remote, source_of
 from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate, shipped_only
+from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.foundation.trust.key_guard import KeyGuard
 from amplifier_tui.foundation.trust.layers import review_agent, review_settings
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
@@ -170,6 +171,7 @@ class Workspace:
         install_deps: bool = True,
         strict: bool = False,
         chosen_by: Owner = Owner.USER,
+        also: Collection[TrustItem] = (),
     ) -> PreparedBundle:
         """Load a bundle as it takes effect here and activate its modules.
 
@@ -178,6 +180,7 @@ class Workspace:
 
         Args:
             chosen_by: Whose word it is that this bundle is opened.
+            also: What else belongs to the one question; see `PreparedBundle.allowed`.
 
         Raises:
             BundleError: It cannot be had, or in strict mode a module cannot be activated.
@@ -185,13 +188,17 @@ class Workspace:
         """
         review = self._review(trust, chosen_by)
         while True:
+            for item in also:
+                review.allows(item)
             bundle, fetch = await self._load_named(name, review, progress, whole=True)
             prepared = await bundle.prepare(
                 install_deps=install_deps, progress_callback=progress, strict=strict, fetch=fetch
             )
+            allowed = frozenset(item.key for item in also if review.allows(item))
             # What came of a fetch may not be what was there when it was allowed.
             if not await review.settle():
                 break
+        prepared.allowed = allowed
         plan = prepared.mount_plan
         prepared.refused = [
             *remove_refused(bundle, plan, review, fetch.resolved),

@@ -121,9 +121,10 @@ def test_show_prints_the_plan_with_the_origin_of_each_entry(
     (folder / "more.md").write_text("More. " * 20)
     assert bundles.run("show", "mine") == 0
     text = capsys.readouterr().out
-    assert "  tool-bash  base (./base.md), mine\n      timeout: 7\n      max_timeout: 9\n" in text
-    assert "  scout  mine\n      Looks ahead\n" in text
-    assert "@mine:notes.md  mine" in text
+    assert "  tool-bash  base (./base.md) · project, mine · project\n" in text
+    assert "      timeout: 7\n      max_timeout: 9\n" in text
+    assert "  scout  mine · project\n      Looks ahead\n" in text
+    assert "@mine:notes.md  mine · project" in text
     assert bundles.run("show", "mine", "--json") == 0
     found = data(capsys.readouterr().out)
     assert found["plan"]["tools"] == [

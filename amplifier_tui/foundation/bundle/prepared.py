@@ -113,6 +113,7 @@ class PreparedBundle:
         notes: What else the user should know about the preparation.
         refused: Modules that are not in the plan, because the user refused their code, or a key
             would have gone to a server that is not trusted.
+        allowed: Keys of the further items that may count.
         refused_items: Whatever else was refused: settings, files and keys.
         unused: Providers without a key that are not in the plan; a readable line each.
     """
@@ -126,6 +127,7 @@ class PreparedBundle:
     activation_failures: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     refused: list[RefusedModule] = field(default_factory=list)
+    allowed: frozenset[str] = frozenset()
     refused_items: tuple[TrustItem, ...] = ()
     unused: list[str] = field(default_factory=list)
 

@@ -11,7 +11,7 @@ Only the user's has `projects`. What can't be read counts as no rules, and is sa
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -58,17 +58,17 @@ def project_rules_path(project: Path) -> Path:
 
 
 def load_rules(
-    project: Path, *, trusted: bool = False
+    project: Path, *, trusted: Collection[str] = ()
 ) -> tuple[tuple[Rule, ...], tuple[RuleProblem, ...]]:
     """Return the rules that hold in a project, and what is wrong with their files.
 
     Args:
         project: Its folder.
-        trusted: The project's own rules that allow count as well.
+        trusted: The texts of those of the project's own rules that may allow.
     """
     mine, problems = read_rules(user_rules_path(), project)
     found, more = read_rules(project_rules_path(project), None)
-    theirs = (rule for rule in found if trusted or rule.verdict != "allow")
+    theirs = (rule for rule in found if rule.verdict != "allow" or str(rule) in trusted)
     return (*mine, *theirs), (*problems, *more)
 
 

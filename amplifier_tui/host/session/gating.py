@@ -1,7 +1,7 @@
 """The gate of a session and its sandbox: from plan, rules and settings, changed by the user."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +35,7 @@ class Gating:
         project: The user's folder; `workspace` may be a scratch one.
         mode: The mode the user wants; None for the plan's.
         confined: Commands run in a sandbox, where there is one.
+        trusted: The texts of those of the project's own rules that may allow.
 
     Attributes:
         gate: Decides.
@@ -53,6 +54,7 @@ class Gating:
         mode: Mode | None = None,
         *,
         confined: bool = True,
+        trusted: Collection[str] = (),
     ) -> None:
         self._sender = sender
         self._facts = facts
@@ -61,7 +63,7 @@ class Gating:
         self._broken: set[str] = set()
         self.main: SessionGate | None = None
         policy = read_policy(plan, bundle)
-        rules, problems = load_rules(project)
+        rules, problems = load_rules(project, trusted=trusted)
         self._problems = (*policy.problems, *map(str, problems))
         self._by = "user" if mode else policy.by
         self.gate = Gate(

@@ -46,6 +46,7 @@ from amplifier_tui.host.stream.notices import Display
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.trust.answers import TrustMemory
 from amplifier_tui.host.trust.asking import TrustDesk
+from amplifier_tui.host.trust.rules import allow_rules
 from amplifier_tui.kernel.events import SESSION_FORK
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY
@@ -85,6 +86,7 @@ class Opening:
         self._said: set[str] = set()
         self._used: tuple[Usage, ...] = ()
         self._desk: TrustDesk | None = None
+        self._rules: list[str] = []
         self.approvals: ApprovalQueue | None = None
         """The questions that come up while it opens."""
 
@@ -223,9 +225,15 @@ class Opening:
         else:
             trust = self._trust
         try:
+            rules = await asyncio.to_thread(allow_rules, cwd)
             prepared = await workspace.prepare(
-                name, trust=trust, progress=self._progress, chosen_by=choice.chosen_by
+                name,
+                trust=trust,
+                progress=self._progress,
+                chosen_by=choice.chosen_by,
+                also=rules,
             )
+            self._rules = [text for item, text in rules.items() if item.key in prepared.allowed]
         finally:
             self.approvals.cancel_all("the session was not opened")
             self.approvals = None
@@ -295,6 +303,7 @@ class Opening:
             facts,
             self._request.mode or None,
             confined=terms.mode != "off",
+            trusted=self._rules,
         )
         return SessionParts(
             bundle=choice.entry.name,

@@ -1,0 +1,25 @@
+"""The rules of a project that allow calls: they count as far as the user says so."""
+
+from pathlib import Path
+
+from amplifier_tui.foundation.trust.items import TrustItem, make_item
+from amplifier_tui.host.gate.rules_file import project_rules_path, read_rules
+
+
+def allow_rules(project: Path) -> dict[TrustItem, str]:
+    """Return an item for each rule of a project that allows calls, with the rule's text."""
+    path = project_rules_path(project)
+    rules, _ = read_rules(path, None)
+    return {
+        make_item(
+            "power",
+            f"rule that allows {rule}",
+            subject=(str(path), str(rule)),
+            content=str(rule),
+            owner=str(project),
+            detail=f"allow: {rule}",
+            where=rule.origin,
+        ): str(rule)
+        for rule in rules
+        if rule.verdict == "allow"
+    }
