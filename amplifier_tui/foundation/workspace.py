@@ -4,7 +4,6 @@ This is what a host uses. Nothing here starts a session; `PreparedBundle.create_
 """
 
 import asyncio
-import contextlib
 import os
 from collections.abc import Collection, MutableMapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.composing import origins_of, tag_origins
 from amplifier_tui.foundation.bundle.model import SkippedInclude, is_settings_origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
-from amplifier_tui.foundation.bundle.preparing import modules_with_source, package_folders
+from amplifier_tui.foundation.bundle.preparing import modules_with_source
 from amplifier_tui.foundation.catalog import BundleCatalog, BundleEntry, Choice, named_bundles
 from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.exceptions import (
@@ -24,7 +23,6 @@ from amplifier_tui.foundation.exceptions import (
     BundleNotFoundError,
     TrustRefusedError,
 )
-from amplifier_tui.foundation.modules.project import read_project
 from amplifier_tui.foundation.paths import get_amplifier_home, redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.registry.registry import BundleRegistry, load_bundle
@@ -39,9 +37,9 @@ from amplifier_tui.foundation.settings.settings import (
 )
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
 from amplifier_tui.foundation.sources.lockfile import LockFile
-from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.addresses import is_spare, missing_keys
-from amplifier_tui.foundation.trust.code import CodeSource, is_remote, source_of
+from amplifier_tui.foundation.trust.code import CodeSource, source_of
+from amplifier_tui.foundation.trust.collecting import collect_code
 from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate, shipped_only
 from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.foundation.trust.key_guard import KeyGuard
@@ -361,31 +359,10 @@ class Workspace:
         return bundle
 
     async def _collect(self, bundle: Bundle, review: TrustReview, fetch: FetchContext) -> None:
-        """Have a review see whatever code a bundle would run, and which keys it would send."""
-        looking = FetchContext(offline=True, lock=fetch.lock)
-        sources = SimpleSourceResolver(self.home / "cache", bundle.base_path, context=looking)
-        wanted = modules_with_source(bundle)
-        for entry in wanted:
-            owners = tuple(entry["included_by"])
-            # Whose word the source itself is has been noted where it was read.
-            found = CodeSource(source_of(entry["source"]), (entry["module"],), owners)
-            review.announce(found, Owner.USER)
-            if is_remote(entry["source"]):
-                with contextlib.suppress(BundleError):  # not fetched yet, or it can't be had
-                    await sources.resolve(entry["source"])
-        known = {**looking.resolved, **fetch.resolved}
         guard = self._key_guard(bundle, review)
-
-        def look() -> None:
-            for entry in wanted:
-                review.allows_source(entry["source"], known)
-            for folder in package_folders(bundle):
-                if read_project(folder).is_package:
-                    review.allows_source(str(folder), known)
-            for destination in guard.destinations():
-                review.allows(key_item(destination.request()))
-
-        await asyncio.to_thread(look)
+        await collect_code(bundle, review, self.home / "cache", fetch)
+        for destination in guard.destinations():
+            review.allows(key_item(destination.request()))
 
     async def _with_app_bundle(self, bundle: Bundle, uri: str, registry: BundleRegistry) -> Bundle:
         found = await asyncio.to_thread(lambda: self.catalog().find(uri))
