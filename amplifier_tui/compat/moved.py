@@ -36,7 +36,7 @@ MOVED: Final = {
     "amplifier_foundation.bundle.agents": "amplifier_tui.foundation.bundle.definitions",
     "amplifier_foundation.bundle.modes": "amplifier_tui.foundation.bundle.definitions",
     "amplifier_foundation.mentions.context_block": "amplifier_tui.foundation.mentions.loading",
-    "amplifier_foundation.bundle.module_resolver": "amplifier_tui.foundation.bundle.prepared",
+    "amplifier_foundation.bundle.module_resolver": "amplifier_tui.foundation.modules.resolver",
     "amplifier_foundation.bundle.opening": "amplifier_tui.foundation.bundle.session",
     "amplifier_foundation.bundle.provenance": (
         "amplifier_tui.foundation.bundle.composing amplifier_tui.foundation.bundle.model"
@@ -57,7 +57,6 @@ MOVED: Final = {
     "amplifier_foundation.mentions.loader": "amplifier_tui.foundation.mentions.loading",
     "amplifier_foundation.mentions.models": "amplifier_tui.foundation.mentions.loading",
     "amplifier_foundation.mentions.parser": "amplifier_tui.foundation.mentions.loading",
-    "amplifier_foundation.modules.install_state": "amplifier_tui.foundation.modules.installer",
     "amplifier_foundation.paths.construction": "amplifier_tui.foundation.paths",
     "amplifier_foundation.paths.discovery": "amplifier_tui.foundation.paths",
     "amplifier_foundation.paths.resolution": "amplifier_tui.foundation.paths",

@@ -6,7 +6,8 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "bundle.bundle": "Bundle",
-        "bundle.prepared": "BundleModuleResolver BundleModuleSource PreparedBundle",
+        "bundle.prepared": "PreparedBundle",
+        "modules.resolver": "BundleModuleResolver BundleModuleSource",
         "bundle.session": """
             WORKING_DIR_CAPABILITY get_working_dir inject_additional_events set_working_dir
         """,

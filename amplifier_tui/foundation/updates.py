@@ -121,10 +121,9 @@ async def update_bundle(
     ]
     if modules:
         activator = ModuleActivator(
-            resolver.cache_dir, install_deps, strict=True, fetch=resolver.context
+            resolver.cache_dir, install_deps, strict=True, fetch=resolver.context, put_on_path=False
         )
         await activator.activate_all(modules)
-        activator.finalize()
     return bundle
 
 
@@ -189,9 +188,8 @@ async def refresh(
         entries = modules_with_source(bundle)
         fresh = [each for each in entries if redact_uri(_canonical(each["source"])) in updated]
         if fresh:
-            activator = ModuleActivator(sources.cache_dir, fetch=sources.context)
+            activator = ModuleActivator(sources.cache_dir, fetch=sources.context, put_on_path=False)
             await activator.activate_all(fresh)
-            await asyncio.to_thread(activator.finalize)
             failures = activator.failures.items()
             found += [SourceUpdate(name, "failed", detail=reason) for name, reason in failures]
     return found + rows

@@ -31,10 +31,12 @@ from amplifier_tui.kernel.mounting.packages import (
     advice,
     find_package_dir,
     import_package,
+    is_in_environment,
     kind_of,
     package_name,
     refuse_other_copy,
     remove_paths,
+    require_environment,
     require_package_dir,
 )
 from amplifier_tui.kernel.mounting.sources import ModuleNotFoundError, resolve_module
@@ -57,11 +59,10 @@ OnSessionReady = Callable[[Any], Awaitable[Any]]
 
 @dataclass(frozen=True)
 class _Loaded:
-    """A module that is loaded: its raw mount function, and where it came from if by path."""
+    """A module that is loaded; ``mount`` is its own function."""
 
     mount: Callable[..., Any]
     on_session_ready: OnSessionReady | None
-    path: Path | None = None
 
 
 class ModuleLoader:
@@ -86,7 +87,7 @@ class ModuleLoader:
     ) -> None:
         self._coordinator = coordinator
         self._search_paths = None if search_paths is None else [Path(p) for p in search_paths]
-        self._loaded: dict[str, _Loaded] = {}
+        self._loaded: dict[tuple[str, Path | None], _Loaded] = {}
         self._added_paths: list[Path] = []
         self._ready_queue: list[tuple[str, OnSessionReady]] = []
 
@@ -166,14 +167,14 @@ class ModuleLoader:
         return None
 
     def _load_direct(self, module_id: str, unresolved: ModuleNotFoundError | None) -> _Loaded:
-        known = self._loaded.get(module_id)
+        known = self._loaded.get((module_id, None))
         if known is None:
             known = self._from_entry_point(module_id)
             known = known or self._from_search_paths(module_id)
             known = known or self._from_installed_package(module_id)
             if known is None:
                 raise MissingModuleError(self._nowhere(module_id, unresolved)) from unresolved
-            self._loaded[module_id] = known
+            self._loaded[module_id, None] = known
         return known
 
     def _from_entry_point(self, module_id: str) -> _Loaded | None:
@@ -195,6 +196,7 @@ class ModuleLoader:
                 reason_code="invalid_entry_point",
             )
         module = sys.modules.get(getattr(mount, "__module__", None) or "")
+        require_environment(module_id, module)
         return _Loaded(mount, _on_session_ready(module_id, module))
 
     def _from_search_paths(self, module_id: str) -> _Loaded | None:
@@ -208,6 +210,8 @@ class ModuleLoader:
     def _from_installed_package(self, module_id: str) -> _Loaded | None:
         name = package_name(module_id)
         try:
+            if not is_in_environment(name):
+                return None
             module = importlib.import_module(name)
         except (Exception, SystemExit) as error:
             if isinstance(error, ImportError) and error.name == name:
@@ -217,17 +221,18 @@ class ModuleLoader:
                 f"{type(error).__name__}: {error}{advice(error)}",
                 reason_code="validation_failed",
             ) from error
+        require_environment(module_id, module)
         mount = getattr(module, "mount", None)
         return _Loaded(mount, _on_session_ready(module_id, module)) if callable(mount) else None
 
     async def _load_from(
         self, module_id: str, path: Path, config: dict[str, Any] | None
     ) -> _Loaded:
-        known = self._loaded.get(module_id)
-        if known is not None and known.path is not None:
-            if known.path != path:
-                refuse_other_copy(module_id, path, known.path)
-            return known
+        for (known_id, known_path), known in self._loaded.items():
+            if known_id == module_id and known_path is not None:
+                if known_path != path:
+                    refuse_other_copy(module_id, path, known_path)
+                return known
         package_dir = require_package_dir(module_id, path)
         added_before = len(self._added_paths)
         try:
@@ -239,7 +244,7 @@ class ModuleLoader:
             del self._added_paths[added_before:]
             remove_paths(added)
             raise
-        self._loaded[module_id] = loaded
+        self._loaded[module_id, path] = loaded
         return loaded
 
     def _import(self, module_id: str, package_dir: Path) -> ModuleType:
@@ -286,6 +291,7 @@ def _bound(module_id: str, loaded: _Loaded, config: dict[str, Any] | None, secon
     async def mount(coordinator: Any) -> Any:
         return await call_mount(loaded.mount, coordinator, settings, module_id, seconds)
 
+    vars(mount)["__mount__"] = loaded.mount
     if loaded.on_session_ready is not None:
         # How session initialisation hears of it, once the mount succeeded.
         vars(mount)["__on_session_ready__"] = (module_id, loaded.on_session_ready)
@@ -300,7 +306,7 @@ def _loaded(module_id: str, module: ModuleType, path: Path) -> _Loaded:
             f"{module.__name__} has no mount function",
             reason_code="invalid_entry_point",
         )
-    return _Loaded(mount, _on_session_ready(module_id, module), path)
+    return _Loaded(mount, _on_session_ready(module_id, module))
 
 
 def _on_session_ready(module_id: str, module: ModuleType | None) -> OnSessionReady | None:

@@ -7,6 +7,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "bundle": "Bundle",
         "model": "Origin SkippedInclude",
-        "prepared": "BundleModuleResolver BundleModuleSource PreparedBundle",
+        "prepared": "PreparedBundle",
+        ".modules.resolver": "BundleModuleResolver BundleModuleSource",
     },
 )

@@ -1,7 +1,5 @@
 """A bundle that is ready to run (spec 003, "Prepared Bundle"; foundation reference e)."""
 
-import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +16,7 @@ from amplifier_tui.foundation.bundle.session import (
     inject_additional_events,
     register_hook_metadata,
 )
-from amplifier_tui.foundation.modules.activator import ModuleActivationError, ModuleActivator
+from amplifier_tui.foundation.modules.resolver import BundleModuleResolver
 from amplifier_tui.foundation.spawn.child import (
     ChildRun,
     child_folder,
@@ -33,71 +31,6 @@ if TYPE_CHECKING:
     from amplifier_tui.kernel.session import AmplifierSession
 
 
-@dataclass(frozen=True)
-class BundleModuleSource:
-    """The folder of one activated module."""
-
-    path: Path
-
-    def resolve(self) -> Path:
-        """Return the folder."""
-        return self.path
-
-
-class BundleModuleResolver:
-    """Resolves module ids to the folders they were activated in.
-
-    With an `activator`, a module that was not prepared is activated when a plan brings its source.
-    """
-
-    def __init__(self, paths: Mapping[str, Path], activator: ModuleActivator | None = None) -> None:
-        self._paths = dict(paths)
-        self._activator = activator
-        self._lock = asyncio.Lock()
-
-    def resolve(
-        self, module_id: str, source_hint: Any = None, profile_hint: Any = None
-    ) -> BundleModuleSource:
-        """Return where a module is.
-
-        Raises:
-            amplifier_core.module_sources.ModuleNotFoundError: It was not activated. The kernel's
-                loader then looks at installed modules, the built-in ones among them.
-        """
-        from amplifier_tui.kernel.mounting.sources import ModuleNotFoundError as NotFound
-
-        path = self._paths.get(module_id)
-        if path is None:
-            known = ", ".join(sorted(self._paths)) or "none"
-            raise NotFound(f"Module '{module_id}' was not activated (activated: {known})")
-        return BundleModuleSource(path)
-
-    async def async_resolve(
-        self, module_id: str, source_hint: Any = None, profile_hint: Any = None
-    ) -> BundleModuleSource:
-        """Return where a module is, activating it first when a hint says where it comes from."""
-        hint = source_hint or profile_hint
-        if module_id not in self._paths and self._activator is not None and isinstance(hint, str):
-            async with self._lock:
-                if module_id not in self._paths:
-                    await self._activate(module_id, hint, self._activator)
-        return self.resolve(module_id)
-
-    def get_module_source(self, module_id: str) -> str | None:
-        """Return the folder of an activated module as text, or None."""
-        path = self._paths.get(module_id)
-        return None if path is None else str(path)
-
-    async def _activate(self, module_id: str, hint: str, activator: ModuleActivator) -> None:
-        from amplifier_tui.kernel.mounting.sources import ModuleNotFoundError as NotFound
-
-        try:
-            self._paths[module_id] = await activator.activate(module_id, hint)
-        except ModuleActivationError as error:
-            raise NotFound(str(error)) from error
-        activator.finalize()
-
-
 @dataclass
 class PreparedBundle:
     """A bundle whose modules are activated.
@@ -108,8 +41,7 @@ class PreparedBundle:
         bundle_package_paths: Folders the bundle's own packages added to `sys.path`.
         mode_warnings: What is wrong with its mode files.
         module_exports: Folder of each activated module.
-        activation_failures: Why a module could not be activated, by id. What is installed or
-            built in under that id takes its place, if there is such a thing.
+        activation_failures: Why a module could not be activated, by id. Nothing takes its place.
         notes: What else the user should know about the preparation.
         refused: Modules that are not in the plan, because the user refused their code, or a key
             would have gone to a server that is not trusted.

@@ -9,9 +9,10 @@ from typing import Any
 from amplifier_tui.foundation.bundle.definitions import validate_modes
 from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.model import BundleData
-from amplifier_tui.foundation.bundle.prepared import BundleModuleResolver, PreparedBundle
+from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.modules.activator import ModuleActivator
+from amplifier_tui.foundation.modules.resolver import BundleModuleResolver
 from amplifier_tui.foundation.paths import get_amplifier_home
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.sources.context import FetchContext
@@ -49,22 +50,37 @@ async def prepare(
     plan = bundle.to_mount_plan()
     context = fetch or FetchContext(TrustGate(trust), progress_callback)
     activator = ModuleActivator(
-        get_amplifier_home() / "cache", install_deps, bundle.base_path, strict, fetch=context
+        get_amplifier_home() / "cache",
+        install_deps,
+        bundle.base_path,
+        strict,
+        fetch=context,
+        put_on_path=False,
     )
     if install_deps:
         await _activate_packages(bundle, activator, progress_callback)
+    entries = modules_with_source(bundle)
     wanted = [
         {**entry, "source": source_resolver(entry["module"], entry["source"])}
         if source_resolver is not None
         else entry
-        for entry in modules_with_source(bundle)
+        for entry in entries
     ]
     mode_warnings = await asyncio.to_thread(validate_modes, bundle)
     paths = await activator.activate_all(wanted, progress_callback)
-    await asyncio.to_thread(activator.finalize)
+    found, failed = activator.outcome()
+    keys = {
+        (entry["module"], entry["source"]): (used["module"], used["source"])
+        for entry, used in zip(entries, wanted, strict=True)
+    }
     return PreparedBundle(
         mount_plan=plan,
-        resolver=BundleModuleResolver(paths, activator),
+        resolver=BundleModuleResolver(
+            paths,
+            activator,
+            sources={key: found[used] for key, used in keys.items() if used in found},
+            failures={key: failed[used] for key, used in keys.items() if used in failed},
+        ),
         bundle=bundle,
         bundle_package_paths=list(activator.bundle_package_paths),
         mode_warnings=mode_warnings,

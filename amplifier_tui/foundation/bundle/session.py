@@ -120,6 +120,9 @@ async def equip(
     """Give a session what it needs before its modules are mounted."""
     coordinator = session.coordinator
     await coordinator.mount("module-source-resolver", resolver)
+    enter = getattr(resolver, "enter", None)
+    if callable(enter):
+        coordinator.register_cleanup(enter())
     if package_paths:
         coordinator.register_capability("bundle_package_paths", list(package_paths))
     coordinator.register_capability(WORKING_DIR_CAPABILITY, str(working_dir))

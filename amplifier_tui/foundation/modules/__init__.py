@@ -6,6 +6,6 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "activator": "ModuleActivationError ModuleActivator",
-        "installer": "InstallStateManager",
+        "install_state": "InstallStateManager",
     },
 )

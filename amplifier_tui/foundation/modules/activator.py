@@ -1,20 +1,26 @@
-"""Activating modules: fetch, ask, install, put on the path (foundation reference c.4)."""
+"""Activating modules: fetch, ask, install apart, put on the path (foundation reference c.4)."""
 
 import asyncio
 import logging
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.foundation.exceptions import BundleError
-from amplifier_tui.foundation.modules.installer import InstallStateManager
-from amplifier_tui.foundation.modules.project import Project, read_project
+from amplifier_tui.foundation.modules.project import Project, SourceCommit, read_project
 from amplifier_tui.foundation.paths import get_amplifier_home, parse_uri, redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.modules.apart import ApartFolder
+
+INSTALLERS = 4
+"""Installations at work at the same time."""
 
 _log = logging.getLogger(__name__)
 
@@ -27,6 +33,18 @@ class ModuleActivationError(BundleError):
         self.failures = dict(failures or {})
 
 
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A module that is on this machine with all it needs.
+
+    `path` has its package; `folder` has what it needs, and with `built` the package as well.
+    """
+
+    path: Path
+    folder: "ApartFolder | None" = None
+    built: bool = False
+
+
 class ModuleActivator:
     """Makes modules importable, asking for trust at every step that is not only reading.
 
@@ -37,6 +55,14 @@ class ModuleActivator:
         strict: `activate_all` raises instead of leaving failures out.
         trust: Asked before anything is done; the default allows only what is shipped.
         fetch: How to fetch; replaces `trust`.
+        put_on_path: Put what is activated on `sys.path` at once and for good. Without it that is
+            for `enter`.
+
+    Attributes:
+        failures: Why a module of `activate_all` could not be activated, by id.
+        notes: What else the user should know.
+        bundle_package_paths: Folders from which bundles' own packages are imported.
+        brought: Folder of the package of every module that came along with others, by id.
     """
 
     def __init__(
@@ -48,6 +74,7 @@ class ModuleActivator:
         *,
         trust: TrustCallback | None = None,
         fetch: FetchContext | None = None,
+        put_on_path: bool = True,
     ) -> None:
         self.cache_dir = cache_dir or get_amplifier_home() / "cache"
         self.strict = strict
@@ -57,11 +84,13 @@ class ModuleActivator:
         self.bundle_package_paths: list[str] = []
         self._install_deps = install_deps
         self._sources = SimpleSourceResolver(self.cache_dir, base_path, context=self.fetch)
-        self._state = InstallStateManager(self.cache_dir)
+        self.brought: dict[str, Path] = {}
+        self._ready: dict[tuple[str, str], _Ready] = {}
         self._activated: dict[tuple[str, str], Path] = {}
         self._failed: dict[tuple[str, str], ModuleActivationError] = {}
-        # Two installers at work in one environment break it.
-        self._installing = asyncio.Lock()
+        self._installing = asyncio.Semaphore(INSTALLERS)
+        self._folders: list[Path] = []
+        self._users: list[list[Path]] = [[]] if put_on_path else []
 
     async def activate(
         self,
@@ -80,19 +109,12 @@ class ModuleActivator:
                 same source fails at once.
         """
         key = (module_name, source_uri)
-        if key in self._activated:
-            return self._activated[key]
-        if key in self._failed:
-            raise self._failed[key]
-        try:
-            with requested_by(module_name, included_by):
-                path = await self._activate(module_name, source_uri, progress_callback)
-        except BundleError as error:
-            reason = f"{module_name}: {error}"
-            failure = self._failed[key] = ModuleActivationError(reason, {module_name: str(error)})
-            raise failure from error
-        self._activated[key] = path
-        return path
+        if key not in self._activated:
+            ready = await self._obtain(key, included_by, progress_callback)
+            with self._remembered(key):
+                await self._admit(ready)
+            self._activated[key] = ready.path
+        return self._activated[key]
 
     async def activate_all(
         self,
@@ -112,23 +134,19 @@ class ModuleActivator:
             module, source = entry.get("module"), entry.get("source")
             if isinstance(module, str) and module and isinstance(source, str) and source:
                 wanted.setdefault((module, source), tuple(entry.get("included_by") or ()))
-        results = await asyncio.gather(
-            *(
-                self.activate(module, source, progress_callback, included_by=owners)
-                for (module, source), owners in wanted.items()
-            ),
+        await asyncio.gather(
+            *(self._obtain(key, owners, progress_callback) for key, owners in wanted.items()),
             return_exceptions=True,
         )
         paths: dict[str, Path] = {}
         failures: dict[str, str] = {}
-        for (module, _), result in zip(wanted, results, strict=True):
-            if isinstance(result, Path):
-                paths[module] = result
-            elif isinstance(result, ModuleActivationError):
-                failures[module] = result.failures[module]
+        # One after the other: of two that can't be used together, it is the later one that fails.
+        for (module, source), owners in wanted.items():
+            try:
+                paths[module] = await self.activate(module, source, included_by=owners)
+            except ModuleActivationError as error:
+                failures[module] = error.failures[module]
                 _log.warning("Module %s is not activated: %s", module, failures[module])
-            else:
-                raise result
         self.failures.update(failures)
         if failures and self.strict:
             listed = "; ".join(f"{module}: {reason}" for module, reason in failures.items())
@@ -138,32 +156,76 @@ class ModuleActivator:
     async def activate_bundle_package(
         self, bundle_path: Path, progress_callback: ProgressCallback | None = None
     ) -> None:
-        """Install the package a bundle itself is, if any, and put its `src/` and `lib/` on the
-        path.
+        """Have a bundle that is a package itself on the path, with what it needs.
 
         Raises:
             TrustRefusedError: It was refused.
             InstallError: The installation failed.
         """
         project = await asyncio.to_thread(read_project, bundle_path)
-        if not project.is_package or project.problem:
+        if not project.is_package or project.problem or project.is_provided:
             return
         uri = str(bundle_path)
         with requested_by(project.name or bundle_path.name):
             await self.fetch.require("execute", uri, path=bundle_path)
-            if self._install_deps and not project.is_installed:
-                _report(progress_callback, "installing_package", project.name or uri)
-                await self._install(project, uri, "", progress_callback)
-        for path in filter(Path.is_dir, (bundle_path / "src", bundle_path / "lib")):
-            _put_on_path(str(path))
+            if self._install_deps:
+                folder = await self._installed(project, SourceCommit(uri), False, progress_callback)
+                await self._admit(_Ready(bundle_path, folder, built=True))
+        for path in _import_roots(bundle_path):
+            self._use(path)
             if str(path) not in self.bundle_package_paths:
                 self.bundle_package_paths.append(str(path))
 
-    def finalize(self) -> None:
-        """Write down what was installed."""
-        self._state.save()
+    def outcome(self) -> tuple[dict[tuple[str, str], Path], dict[tuple[str, str], str]]:
+        """Return the folders of what is activated, and why others are not, by id and source."""
+        failed = {key: error.failures[key[0]] for key, error in self._failed.items()}
+        return dict(self._activated), failed
 
-    async def _activate(self, module: str, uri: str, progress: ProgressCallback | None) -> Path:
+    def finalize(self) -> None:
+        """Nothing is left to be done; published name."""
+
+    def enter(self) -> Callable[[], None]:
+        """Have everything that is activated, now or later, on `sys.path`.
+
+        Returns:
+            A function that takes it off again, unless others have it there.
+        """
+        from amplifier_tui.kernel.mounting.packages import add_path, remove_paths
+
+        added: list[Path] = []
+        self._users.append(added)
+        for folder in self._folders:
+            add_path(folder, added, as_installed=True)
+
+        def leave() -> None:
+            if any(each is added for each in self._users):
+                self._users = [each for each in self._users if each is not added]
+                remove_paths(added)
+
+        return leave
+
+    async def _obtain(
+        self, key: tuple[str, str], included_by: tuple[str, ...], progress: ProgressCallback | None
+    ) -> "_Ready":
+        if key not in self._ready:
+            with self._remembered(key), requested_by(key[0], included_by):
+                self._ready[key] = await self._fetched(*key, progress)
+        return self._ready[key]
+
+    @contextmanager
+    def _remembered(self, key: tuple[str, str]) -> Iterator[None]:
+        """Have a failure come again at once, when there is a second attempt."""
+        if key in self._failed:
+            raise self._failed[key]
+        module = key[0]
+        try:
+            yield
+        except BundleError as error:
+            failure = ModuleActivationError(f"{module}: {error}", {module: str(error)})
+            self._failed[key] = failure
+            raise failure from error
+
+    async def _fetched(self, module: str, uri: str, progress: ProgressCallback | None) -> "_Ready":
         _report(progress, "activating", module)
         source = await self._sources.resolve(uri)
         path = source.active_path
@@ -174,53 +236,96 @@ class ModuleActivator:
             raise BundleError(
                 f"Cannot read its pyproject.toml: {project.problem}", path=path / "pyproject.toml"
             )
-        commit = self._commit(uri)
-        await self.fetch.require("execute", uri, commit=commit, path=path)
-        if self._install_deps and self._needs_install(project):
-            await self._install(project, uri, commit, progress)
-        _put_on_path(str(path))
-        return path
+        origin = SourceCommit(uri, self._commit(uri))
+        await self.fetch.require("execute", uri, commit=origin.commit, path=path)
+        if not self._install_deps or project.is_native or project.is_provided:
+            return _Ready(path)
+        fetched = source.source_root.resolve().is_relative_to(self.cache_dir.resolve())
+        build = fetched and project.is_package
+        folder = await self._installed(project, origin, build, progress)
+        if folder is None or not build:
+            return _Ready(path, folder)
+        return _Ready(_package_of(module, folder), folder, built=True)
 
     def _commit(self, uri: str) -> str:
         parsed = parse_uri(uri)
-        entry = self.fetch.resolved.get(parsed.source) if parsed.is_git else None
-        return "" if entry is None else entry.commit
+        entry = self.fetch.resolved.get(parsed.source if parsed.is_git else uri)
+        return "" if entry is None else entry.commit or entry.sha256
 
-    def _needs_install(self, project: Project) -> bool:
-        if project.is_native or not (project.is_package or project.requirements):
-            return False
-        if project.name:
-            return not project.is_installed or self._state.is_outdated(project.path)
-        return not self._state.is_installed(project.path)
+    async def _installed(
+        self, project: Project, origin: SourceCommit, build: bool, progress: ProgressCallback | None
+    ) -> "ApartFolder | None":
+        """Return the folder that has what a project needs, and the project itself if it is built;
+        None if it is to be used from where it is and needs nothing.
+        """
+        # The package index and its rules of versions are for those who install something.
+        from amplifier_tui.foundation.modules import apart
+        from amplifier_tui.foundation.modules.installer import InstallError
+        from amplifier_tui.foundation.modules.needs import needs_of
 
-    async def _install(
-        self, project: Project, uri: str, commit: str, progress: ProgressCallback | None
-    ) -> None:
-        from amplifier_tui.foundation.modules import installer
+        needs = needs_of(project.dependencies)
+        listed = project.requirements and not project.is_package
+        if not (build or listed or project.is_dynamic or needs.missing or needs.impossible):
+            return None
+        folders = apart.ApartFolders(self.cache_dir)
+        folder = await asyncio.to_thread(folders.find, project, origin, build=build)
+        if folder is None:
+            what = project.name or str(project.path)
+            detail = ", ".join((what, *needs.missing)) + ": into a folder of their own"
+            await self.fetch.require(
+                "install", origin.source, commit=origin.commit, path=project.path, detail=detail
+            )
+            async with self._installing:
+                _report(progress, "installing", what)
+                try:
+                    folder = await folders.obtain(project, origin, build=build)
+                except InstallError as error:
+                    if needs.missing or needs.impossible or not build or project.is_dynamic:
+                        raise
+                    # Offline, a build backend is often all that is missing; the module itself has
+                    # everything it needs, and is used from where it was fetched to.
+                    note = f"{what} runs from {project.path}: {error.message}"
+                    _log.warning("%s", note)
+                    self.notes.append(note)
+                    return None
+        return folder
 
-        detail = " ".join(installer.install_command(project))
-        await self.fetch.require("install", uri, commit=commit, path=project.path, detail=detail)
-        async with self._installing:
-            if not self._needs_install(project):
-                return
-            _report(progress, "installing", project.name or str(project.path))
-            try:
-                await installer.install(project)
-            except installer.InstallError as error:
-                if project.missing_dependencies() or not project.is_package:
-                    raise
-                # Offline, a build backend is often all that is missing; the module itself has
-                # everything it needs, and its folder goes on the path anyway.
-                note = f"{project.name or project.path} runs from its folder: {error.message}"
-                _log.warning("%s", note)
-                self.notes.append(note)
-                return
-            self._state.mark_installed(project.path)
+    async def _admit(self, ready: "_Ready") -> None:
+        """Put what is installed on the path, beside what is there."""
+        if ready.folder is not None:
+            from amplifier_tui.foundation.modules.sharing import require_one_version
+
+            folder = ready.folder
+            self.notes += await asyncio.to_thread(require_one_version, folder, [*self._folders])
+            self._use(folder.path)
+            self.brought = {**folder.modules(), **self.brought}
+        if not ready.built:
+            self._use(ready.path)
+
+    def _use(self, folder: Path) -> None:
+        from amplifier_tui.kernel.mounting.packages import add_path
+
+        if folder not in self._folders:
+            self._folders.append(folder)
+            for added in self._users:
+                add_path(folder, added, as_installed=True)
 
 
-def _put_on_path(folder: str) -> None:
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+def _package_of(module: str, folder: "ApartFolder") -> Path:
+    """Return where a module is in the folder it was built into, which may have others, too."""
+    from amplifier_tui.kernel.mounting.packages import package_name
+
+    if (folder.path / package_name(module)).is_dir():
+        return folder.path
+    return folder.modules().get(module, folder.path)
+
+
+def _import_roots(bundle: Path) -> list[Path]:
+    """Return the folders from which a bundle's own package is imported."""
+    roots = [path for path in (bundle / "src", bundle / "lib") if path.is_dir()]
+    if not roots and any(bundle.glob("*/__init__.py")):
+        return [bundle]
+    return roots
 
 
 def _report(progress: ProgressCallback | None, action: str, detail: str) -> None:

@@ -6,9 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
-_REQUIREMENT = re.compile(rf"^\s*({_NAME})\s*(?:\[[^\]]*\])?\s*(.*)")
-_PROVIDED = {"amplifier-core", "amplifier-foundation"}
+PROVIDED = frozenset({"amplifier-core", "amplifier-foundation"})
 """Distributions whose place this program takes inside its own process."""
 _NATIVE = ("rust", "wasm", "grpc")
 
@@ -18,8 +16,8 @@ class Project:
     """The parts of a module folder that matter for its installation.
 
     `is_package` when its `pyproject.toml` describes a package, `requirements` when it has a
-    `requirements.txt`; `transport` is `python` or what `amplifier.toml` names instead, and
-    `problem` why `pyproject.toml` cannot be read.
+    `requirements.txt`; `transport` is `python` or what `amplifier.toml` names instead, `problem`
+    why `pyproject.toml` cannot be read, and `is_dynamic` that only building it tells what it needs.
     """
 
     path: Path
@@ -29,6 +27,7 @@ class Project:
     requirements: bool = False
     transport: str = "python"
     problem: str = ""
+    is_dynamic: bool = False
 
     @property
     def is_native(self) -> bool:
@@ -36,22 +35,9 @@ class Project:
         return self.transport in _NATIVE
 
     @property
-    def is_installed(self) -> bool:
-        """Whether a distribution of its name is installed."""
-        return bool(self.name) and installed_version(self.name) is not None
-
-    def missing_dependencies(self) -> list[str]:
-        """Return the names of dependencies that are not installed; versions are not compared."""
-        names = [name for name in map(requirement_name, self.dependencies) if name]
-        wanted = [name for name in names if normalised(name) not in _PROVIDED]
-        return [name for name in wanted if installed_version(name) is None]
-
-    def git_overrides(self) -> list[str]:
-        """Return `name==version` for every git dependency that is installed already."""
-        matches = filter(None, map(_REQUIREMENT.match, self.dependencies))
-        names = [each[1] for each in matches if each[2].startswith("@") and "git+" in each[2]]
-        versions = ((name, installed_version(name)) for name in names)
-        return [f"{name}=={version}" for name, version in versions if version is not None]
+    def is_provided(self) -> bool:
+        """Whether it is a package whose place this program takes."""
+        return normalised(self.name) in PROVIDED
 
 
 def read_project(path: Path) -> Project:
@@ -74,26 +60,16 @@ def read_project(path: Path) -> Project:
         is_package="project" in data or "build-system" in data,
         requirements=requirements,
         transport=transport,
+        is_dynamic="dependencies" in (table.get("dynamic") or ()),
     )
 
 
-def requirement_name(text: str) -> str:
-    """Return the distribution a requirement text names; empty if it names none."""
-    match = _REQUIREMENT.match(text)
-    return match[1] if match else ""
+@dataclass(frozen=True, slots=True)
+class SourceCommit:
+    """A source as written, and its commit or the digest of what was downloaded."""
 
-
-def normalised(name: str) -> str:
-    """Return a distribution name in its one spelling."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def installed_version(name: str) -> str | None:
-    """Return the version of an installed distribution, or None."""
-    try:
-        return importlib.metadata.version(name)
-    except (importlib.metadata.PackageNotFoundError, ValueError):
-        return None
+    source: str
+    commit: str = ""
 
 
 def _transport(file: Path) -> str:
@@ -105,3 +81,20 @@ def _transport(file: Path) -> str:
         if isinstance(table, dict) and isinstance(table.get("transport"), str):
             return str(table["transport"]).lower()
     return "python"
+
+
+def normalised(name: str) -> str:
+    """Return a distribution name in its one spelling."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def installed_version(name: str) -> str | None:
+    """Return the version of a distribution in the program's environment, or None."""
+    from amplifier_tui.kernel.mounting.packages import program_path
+
+    try:
+        for found in importlib.metadata.distributions(name=name, path=program_path()):
+            return found.version
+    except ValueError:
+        return None
+    return None

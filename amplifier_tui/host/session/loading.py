@@ -19,9 +19,10 @@ from amplifier_tui.host.session.module_facts import ModuleFacts, Planned
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
+from amplifier_tui.kernel.mounting.discovery import BUILT_IN
+from amplifier_tui.kernel.mounting.errors import SourceUnavailableError
 from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 
-BUILT_IN: Final = "built-in"
 _POINTS: Final = ("orchestrator", "context", "providers", "tools")
 _FATAL: Final = frozenset({"orchestrator", "context"})
 
@@ -90,6 +91,9 @@ class ObservingLoader(ModuleLoader):
         return Planned(module_id, _kind_of(module_id))
 
     def _witnessed(self, mount: Mount, planned: Planned, began: float) -> Mount:
+        function = getattr(mount, "__mount__", None)
+        built_in = str(getattr(function, "__module__", "")).startswith("amplifier_tui.")
+
         async def witnessed(coordinator: ModuleCoordinator) -> Any:
             before = _State(coordinator)
             try:
@@ -97,7 +101,7 @@ class ObservingLoader(ModuleLoader):
             except BaseException as error:
                 self._fail(planned, error)
                 raise
-            self._mounted(planned, before, _State(coordinator), perf_counter() - began)
+            self._mounted(planned, before, _State(coordinator), perf_counter() - began, built_in)
             return cleanup
 
         queued = getattr(mount, "__on_session_ready__", None)
@@ -105,7 +109,9 @@ class ObservingLoader(ModuleLoader):
             witnessed.__dict__["__on_session_ready__"] = queued
         return witnessed
 
-    def _mounted(self, planned: Planned, before: "_State", after: "_State", seconds: float) -> None:
+    def _mounted(
+        self, planned: Planned, before: "_State", after: "_State", seconds: float, built_in: bool
+    ) -> None:
         provides = after.names_since(before)
         if planned.kind == "provider" and not provides:
             return  # The kernel counts that as a failure, and says so.
@@ -116,7 +122,6 @@ class ObservingLoader(ModuleLoader):
             self._facts.tools.update(dict.fromkeys(provides, module_id))
         events, handlers = after.handlers_since(before)
         self._facts.handlers.update(dict.fromkeys(handlers, module_id))
-        built_in = self._is_built_in(module_id)
         source = BUILT_IN if built_in else redact_uri(planned.source) or "installed package"
         idle = not provides and not events and planned.kind in ("tool", "hook")
         detail = "has nothing to offer here" if idle else planned.detail
@@ -135,10 +140,6 @@ class ObservingLoader(ModuleLoader):
                 events=events,
             )
         )
-
-    def _is_built_in(self, module_id: str) -> bool:
-        home = getattr(getattr(self._loaded.get(module_id), "mount", None), "__module__", "")
-        return str(home).startswith("amplifier_tui.")
 
     def _fail(self, planned: Planned, error: BaseException | str) -> None:
         key = (planned.module_id, planned.instance)
@@ -212,6 +213,8 @@ def _kind_of(module_id: str) -> ModuleKind:
 def _remedy(planned: Planned, error: BaseException | str) -> str:
     if planned.missing:
         return f"Set {' or '.join(planned.missing)} in the environment or in keys.env."
+    if isinstance(error, SourceUnavailableError):
+        return error.remedy
     text = str(error)
     if isinstance(error, ModuleValidationError | ModuleLoadError):
         return f"Run `{_validation(planned)}`: it says what to correct."

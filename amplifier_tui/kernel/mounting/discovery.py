@@ -5,7 +5,6 @@ import importlib.util
 import logging
 import os
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
@@ -18,6 +17,7 @@ from amplifier_tui.kernel.mounting.packages import (
     TYPE_TO_MOUNT_POINT,
     find_package_dir,
     kind_by_name,
+    program_path,
     read_toml,
 )
 
@@ -26,6 +26,12 @@ logger = logging.getLogger(__name__)
 
 FOLDER_PREFIX: Final = "amplifier-module-"
 """Folders of a search path that are modules start with this; the rest of the name is the id."""
+
+PROGRAM: Final = "amplifier-tui"
+"""Distribution of the built-in modules."""
+
+BUILT_IN: Final = "built-in"
+"""Where such a module comes from; as a source in settings, it asks for that one."""
 
 NO_VERSION: Final = "1.0.0"
 """Version of a module that does not tell it."""
@@ -153,7 +159,10 @@ _stamp: _Stamp | None = None
 
 
 def installed_modules() -> dict[str, EntryPoint]:
-    """Return the entry points by module id; of two with one id, the first on ``sys.path``.
+    """Return the environment's entry points by module id.
+
+    Of several with one id the built-in one counts, else the first on ``sys.path``. What is in
+    folders that were put there for modules is not among them.
 
     Reading them walks every installed distribution, some milliseconds each time. So the result is
     kept, and read again when a directory of ``sys.path`` changed: something was installed.
@@ -170,13 +179,34 @@ def installed_modules() -> dict[str, EntryPoint]:
 
 def _read() -> dict[str, EntryPoint]:
     found: dict[str, EntryPoint] = {}
-    for entry_point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
-        found.setdefault(entry_point.name, entry_point)
+    for entry_point in all_installed():
+        if entry_point.name not in found or is_built_in(entry_point):
+            found[entry_point.name] = entry_point
     return found
 
 
+def all_installed() -> list[EntryPoint]:
+    """Return the entry points of the program's environment, several of one name among them."""
+    if importlib.metadata.entry_points is not _original:
+        return list(importlib.metadata.entry_points(group=ENTRY_POINT_GROUP))
+    seen: set[str] = set()
+    found: list[EntryPoint] = []
+    for distribution in importlib.metadata.distributions(path=program_path()):
+        # Of two copies Python uses the first.
+        if distribution.name not in seen:
+            seen.add(distribution.name)
+            found += distribution.entry_points.select(group=ENTRY_POINT_GROUP)
+    return found
+
+
+def is_built_in(entry_point: EntryPoint) -> bool:
+    """Tell whether an entry point is one of the modules that come with the program."""
+    distribution = getattr(entry_point, "dist", None)
+    return str(getattr(distribution, "name", "")) == PROGRAM
+
+
 def _path_stamp() -> _Stamp:
-    return tuple((path, _changed_at(path)) for path in sys.path)
+    return tuple((path, _changed_at(path)) for path in program_path())
 
 
 def _changed_at(path: str) -> int:

@@ -42,6 +42,17 @@ class BrokenModuleError(ModuleLoadError, ValueError):
         self.reason_code: FailureReason = reason_code
 
 
+class SourceUnavailableError(BrokenModuleError):
+    """A module's own source can't be had, and nothing takes its place.
+
+    ``remedy`` says what can be done about it.
+    """
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message, reason_code="missing_source")
+        self.remedy = remedy
+
+
 def module_failure_reason(error: BaseException) -> FailureReason:
     """Return one word for why loading or mounting a module failed."""
     if isinstance(error, ModuleValidationError | MissingModuleError | BrokenModuleError):
