@@ -196,8 +196,7 @@ def _details(module: "PreviewModule", config: Mapping[str, Any]) -> Iterator[str
     if module.missing_keys:
         yield from paragraph(f"needs {' or '.join(module.missing_keys)}", indent=6)
     if module.state != "ready":
-        fallback = "; the one that is installed is used" if module.replaced else ""
-        yield from paragraph(f"! {module.problem}{fallback}", indent=6)
+        yield from paragraph(f"! {module.problem}", indent=6)
 
 
 def _wants(preview: "BundleDescription") -> Iterator[str]:

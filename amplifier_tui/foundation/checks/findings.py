@@ -53,7 +53,7 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
 
 def _missing_modules(preview: BundleDescription, bundle: BundleData) -> Iterator[Problem]:
     for module in preview.modules:
-        if module.state == "missing" and not module.replaced:
+        if module.state == "missing":
             path, line = _place_of_module(module, bundle)
             yield Problem(f"{module.module_id}: {module.problem}", "warning", path, line)
 

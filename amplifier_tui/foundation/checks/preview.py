@@ -192,11 +192,7 @@ def _first_error(bundle: BundleData) -> Problem | None:
 
 def _state(preview: BundleDescription) -> tuple[State, str]:
     absent = [entry for entry in preview.skipped if entry.kind == "not_fetched"]
-    lost = [
-        module
-        for module in preview.modules
-        if module.state == "not_fetched" and not module.replaced
-    ]
+    lost = [module for module in preview.modules if module.state == "not_fetched"]
     if absent or lost:
         names = [entry.source for entry in absent] + [module.module_id for module in lost]
         return "not_fetched", f"Not fetched yet: {', '.join(dict.fromkeys(names))}"

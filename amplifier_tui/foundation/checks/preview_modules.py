@@ -25,7 +25,6 @@ class PreviewModule:
         instance: The entry's own `id`, if it has one.
         source: As written, credentials taken out; empty for what is installed.
         origins: Who contributed the entry, the last one with the last word.
-        replaced: Its source cannot be had now, and what is installed under its id would be used.
         detail: What distinguishes the entry, e.g. a provider's model.
         problem: Why it is not ready.
         missing_keys: Variables a provider needs and does not find.
@@ -37,7 +36,6 @@ class PreviewModule:
     source: str = ""
     origins: tuple[Origin, ...] = ()
     state: ModuleState = "ready"
-    replaced: bool = False
     detail: str = ""
     problem: str = ""
     missing_keys: tuple[str, ...] = ()
@@ -72,7 +70,6 @@ async def _describe(
 ) -> PreviewModule:
     entry, module = found.data, found.module
     source = entry.get("source")
-    fallback = module in installed or package_folder(f"amplifier_module_{module}") is not None
     state: ModuleState = "ready"
     problem = ""
     if isinstance(source, str) and source:
@@ -82,7 +79,7 @@ async def _describe(
             state, problem = "not_fetched", error.message
         except BundleError as error:
             state, problem = "missing", error.message
-    elif not fallback:
+    elif module not in installed and package_folder(f"amplifier_module_{module}") is None:
         state, problem = "missing", f"No module '{module}' is installed"
     missing = missing_keys(entry, environ) if found.kind == "provider" else []
     return PreviewModule(
@@ -92,7 +89,6 @@ async def _describe(
         source=redact_uri(str(source or "")),
         origins=tuple(bundle.origins.get(found.origin, ())),
         state=state,
-        replaced=state != "ready" and fallback,
         detail=_detail(entry, environ),
         problem=problem,
         missing_keys=tuple(missing),

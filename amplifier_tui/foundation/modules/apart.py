@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import importlib.metadata
 import logging
-import os
 import shutil
 import sys
 import sysconfig
@@ -254,4 +253,4 @@ def _free(base: Path) -> Path:
 def _finish(filled: Path, folder: ApartFolder) -> None:
     facts = {"name": folder.name, "source": folder.source, "commit": folder.commit}
     write_object(filled / MARKER, {"version": _VERSION, **facts, "shared": dict(folder.shared)})
-    os.replace(filled, folder.path)
+    filled.rename(folder.path)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_tui.foundation.modules.activator import ModuleActivationError, ModuleActivator
+from amplifier_tui.foundation.settings.settings import BUILT_IN
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,6 @@ class BundleModuleResolver:
         reason = self._failures.get((module_id, source))
         if reason is None:
             return self._sources.get((module_id, source))
-        from amplifier_tui.kernel.mounting.discovery import BUILT_IN
         from amplifier_tui.kernel.mounting.errors import SourceUnavailableError
 
         remedy = ""

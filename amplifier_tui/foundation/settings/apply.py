@@ -3,13 +3,15 @@
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.model import SECTIONS, SETTINGS_ORIGIN, Origin
 from amplifier_tui.foundation.dicts import module_entries, module_key
+from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.settings.settings import (
+    BUILT_IN,
     Scope,
     Settings,
     merge_entries,
@@ -17,6 +19,8 @@ from amplifier_tui.foundation.settings.settings import (
 )
 from amplifier_tui.foundation.trust.owners import Owner
 
+IN_PLACE_OF: Final = "in_place_of"
+"""Key of an entry that is to be the built-in module, by the settings: the source it had."""
 _WRITE_PATHS = "allowed_write_paths"
 
 
@@ -52,7 +56,11 @@ def apply_settings(
     find = _source_finder(settings, os.environ if environ is None else environ, project, allows)
     for found in entries_of(result):
         source = find(found.module, found.data.get("source"))
-        if source:
+        if source == BUILT_IN:
+            given = found.data.pop("source", None)
+            if given and given != BUILT_IN:
+                found.data[IN_PLACE_OF] = redact_uri(str(given))
+        elif source:
             found.data["source"] = source
     for entry in result.providers:
         if entry.get("id") and not entry.get("instance_id"):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -23,6 +23,10 @@ _REMEDY = "Mend the file first; nothing was written."
 
 class SettingsFileError(BundleError):
     """A settings file is broken, or cannot be changed."""
+
+
+BUILT_IN: Final = "built-in"
+"""As a source: the module of that id that comes with the program."""
 
 
 class Scope(StrEnum):
@@ -184,7 +188,7 @@ class Settings:
 
     @property
     def module_sources(self) -> dict[str, str]:
-        """`sources.modules`: URIs by module id."""
+        """`sources.modules`: URIs, or `BUILT_IN`, by module id."""
         return _texts(self.get("sources.modules"))
 
     @property

@@ -109,6 +109,7 @@ class ModuleMounted(HostEvent):
         origin: The bundle that asked for it.
         source: Where its code came from: `built-in`, a package, a path, a URI.
         events: Hook events it listens to.
+        in_place_of: The source in whose place the built-in module is used; empty for none.
     """
 
     module_id: str
@@ -121,6 +122,7 @@ class ModuleMounted(HostEvent):
     version: str = ""
     detail: str = ""
     events: tuple[str, ...] = ()
+    in_place_of: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

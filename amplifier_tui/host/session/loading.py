@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from amplifier_tui import __version__
 from amplifier_tui.foundation.paths import redact_uri
+from amplifier_tui.foundation.settings.settings import BUILT_IN
 from amplifier_tui.host.events import (
     ModuleFailed,
     ModuleKind,
@@ -19,7 +20,6 @@ from amplifier_tui.host.session.module_facts import ModuleFacts, Planned
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
-from amplifier_tui.kernel.mounting.discovery import BUILT_IN
 from amplifier_tui.kernel.mounting.errors import SourceUnavailableError
 from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 
@@ -136,7 +136,8 @@ class ObservingLoader(ModuleLoader):
                 origin=planned.origin,
                 source=source,
                 version=__version__ if built_in else "",
-                detail="; ".join(part for part in (detail, planned.note) if part),
+                detail=detail,
+                in_place_of=planned.in_place_of,
                 events=events,
             )
         )

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from amplifier_tui.foundation.settings.apply import IN_PLACE_OF
 from amplifier_tui.foundation.trust.addresses import missing_keys
 from amplifier_tui.host.events import ModuleKind
 
@@ -30,7 +31,7 @@ class Planned:
         origin: The bundle that asks for it.
         detail: What distinguishes it, such as a provider's model.
         missing: Environment variables it needs and does not find.
-        note: What else to say, such as that its source could not be had.
+        in_place_of: Source in whose place the built-in module is used, as the settings say.
     """
 
     module_id: str
@@ -40,7 +41,7 @@ class Planned:
     origin: str = ""
     detail: str = ""
     missing: tuple[str, ...] = ()
-    note: str = ""
+    in_place_of: str = ""
 
 
 @dataclass
@@ -75,25 +76,23 @@ def read_plan(
     plan: Mapping[str, Any],
     *,
     origins: Mapping[str, str] | None = None,
-    failures: Mapping[str, str] | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> list[Planned]:
     """Return the modules of a mount plan, in mount order.
 
     Args:
         origins: Bundle names by `kind:module`, `session:orchestrator` and `session:context`.
-        failures: Why a module's own source could not be had, by id.
     """
-    origins, failures = origins or {}, failures or {}
+    origins = origins or {}
     found = [
-        _planned(entry, kind, origins.get(f"session:{kind}", ""), failures)
+        _planned(entry, kind, origins.get(f"session:{kind}", ""))
         for kind in _SESSION
         for entry in _entries([section_of(plan, "session").get(kind)])
     ]
     for section, kind in _SECTIONS.items():
         for entry in _entries(plan.get(section)):
             key = entry.get("id") or entry["module"]
-            planned = _planned(entry, kind, origins.get(f"{kind}:{key}", ""), failures)
+            planned = _planned(entry, kind, origins.get(f"{kind}:{key}", ""))
             if kind == "provider" and environ is not None:
                 planned.missing = tuple(missing_keys(entry, environ))
             found.append(planned)
@@ -116,13 +115,10 @@ def _entries(section: Any) -> Iterator[Mapping[str, Any]]:
             yield entry
 
 
-def _planned(
-    entry: Mapping[str, Any], kind: ModuleKind, origin: str, failures: Mapping[str, str]
-) -> Planned:
+def _planned(entry: Mapping[str, Any], kind: ModuleKind, origin: str) -> Planned:
     module_id = str(entry["module"])
     config = section_of(entry, "config")
     detail = next((str(config[key]) for key in _DETAILS if config.get(key)), "")
-    failure = failures.get(module_id, "")
     return Planned(
         module_id=module_id,
         kind=kind,
@@ -130,7 +126,7 @@ def _planned(
         source=str(entry.get("source") or ""),
         origin=origin,
         detail=detail if kind == "provider" else "",
-        note=f"its source can't be had ({failure}); what is installed is used" if failure else "",
+        in_place_of=str(entry.get(IN_PLACE_OF) or ""),
     )
 
 

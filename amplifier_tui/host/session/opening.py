@@ -287,7 +287,6 @@ class Opening:
         planned = read_plan(
             prepared.mount_plan,
             origins={key: found[-1].bundle for key, found in bundle.origins.items() if found},
-            failures=prepared.activation_failures,
             environ=workspace.environ,
         )
         facts = ModuleFacts(planned)

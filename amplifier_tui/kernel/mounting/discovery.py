@@ -30,9 +30,6 @@ FOLDER_PREFIX: Final = "amplifier-module-"
 PROGRAM: Final = "amplifier-tui"
 """Distribution of the built-in modules."""
 
-BUILT_IN: Final = "built-in"
-"""Where such a module comes from; as a source in settings, it asks for that one."""
-
 NO_VERSION: Final = "1.0.0"
 """Version of a module that does not tell it."""
 

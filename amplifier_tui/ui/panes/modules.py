@@ -138,6 +138,8 @@ def modules_head(modules: Modules, width: int) -> Row:
 def module_row(module: ModuleStatus, width: int) -> Row:
     """Return the line of one module."""
     glyph, role = _GLYPHS[module.state]
+    if module.state == "ready" and module.in_place_of:
+        role = "warning"
     name = one_line(module.module_id)
     if module.instance:
         name += f" {one_line(module.instance)}"
@@ -162,6 +164,8 @@ def _data(module: ModuleStatus, room: int) -> Row:
         ms = milliseconds(module.last_ms) if module.last_ms else ""
         both = " ".join(part for part in (model, ms) if part)
         wanted = [[(part, "muted")] for part in (both, model, ms) if part]
+    elif module.in_place_of:
+        wanted = [[("built-in instead", "warning")], [("instead", "warning")]]
     elif module.trouble:
         wanted = [[("handler failed", "warning")], [("failed", "warning")]]
     elif module.calls and module.kind == "tool":
@@ -180,6 +184,7 @@ def _wide_data(module: ModuleStatus, width: int) -> Row:
         ("loading  " if module.state == "loading" else "", "muted"),
         (f"{short_model(one_line(module.model))}  " if module.model else "", "muted"),
         ("handler failed  " if module.trouble else "", "warning"),
+        ("built-in instead  " if module.in_place_of else "", "warning"),
         (f"{_times(module.calls) if module.calls else '':>6}", "muted"),
         (f"{milliseconds(module.last_ms) if module.last_ms else '':>9}", "muted"),
         (f"  {module.kind:<12}", "muted"),
@@ -213,6 +218,7 @@ def module_details(module: ModuleStatus, width: int) -> list[Row]:
         ("kind", module.kind, "text"),
         ("from", module.origin, "text"),
         ("source", module.source, "text"),
+        ("instead of", module.in_place_of, "warning"),
         ("version", module.version, "text"),
         ("about", module.detail, "text"),
         ("model", module.model, "text"),

@@ -30,7 +30,8 @@ class ModuleStatus:
     """One module of the session.
 
     `calls` counts tool calls, model responses or handled hook events, the latest of which took
-    `last_ms`; `trouble` is the latest error of one of its hook handlers; `since` is Unix time.
+    `last_ms`; `trouble` is the latest error of one of its hook handlers;
+    `in_place_of` is the source in whose place it is used; `since` is Unix time.
     """
 
     module_id: str
@@ -53,6 +54,7 @@ class ModuleStatus:
     last_ms: float = 0.0
     model: str = ""
     trouble: str = ""
+    in_place_of: str = ""
 
     @property
     def key(self) -> str:
@@ -111,7 +113,9 @@ class Modules(Section):
 
     @on(events.ModuleMounted)
     def _mounted(self, event: events.ModuleMounted) -> None:
-        values = told(event, "provides", "origin", "source", "version", "detail", "events")
+        values = told(
+            event, "provides", "origin", "source", "version", "detail", "events", "in_place_of"
+        )
         values |= {"error": "", "remedy": "", "missing": (), "fatal": False}
         self._tell(event, state="ready", mount_ms=event.ms, **values)
 
