@@ -21,6 +21,7 @@ from amplifier_tui.kernel.mounting.errors import (
     BrokenModuleError,
     MissingModuleError,
     ModuleValidationError,
+    SourceUnavailableError,
     module_failure_reason,
 )
 from amplifier_tui.kernel.mounting.mount import MOUNT_SECONDS, call_mount
@@ -146,6 +147,8 @@ class ModuleLoader:
         if resolver is not None:
             try:
                 path = await resolve_module(resolver, module_id, hint)
+            except SourceUnavailableError:
+                raise
             except ModuleNotFoundError as error:
                 logger.debug("The resolver does not know '%s': %s", module_id, error)
                 unresolved = error

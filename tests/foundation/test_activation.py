@@ -11,14 +11,16 @@ import pytest
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.exceptions import BundleError, TrustRefusedError
 from amplifier_tui.foundation.modules import installer
-from amplifier_tui.foundation.modules.activator import ModuleActivationError, ModuleActivator
-from amplifier_tui.foundation.modules.installer import (
-    InstallError,
-    InstallStateManager,
-    install,
-    install_command,
+from amplifier_tui.foundation.modules.activator import (
+    INSTALLERS,
+    ModuleActivationError,
+    ModuleActivator,
 )
-from amplifier_tui.foundation.modules.project import Project, read_project
+from amplifier_tui.foundation.modules.apart import ApartFolder, ApartFolders
+from amplifier_tui.foundation.modules.install_state import InstallStateManager
+from amplifier_tui.foundation.modules.installer import InstallError, install, install_command
+from amplifier_tui.foundation.modules.needs import needs_of, program_versions
+from amplifier_tui.foundation.modules.project import Project, SourceCommit
 from tests.foundation.helpers import GitRepo, Recorder, allow, write
 
 PROJECT = '[project]\nname = "zz-tool"\nversion = "1"\ndependencies = {deps}\n'
@@ -32,14 +34,22 @@ def own_path() -> Iterator[None]:
 
 
 @pytest.fixture
-def installed(monkeypatch: pytest.MonkeyPatch) -> list[Project]:
+def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Project]:
     done: list[Project] = []
+    folder = tmp_path / "apart"
 
-    async def record(project: Project) -> None:
+    async def record(
+        self: ApartFolders, project: Project, origin: SourceCommit, *, build: bool
+    ) -> ApartFolder:
+        folder.mkdir(exist_ok=True)
         done.append(project)
+        return ApartFolder(folder)
 
-    monkeypatch.setattr(installer, "install", record)
+    monkeypatch.setattr(ApartFolders, "obtain", record)
     return done
+
+
+NEEDY = '["no-such-distribution-zz"]'
 
 
 def module(folder: Path, deps: str = "[]") -> Path:
@@ -51,13 +61,30 @@ def module(folder: Path, deps: str = "[]") -> Path:
 async def test_an_activated_module_is_importable_from_its_folder(
     tmp_path: Path, installed: list[Project]
 ) -> None:
-    folder = module(tmp_path / "m")
+    folder = module(tmp_path / "m", NEEDY)
     progress: list[tuple[str, str]] = []
     modules = ModuleActivator(tmp_path / "cache", trust=allow)
     path = await modules.activate("tool-zz", str(folder), lambda *event: progress.append(event))
-    assert path == folder and sys.path[0] == str(folder)
+    assert path == folder
+    assert {str(folder), str(tmp_path / "apart")} <= set(sys.path)
     assert [project.name for project in installed] == ["zz-tool"]
     assert progress == [("activating", "tool-zz"), ("installing", "zz-tool")]
+
+
+async def test_what_sessions_enter_is_on_the_path_until_the_last_one_left(
+    tmp_path: Path, installed: list[Project]
+) -> None:
+    folder = module(tmp_path / "m")
+    modules = ModuleActivator(tmp_path / "cache", trust=allow, put_on_path=False)
+    early = modules.enter()
+    await modules.activate("tool-zz", str(folder))
+    late = modules.enter()
+    assert sys.path.count(str(folder)) == 1
+    early()
+    early()
+    assert str(folder) in sys.path
+    late()
+    assert str(folder) not in sys.path
 
 
 async def test_relative_sources_start_at_the_base_path(
@@ -71,7 +98,7 @@ async def test_relative_sources_start_at_the_base_path(
 async def test_nothing_is_installed_or_put_on_the_path_without_trust(
     tmp_path: Path, installed: list[Project]
 ) -> None:
-    folder = module(tmp_path / "m")
+    folder = module(tmp_path / "m", NEEDY)
     before = list(sys.path)
     for refuse in ("execute", "install"):
         recorder = Recorder(refuse)
@@ -97,7 +124,7 @@ async def test_the_question_names_the_commit_that_was_fetched(
     assert recorder.actions == ["fetch", "execute", "install"]
     commit = repo.git("rev-parse", "HEAD")
     assert [request.commit for request in recorder.requests] == ["", commit, commit]
-    assert "install" in recorder.requests[-1].detail
+    assert recorder.requests[-1].detail == "zz-tool: into a folder of their own"
 
 
 async def test_a_failure_is_remembered_and_not_tried_again(tmp_path: Path) -> None:
@@ -113,7 +140,7 @@ async def test_a_failure_is_remembered_and_not_tried_again(tmp_path: Path) -> No
 async def test_many_modules_are_activated_and_failures_left_out(
     tmp_path: Path, installed: list[Project], caplog: pytest.LogCaptureFixture
 ) -> None:
-    folder = module(tmp_path / "m")
+    folder = module(tmp_path / "m", NEEDY)
     entries = [
         {"module": "tool-zz", "source": str(folder)},
         {"module": "gone", "source": str(tmp_path / "gone")},
@@ -137,7 +164,7 @@ async def test_a_strict_activator_names_every_failure(tmp_path: Path) -> None:
 
 async def test_installation_can_be_left_out(tmp_path: Path, installed: list[Project]) -> None:
     recorder = Recorder()
-    folder = module(tmp_path / "m")
+    folder = module(tmp_path / "m", NEEDY)
     modules = ModuleActivator(tmp_path / "cache", install_deps=False, trust=recorder)
     await modules.activate("tool-zz", str(folder))
     assert (installed, recorder.actions) == ([], ["execute"])
@@ -153,25 +180,12 @@ async def test_a_module_of_another_transport_is_not_installed(
     assert installed == []
 
 
-async def test_an_installed_distribution_is_not_installed_again(
+async def test_what_the_program_has_is_not_installed_again(
     tmp_path: Path, installed: list[Project]
 ) -> None:
-    folder = module(tmp_path / "m")
-    write(folder / "pyproject.toml", '[project]\nname = "PyYAML"\nversion = "1"\n')
+    folder = module(tmp_path / "m", '["PyYAML>=6", "amplifier-core @ git+https://h/x"]')
     await ModuleActivator(tmp_path / "cache", trust=allow).activate("tool-zz", str(folder))
     assert installed == []
-
-
-async def test_requirements_without_a_project_are_installed_once_until_they_change(
-    tmp_path: Path, installed: list[Project]
-) -> None:
-    folder = tmp_path / "m"
-    write(folder / "requirements.txt", "x\n")
-    for _ in range(2):
-        modules = ModuleActivator(tmp_path / "cache", trust=allow)
-        await modules.activate("tool-zz", str(folder))
-        modules.finalize()
-    assert len(installed) == 1
 
 
 async def test_a_folder_that_needs_nothing_is_not_installed(
@@ -182,35 +196,22 @@ async def test_a_folder_that_needs_nothing_is_not_installed(
     assert installed == []
 
 
-async def test_a_changed_project_is_installed_again(
-    tmp_path: Path, installed: list[Project]
-) -> None:
-    folder = module(tmp_path / "m")
-    write(folder / "pyproject.toml", '[project]\nname = "PyYAML"\nversion = "1"\n')
-    state = InstallStateManager(tmp_path / "cache")
-    state.mark_installed(folder)
-    state.save()
-    await ModuleActivator(tmp_path / "cache", trust=allow).activate("tool-zz", str(folder))
-    assert installed == []
-    write(folder / "pyproject.toml", '[project]\nname = "PyYAML"\nversion = "2"\n')
-    await ModuleActivator(tmp_path / "cache", trust=allow).activate("tool-zz", str(folder))
-    assert len(installed) == 1
-
-
-async def test_a_module_with_all_it_needs_runs_although_its_installation_failed(
+async def test_a_module_with_all_it_needs_runs_although_it_could_not_be_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(project: Project) -> None:
+    async def broken(*args: object, **options: object) -> ApartFolder:
         raise InstallError("no build backend")
 
-    monkeypatch.setattr(installer, "install", broken)
+    monkeypatch.setattr(ApartFolders, "obtain", broken)
     modules = ModuleActivator(tmp_path / "cache", trust=allow)
-    ok = module(tmp_path / "ok", '["PyYAML>=6", "amplifier-core"]')
-    assert await modules.activate("tool-zz", str(ok)) == ok
+    deps = '["PyYAML>=6", "amplifier-core"]'
+    ok = GitRepo.create(tmp_path / "ok", {"pyproject.toml": PROJECT.format(deps=deps)})
+    path = await modules.activate("tool-zz", ok.uri())
+    assert path.parent == tmp_path / "cache"
     assert "no build backend" in modules.notes[0]
-    needy = module(tmp_path / "needy", '["no-such-distribution-zz"]')
+    needy = GitRepo.create(tmp_path / "needy", {"pyproject.toml": PROJECT.format(deps=NEEDY)})
     with pytest.raises(ModuleActivationError, match="no build backend"):
-        await modules.activate("other", str(needy))
+        await modules.activate("other", needy.uri())
 
 
 @pytest.mark.parametrize("text", ["[project", "\x00", "[project]\nname = 5\ndependencies = 'x'\n"])
@@ -221,7 +222,7 @@ async def test_a_broken_project_file_is_an_error_or_no_name(
     modules = ModuleActivator(tmp_path / "cache", trust=allow)
     if "name" in text:
         await modules.activate("m", str(tmp_path / "m"))
-        assert installed[0].dependencies == ()
+        assert installed == []
     else:
         with pytest.raises(ModuleActivationError, match=r"pyproject\.toml"):
             await modules.activate("m", str(tmp_path / "m"))
@@ -233,37 +234,38 @@ async def test_a_module_that_is_a_single_file_is_refused(tmp_path: Path) -> None
         await ModuleActivator(tmp_path / "cache", trust=allow).activate("m", str(path))
 
 
-async def test_two_installations_never_run_at_once(
+async def test_only_a_few_installations_run_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running, most = 0, 0
 
-    async def slow(project: Project) -> None:
+    async def slow(*args: object, **options: object) -> ApartFolder:
         nonlocal running, most
         running += 1
         most = max(most, running)
         await asyncio.sleep(0.01)
         running -= 1
+        return ApartFolder(tmp_path)
 
-    monkeypatch.setattr(installer, "install", slow)
+    monkeypatch.setattr(ApartFolders, "obtain", slow)
     entries = []
-    for name in ("a", "b", "c"):
+    for name in "abcdefgh":
         write(tmp_path / name / "requirements.txt", name)
         entries.append({"module": name, "source": str(tmp_path / name)})
     await ModuleActivator(tmp_path / "cache", trust=allow).activate_all(entries)
-    assert most == 1
+    assert most == INSTALLERS
 
 
 async def test_the_package_of_a_bundle_is_installed_and_its_folders_go_on_the_path(
     tmp_path: Path, installed: list[Project]
 ) -> None:
-    folder = module(tmp_path / "b")
+    folder = module(tmp_path / "b", NEEDY)
     for name in ("src", "lib"):
         (folder / name).mkdir()
     modules = ModuleActivator(tmp_path / "cache", trust=allow)
     progress: list[tuple[str, str]] = []
     await modules.activate_bundle_package(folder, lambda *event: progress.append(event))
-    assert ("installing_package", "zz-tool") in progress
+    assert ("installing", "zz-tool") in progress
     assert modules.bundle_package_paths == [str(folder / "src"), str(folder / "lib")]
     assert {str(folder / "src"), str(folder / "lib")} <= set(sys.path)
     assert len(installed) == 1
@@ -347,41 +349,53 @@ async def test_a_broken_state_file_or_another_python_means_nothing_is_installed(
 def test_uv_is_used_where_there_is_one_and_pip_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = Project(tmp_path, name="x", is_package=True)
+    target = tmp_path / "target"
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    command = install_command(project)
-    assert command[:4] == [sys.executable, "-m", "pip", "install"]
-    assert command[4:6] == ["-e", str(tmp_path)]
+    command = install_command(["x"], target)
+    assert command[:5] == [sys.executable, "-P", "-m", "pip", "install"]
+    assert command[5:9] == ["--target", str(target), "x", "--no-deps"]
     uv = write(tmp_path / "bin" / "uv", "#!/bin/sh\n")
     uv.chmod(0o755)
-    command = install_command(project, tmp_path / "o.txt")
-    assert command[:5] == [str(uv), "pip", "install", "-e", str(tmp_path)]
-    assert {"--no-sources", "--overrides", str(tmp_path / "o.txt"), sys.executable} <= set(command)
-    requirements = install_command(Project(tmp_path, requirements=True))
-    assert str(tmp_path / "requirements.txt") in requirements
+    command = install_command(["-r", "r.txt"], target, constraints=tmp_path / "c.txt")
+    assert command[:6] == [str(uv), "pip", "install", "--target", str(target), "-r"]
+    assert {"--no-sources", "--constraint", str(tmp_path / "c.txt"), sys.executable} <= set(command)
 
 
-async def test_a_failing_installer_says_why_and_how_to_see_more(
+async def test_a_failing_installer_says_why_and_where_to_see_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    uv = write(tmp_path / "bin" / "uv", "#!/bin/sh\necho 'error: no such thing' >&2\nexit 1\n")
-    uv.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{uv.parent}:/bin")
+    program = write(tmp_path / "x", "#!/bin/sh\necho 'error: no such thing' >&2\nexit 1\n")
+    program.chmod(0o755)
+    log = tmp_path / "x.log"
     with pytest.raises(InstallError, match="no such thing") as caught:
-        await install(Project(tmp_path, is_package=True))
-    assert "by hand" in caught.value.remedy
+        await install([str(program)], "zz", tmp_path, log)
+    assert str(log) in caught.value.remedy and "no such thing" in log.read_text()
+    with pytest.raises(InstallError, match="Cannot run"):
+        await install([str(tmp_path / "none")], "zz", tmp_path, log)
     monkeypatch.setattr(installer, "INSTALL_SECONDS", 0.1)
-    write(uv, "#!/bin/sh\nexec sleep 600\n")
+    write(program, "#!/bin/sh\nexec sleep 600\n")
     with pytest.raises(InstallError, match="took longer"):
-        await install(Project(tmp_path, is_package=True))
+        await install([str(program)], "zz", tmp_path, log)
 
 
-def test_git_dependencies_that_are_installed_are_not_fetched_again(tmp_path: Path) -> None:
-    deps = '["PyYAML @ git+https://h/pyyaml", "nope-zz @ git+https://h/n", "pytest"]'
-    project = read_project(module(tmp_path / "m", deps))
-    (override,) = project.git_overrides()
-    assert override.startswith("PyYAML==")
-    assert project.missing_dependencies() == ["nope-zz"]
+def test_what_a_module_needs_is_compared_with_what_the_program_has() -> None:
+    own = program_versions()["pyyaml"]
+    needs = needs_of(
+        [
+            "PyYAML @ git+https://h/pyyaml",
+            "nope-zz @ git+https://h/n",
+            "pytest",
+            "amplifier-foundation",
+            "old-zz; python_version < '3'",
+            "extra-zz; extra == 'x'",
+            "pydantic<2",
+            "not a requirement",
+        ]
+    )
+    assert needs.missing == ("nope-zz @ git+https://h/n", "not a requirement")
+    assert dict(needs.shared).keys() == {"pyyaml", "pytest"} and ("pyyaml", own) in needs.shared
+    (line,) = needs.impossible
+    assert line.startswith("it needs pydantic<2, and this program runs on pydantic 2")
 
 
 async def test_every_kind_of_module_with_a_source_is_activated_and_knows_who_asked(

@@ -110,7 +110,9 @@ def test_a_module_with_a_dependency_is_installed_and_mounted_in_a_fresh_environm
             f"    await coordinator.mount('{kind.replace('loop', 'orchestrator')}', object())\n",
         )
     python = _environment(tmp_path / "venv", tmp_path / "plain")
-    env = {**os.environ, "PATH": f"{python.parent}:/usr/bin:/bin", "PIP_NO_INDEX": "1"}
+    home = tmp_path / "home"
+    path = f"{python.parent}:/usr/bin:/bin"
+    env = {**os.environ, "PATH": path, "PIP_NO_INDEX": "1", "AMPLIFIER_HOME": str(home)}
     script = write(tmp_path / "run.py", SCRIPT)
     done = subprocess.run(
         [str(python), str(script), str(bundle)],
@@ -120,11 +122,10 @@ def test_a_module_with_a_dependency_is_installed_and_mounted_in_a_fresh_environm
         cwd=tmp_path,
     )
     assert done.stdout.strip() == "hello from the dependency", done.stderr
-    listed = [path.name for path in (tmp_path / "venv").rglob("*.dist-info")]
-    assert sorted(listed) == [
-        "amplifier_module_tool_greet-1.dist-info",
-        "zz_greeting-1.dist-info",
-    ]
+    assert not list((tmp_path / "venv").rglob("*.dist-info"))
+    assert not list(tmp_path.joinpath("module").rglob("*.egg-info"))
+    (folder,) = (home / "cache" / "installed").glob("*/amplifier-installed.json")
+    assert (folder.parent / "zz_greeting").is_dir()
 
 
 def _environment(folder: Path, extra: Path) -> Path:

@@ -7,8 +7,9 @@ import pytest
 
 from amplifier_tui import kernel
 from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.bundle.prepared import BundleModuleResolver
+from amplifier_tui.foundation.modules.resolver import BundleModuleResolver
 from amplifier_tui.foundation.registry.registry import load_bundle
+from amplifier_tui.kernel.mounting.errors import SourceUnavailableError
 from amplifier_tui.kernel.mounting.sources import ModuleNotFoundError as KernelModuleNotFound
 from tests.foundation.helpers import allow, write
 from tests.foundation.stacks import STACK, entry, prepared, stack
@@ -187,12 +188,22 @@ async def test_a_module_that_comes_late_is_activated_by_its_hint() -> None:
         await ready.resolver.async_resolve("fx-gone", "/no/where")
 
 
-async def test_what_is_installed_takes_the_place_of_what_could_not_be_fetched() -> None:
-    bundle = stack(tools=[{"module": "tool-zz", "source": "git+https://h.invalid/x@main"}])
-    ready = await bundle.prepare(install_deps=False, trust=allow)
-    assert "Could not resolve host" in ready.activation_failures["tool-zz"]
+async def test_nothing_is_mounted_in_place_of_what_could_not_be_fetched() -> None:
+    entry = {"module": "tool-todo", "source": "git+https://h.invalid/x@main"}
+    ready = await stack(tools=[entry]).prepare(install_deps=False, trust=allow)
+    assert "Could not resolve host" in ready.activation_failures["tool-todo"]
+    with pytest.raises(SourceUnavailableError, match="Could not resolve host") as caught:
+        await ready.resolver.async_resolve("tool-todo", entry["source"])
+    assert "sources: {modules: {tool-todo: built-in}}" in caught.value.remedy
     async with ready.create_session() as session:
         assert session.coordinator.get("tools") == {}
+
+
+async def test_an_entry_without_a_source_means_the_built_in_module(tmp_path: Path) -> None:
+    resolver = BundleModuleResolver({"tool-todo": tmp_path}, sources={("tool-todo", "x"): tmp_path})
+    assert resolver.resolve("tool-todo", "x").path == tmp_path
+    with pytest.raises(KernelModuleNotFound):
+        resolver.resolve("tool-todo")
 
 
 async def test_a_bundle_without_modules_of_its_own_prepares_without_trust() -> None:

@@ -157,15 +157,15 @@ async def test_a_preview_shows_no_secret_of_the_environment(project: Path, own_h
     assert found[0].state == "ready"
 
 
-async def test_what_is_installed_makes_a_bundle_ready_although_its_source_is_far(
+async def test_what_is_built_in_takes_no_place_of_what_is_not_fetched_yet(
     project: Path, own_home: Path
 ) -> None:
     tool = "tools: [{module: tool-filesystem, source: 'git+https://h.invalid/t@main'}]\n"
     user_bundle(own_home, "b", COMPLETE + tool)
     preview = await workspace(project).preview("b")
     (module,) = [module for module in preview.modules if module.kind == "tool"]
-    assert (module.state, module.replaced) == ("not_fetched", True)
-    assert preview.state == "ready" and len(preview.to_fetch) == 1
+    assert module.state == "not_fetched"
+    assert preview.state == "not_fetched" and len(preview.to_fetch) == 1
 
 
 async def test_a_bundle_takes_effect_with_settings_app_bundles_and_agents(

@@ -62,8 +62,8 @@ class BundleModuleResolver:
 
         Raises:
             amplifier_core.module_sources.ModuleNotFoundError: It has no source. The kernel's loader
-                then takes the built-in module, else an installed one.
-            amplifier_core.module_sources.ModuleLoadError: Its source can't be had.
+                then takes the built-in module, else an installed one. With `SourceUnavailableError`
+                it takes nothing: its source can't be had.
         """
         from amplifier_tui.kernel.mounting.errors import ModuleNotFoundError as NotFound
 

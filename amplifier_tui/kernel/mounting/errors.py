@@ -34,23 +34,23 @@ class MissingModuleError(ModuleNotFoundError, ValueError):
     reason_code: FailureReason = "missing_source"
 
 
-class BrokenModuleError(ModuleLoadError, ValueError):
-    """A module was found, and does not load."""
-
-    def __init__(self, message: str, *, reason_code: FailureReason = "unknown") -> None:
-        super().__init__(message)
-        self.reason_code: FailureReason = reason_code
-
-
-class SourceUnavailableError(BrokenModuleError):
+class SourceUnavailableError(MissingModuleError):
     """A module's own source can't be had, and nothing takes its place.
 
     ``remedy`` says what can be done about it.
     """
 
     def __init__(self, message: str, *, remedy: str = "") -> None:
-        super().__init__(message, reason_code="missing_source")
+        super().__init__(message)
         self.remedy = remedy
+
+
+class BrokenModuleError(ModuleLoadError, ValueError):
+    """A module was found, and does not load."""
+
+    def __init__(self, message: str, *, reason_code: FailureReason = "unknown") -> None:
+        super().__init__(message)
+        self.reason_code: FailureReason = reason_code
 
 
 def module_failure_reason(error: BaseException) -> FailureReason:
