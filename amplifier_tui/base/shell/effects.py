@@ -100,7 +100,8 @@ def covers(
         return looks(command, other) is not None
     if any(each.operator.startswith("<") for each in command.redirections):
         return False
-    if _INTERPRETERS.fullmatch(name) and (count < 2 or rule_words[1].startswith("-")):
+    script = rule_words[2:3] if rule_words[1:2] == ("-m",) else rule_words[1:2]
+    if _INTERPRETERS.fullmatch(name) and (not script or script[0].startswith("-")):
         return False
     rest = zip(command.written[count:], command.known[count:], strict=True)
     return all(_is_operand(word, known, other) for word, known in rest) and not (

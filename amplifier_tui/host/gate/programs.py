@@ -1,15 +1,9 @@
 """What well-known programs do, as far as an approval dialog has to know."""
 
-import re
 from collections.abc import Callable
 from typing import Final
 
-from amplifier_tui.base.shell.programs import (
-    GIT_READERS,
-    READERS,
-    WRITE_OPTIONS,
-    option_names,
-)
+from amplifier_tui.base.shell import only_looks
 from amplifier_tui.host.events import Risk
 
 Verdict = tuple[Risk, tuple[str, ...]]
@@ -105,10 +99,6 @@ _PACKAGES: Final[dict[str, frozenset[str]]] = {
     "yarn": _words("install add upgrade remove publish dlx"),
     "conda": _words("install update remove create"),
 }
-# Scripts of sed that only select, delete from the output, or substitute in it.
-_SED_SAFE = re.compile(
-    r"(?:[\d$,!;\s{}pdq=]|/(?:[^/\\]|\\.)*/|s([/|#,])(?:(?!\1)[^\\]|\\.)*\1(?:(?!\1)[^\\]|\\.)*\1[gpiI\d]*)*"
-)
 _SUBCOMMAND_PROGRAMS: Final = frozenset(
     {"git", "docker", "podman", "kubectl", "cargo", "go", "make", "just", "npx", "uvx", *_PACKAGES}
 )
@@ -118,11 +108,9 @@ _INTERPRETERS: Final = _words("python python3 node deno bun ruby perl php Rscrip
 def judge_program(program: str, arguments: tuple[str, ...]) -> Verdict:
     """Return how risky a program is with these arguments, paths not considered."""
     special = _SPECIAL.get(program)
-    if program in WRITE_OPTIONS and option_names(arguments) & WRITE_OPTIONS[program]:
-        return "medium", ("writes files",)
     if special is not None:
         return special(arguments)
-    if program in READERS:
+    if only_looks((program, *arguments)):
         return READS
     if program.startswith("mkfs."):
         program = "mkfs"
@@ -135,6 +123,17 @@ def judge_program(program: str, arguments: tuple[str, ...]) -> Verdict:
             return "high", (INSTALLS,)
         return BUILDS if subcommand in ("run", "test", "exec", "start", "build") else UNKNOWN
     return BUILDS if program in _BUILDERS else UNKNOWN
+
+
+def option_names(arguments: tuple[str, ...]) -> set[str]:
+    """Return the single letters and long names of the options."""
+    found: set[str] = set()
+    for word in arguments:
+        if word.startswith("--"):
+            found.add(word[2:].split("=")[0])
+        elif word.startswith("-"):
+            found.update(word[1:])
+    return found
 
 
 def first_word(arguments: tuple[str, ...]) -> str:
@@ -179,13 +178,7 @@ def _sed(arguments: tuple[str, ...]) -> Verdict:
         return "medium", ("changes files in place",)
     if {"-f", "--file"} & set(arguments):
         return "medium", ("may run commands or write files",)
-    scripts = [
-        arguments[index + 1]
-        for index, word in enumerate(arguments[:-1])
-        if word in ("-e", "--expression")
-    ]
-    scripts = scripts or [first_word(arguments)]
-    if all(_SED_SAFE.fullmatch(script) for script in scripts):
+    if only_looks(("sed", *arguments)):
         return READS
     return "medium", ("may run commands or write files",)
 
@@ -232,7 +225,7 @@ def _git(arguments: tuple[str, ...]) -> Verdict:
     if subcommand in _GIT:
         risk, reason = _GIT[subcommand]
         return risk, (reason,)
-    if subcommand in GIT_READERS or (subcommand in ("branch", "remote", "tag") and not rest):
+    if only_looks(("git", *arguments)):
         return READS
     return "medium", ("changes the repository",)
 

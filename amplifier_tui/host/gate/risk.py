@@ -8,6 +8,8 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from glob import iglob
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -56,9 +58,11 @@ def locate(text: str, workspace: Path, base: Path | None = None) -> PathPlace:
     """
     # A user nobody knows: `os.path.expanduser` leaves the name as it is.
     written = os.path.expanduser(text.replace("\0", ""))
-    plain = Path(os.path.normpath((base or workspace) / written))
+    whole = (base or workspace) / written
+    plain = Path(os.path.normpath(whole))
     root = _resolved(workspace)
-    path = _resolved(plain)
+    # As the system does: links before the `..` behind them.
+    path = _resolved(whole)
     if str(plain) in _HARMLESS_DEVICES:
         return PathPlace(path=plain, shown=str(plain), exists=True)
     outside = not path.is_relative_to(root)
@@ -178,6 +182,10 @@ def judge_script(text: str, workspace: Path, folder: Path | None = None) -> Judg
     return JudgedScript(script, tuple(each), tuple(heres), whole)
 
 
+_PATTERN: Final = frozenset("*?[")
+_MOST_MATCHES: Final = 200
+
+
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
     """Where a command of a script runs: after every `cd` before it.
@@ -192,6 +200,16 @@ class Whereabouts:
     def locate(self, text: str) -> PathPlace:
         """Return where a path leads from here."""
         return locate(text, self.workspace, self.folder)
+
+    def holds(self, text: str) -> bool:
+        """Whether a place, or all that a pattern stands for, is in the workspace and no secret."""
+        found = [self.locate(text)]
+        if not _PATTERN.isdisjoint(text):
+            matches = list(islice(iglob(text, root_dir=self.folder), _MOST_MATCHES + 1))
+            if len(matches) > _MOST_MATCHES:
+                return False
+            found += map(self.locate, matches)
+        return not any(place.outside or place.secret for place in found)
 
     @property
     def elsewhere(self) -> bool:
@@ -209,7 +227,7 @@ def _after(command: ShellCommand, here: Whereabouts) -> Whereabouts:
     )
     if not target[1]:
         return Whereabouts(here.workspace, here.folder, known=False)
-    return Whereabouts(here.workspace, here.locate(target[0]).path, here.known)
+    return Whereabouts(here.workspace, here.locate(os.path.normpath(target[0])).path, here.known)
 
 
 def judge_command(command: ShellCommand, here: Whereabouts, downloaded: bool = False) -> Judgement:

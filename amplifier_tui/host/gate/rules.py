@@ -12,7 +12,7 @@ Rules that ask or deny catch a command whatever wraps it, and what follows.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -26,10 +26,11 @@ from amplifier_tui.base.shell import (
     ShellCommand,
     ShellLine,
     programs_of,
+    read_places,
     read_shell_line,
     readings,
 )
-from amplifier_tui.base.shell.programs import is_harmless
+from amplifier_tui.base.shell import covers as covers_command
 from amplifier_tui.host.events import Risk, Scope
 from amplifier_tui.host.gate.programs import rule_prefix
 from amplifier_tui.host.gate.risk import (
@@ -42,7 +43,7 @@ from amplifier_tui.host.gate.risk import (
 
 Verdict = Literal["allow", "ask", "deny"]
 
-_RUNS_ANYTHING: Final = SHELLS | {"eval", "source", ".", "xargs", "env", "find", "awk", "ssh"}
+_RUNS_ANYTHING: Final = SHELLS | {"eval", "source", ".", "xargs", "env", "ssh"}
 
 COMMAND_TOOLS: Final = frozenset({"bash", "shell", "run_command"})
 READ_TOOLS: Final = frozenset(
@@ -206,27 +207,31 @@ def command_parts(
     heres: Iterable[Whereabouts],
 ) -> tuple[Part, ...]:
     """Return a part for each simple command of a command line."""
-    return tuple(
-        Part(
-            kind="command",
-            tool=tool,
-            text=" ".join(command.text.split()),
-            judgement=judgement,
-            command=command,
-            here=here,
-            wraps=bool(line.hidden) or _wraps(command),
-            reads=_only_reads(command, line, judgement, here),
+    parts: list[Part] = []
+    been: list[Whereabouts] = []
+    for command, judgement, here in zip(line.commands, judgements, heres, strict=True):
+        been = [*been, here] if here not in been else been
+        parts.append(
+            Part(
+                kind="command",
+                tool=tool,
+                text=" ".join(command.text.split()),
+                judgement=judgement,
+                command=command,
+                here=here,
+                wraps=bool(line.hidden) or _wraps(command),
+                reads=_only_reads(command, line, been),
+            )
         )
-        for command, judgement, here in zip(line.commands, judgements, heres, strict=True)
-    )
+    return tuple(parts)
 
 
-def _only_reads(
-    command: ShellCommand, line: ShellLine, judgement: Judgement, here: Whereabouts
-) -> bool:
-    if here.elsewhere or any(place.outside or place.secret for place in judgement.places):
+def _only_reads(command: ShellCommand, line: ShellLine, heres: Sequence[Whereabouts]) -> bool:
+    """Whether it only reads inside the workspace, whichever `cd` before it may have failed."""
+    places = read_places(replace(line, commands=(command,)))
+    if places is None or any(here.elsewhere for here in heres):
         return False
-    return is_harmless(replace(line, commands=(command,)))
+    return all(here.holds(place) for here in heres for place in places)
 
 
 def _wraps(command: ShellCommand) -> bool:
@@ -375,19 +380,15 @@ def _continues(rule: Rule, part: Part) -> bool:
     if command is None or here is None or part.wraps:
         return False
     begin, options = _rule_words(rule.inside)
-    words, count = command.words, len(begin)
-    if words[:count] != begin or not all(command.known):
+    if not all(command.known) or not covers_command(begin, options, command):
         return False
-    if not all(each.known for each in command.redirections):
-        return False
-    places = [each.target for each in command.redirections if each.operator == "<"]
-    for word in (*words[count:], *places):
-        if word.startswith("-") and len(word) > 1:
-            if word not in options:
-                return False
-        elif "://" in word or here.locate(word).outside:
-            return False
-    return True
+    places = read_places(ShellLine((command,)))
+    if places is None:
+        places = tuple(
+            word.partition("=")[2] if word.startswith("-") else word
+            for word in command.words[len(begin) :]
+        )
+    return not any("://" in place or here.locate(place).outside for place in places)
 
 
 def _leads_to(pattern: str, place: PathPlace) -> bool:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final, Literal, NamedTuple
 
-from amplifier_tui.base.shell import ShellCommand, ShellLine, read_shell_line
-from amplifier_tui.base.shell.programs import is_harmless
+from amplifier_tui.base.shell import ShellCommand, ShellLine, read_shell_line, reads_here
 from amplifier_tui.base.text import printable
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.modules.hooks_approval.settings import ApprovalSettings, Policy, ToolRule
@@ -127,7 +126,7 @@ class ApprovalHook:
         if self._allowed(call) or call.kind in _THROUGH[self._settings.policy]:
             return None
         if call.line is not None:
-            if self._settings.policy == "relaxed" and is_harmless(call.line):
+            if self._settings.policy == "relaxed" and reads_here(call.line):
                 return None
             hidden = call.line.hidden or (_writes(call.line) and "a redirection into a file")
             if hidden and any(rule.names(call.tool) for rule in self._settings.allow):

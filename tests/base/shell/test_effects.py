@@ -115,6 +115,7 @@ def covered(rule: str, line: str, *approved: str) -> bool:
         ("sed", "sed -i s/a/b/ x", "-i"),
         ("grep", "grep -r x . 2>/dev/null", ""),
         ("python3 tool.py", "python3 tool.py other", ""),
+        ("python3.11 -m pytest", "python3.11 -m pytest tests", ""),
         ("make test", "make test all", ""),
         ("cp", "cp a b", ""),
         ("cp", "cp a b 2>&1", ""),

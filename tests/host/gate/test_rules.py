@@ -137,3 +137,54 @@ def test_a_rule_can_be_taken_back(tmp_path: Path) -> None:
     book = remember("pytest", tmp_path)
     book.remove(book.rules[0])
     assert book.match(command("pytest", tmp_path).parts) is None
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Path:
+    workspace = tmp_path / "workspace"
+    (workspace / "docs").mkdir(parents=True)
+    (tmp_path / "elsewhere" / "deep").mkdir(parents=True)
+    (tmp_path / "elsewhere" / "secret").write_text("x")
+    (workspace / "a").write_text("a")
+    (workspace / "docs" / "link").symlink_to(tmp_path / "elsewhere" / "secret")
+    (workspace / "out").symlink_to(tmp_path / "elsewhere" / "deep")
+    return workspace
+
+
+def reads(line: str, workspace: Path) -> bool:
+    return all(part.reads for part in command(line, workspace).parts)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["cat a", "cat a*", "cd docs && ls", "ls d*", "git log -- a", "cd docs && git diff | wc -l"],
+)
+def test_reading_inside_the_workspace_only_reads(places: Path, line: str) -> None:
+    assert reads(line, places)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat docs/link",
+        "cat docs/*",
+        "cat docs/l*",
+        "cd docs; cat link",
+        "cat out/../secret",
+        "cat out/../s*",
+        "cd out; cat ../secret",
+        "cd missing; cat ../../elsewhere/secret",
+        "cd docs/..; cat a",
+        "cat {/etc/passwd,a}",
+        "echo /root/*",
+        "cat ~nobody/x",
+        "grep -R x .",
+        "cat < /etc/passwd",
+        "git -C .. log",
+        "git diff --no-index /etc/passwd a",
+        "sort -o a a",
+        "cat .env",
+    ],
+)
+def test_what_may_lead_out_of_the_workspace_or_to_secrets_does_not(places: Path, line: str) -> None:
+    assert not reads(line, places)
