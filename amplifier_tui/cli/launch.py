@@ -8,15 +8,19 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import OpenRequest, SessionClient
     from amplifier_tui.host.door.descriptors import DescriptorCapture
+    from amplifier_tui.host.events import Mode
     from amplifier_tui.ui.terminal.guard import TerminalGuard
 
 CLOSE_SECONDS = 2.0
 """Seconds the session may take to close after a fault of the screen."""
+
+MODES: tuple[Mode | Literal[""], ...] = ("", "plan", "ask", "edits")
+"""What `--mode` may say."""
 
 LAST = "last"
 """What `--resume` without a value means."""
@@ -49,6 +53,7 @@ OPTIONS: tuple[LaunchOption, ...] = (
     LaunchOption("--resume", "Resume a session; without an ID, the last one here.", "ID", LAST),
     LaunchOption("--cwd", "Work in this directory instead of the current one.", "DIR"),
     LaunchOption("--trust", "Let everything a project or stranger brings count in this run."),
+    LaunchOption("--mode", "Begin in this mode: plan, ask or edits.", "MODE"),
     LaunchOption("--theme", "Use this theme for this run.", "NAME"),
 )
 
@@ -61,6 +66,7 @@ class LaunchOptions(NamedTuple):
     resume: str = ""
     cwd: str = ""
     theme: str = ""
+    mode: str = ""
     trust: bool = False
 
 
@@ -95,6 +101,7 @@ def parse_launch(arguments: list[str]) -> LaunchOptions | None:
         resume=found.get("resume", ""),
         cwd=found.get("cwd", ""),
         theme=found.get("theme", ""),
+        mode=found.get("mode", ""),
         trust="trust" in found,
     )
 
@@ -110,6 +117,9 @@ def launch(options: LaunchOptions) -> int:
             os.chdir(Path(options.cwd).expanduser())
         except OSError as error:
             return _refuse(f"--cwd {options.cwd}: {error.strerror}")
+    if options.mode not in MODES:
+        # What `auto` means is read where it is chosen.
+        return _refuse(f"--mode {options.mode}: plan, ask and edits are modes to begin in")
     if not _has_terminal():
         return _refuse("amplifier-tui needs a terminal on its input and error output")
     if options.trust:
@@ -165,7 +175,11 @@ def _connect(
     log_to_file()
     guard.watch()
     request = OpenRequest(
-        cwd=Path.cwd(), bundle=options.bundle, resume=options.resume, demo=options.demo
+        cwd=Path.cwd(),
+        bundle=options.bundle,
+        resume=options.resume,
+        demo=options.demo,
+        mode=next((mode for mode in MODES if mode == options.mode), ""),
     )
     if not options.trust:
         return LocalClient(printed=printed), request

@@ -14,7 +14,7 @@ from amplifier_tui.host.client import (
     OpenRequest,
     SessionCard,
 )
-from amplifier_tui.host.events import HostEvent, SessionClosed, SessionOpened
+from amplifier_tui.host.events import HostEvent, Mode, ModeChanged, SessionClosed, SessionOpened
 
 SESSION = "s1"
 
@@ -92,6 +92,10 @@ class FakeClient:
 
     def decide(self, request_id: str, decision: Decision) -> None:
         self.calls.append(("decide", request_id, decision))
+
+    def set_mode(self, mode: Mode) -> None:
+        self.calls.append(("set_mode", mode))
+        self.push(ModeChanged(session_id=SESSION, mode=mode, by="user"))
 
     def hold(self, request_id: str) -> None:
         self.calls.append(("hold", request_id))

@@ -70,6 +70,7 @@ _SCREEN_MODULES = (
 """What the first frame does without."""
 
 _SEGMENT_ACTIONS = {
+    "mode": "mode.choose",
     "context": "pane.context",
     "cost": "pane.context",
     "model": "pane.modules",
@@ -137,6 +138,8 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_retry_without = turn.retry_without
     action_unqueue = turn.unqueue
     action_approvals = turn.approvals
+    action_next_mode = turn.next_mode
+    action_mode = turn.mode
     action_compact = session.compact
     action_remember = session.remember
     action_memories = session.memories

@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.client import MemoryCard, SessionCard
-from amplifier_tui.host.events import Level
+from amplifier_tui.host.events import Level, Mode
 from amplifier_tui.ui.app.themes import Roles
 from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, Picker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
@@ -162,6 +162,40 @@ class ThemePicker(Picker):
         """Put the old theme back."""
         self._show(self._current)
         self.finish()
+
+
+MODES: dict[Mode, str] = {
+    "plan": "Reads and proposes; changes nothing.",
+    "ask": "Reads; asks before it writes, runs commands or reaches out.",
+    "edits": "Reads, and writes in the workspace; asks about commands and the rest.",
+    "auto": "Writes, and runs commands in the sandbox; asks about what the sandbox does not hold.",
+}
+
+
+class ModePicker(Picker):
+    """Returns the mode to apply."""
+
+    TITLE = "What goes through without a question"
+    CHOOSE = "Apply"
+    EMPTY = ("", "No mode matches.")
+    ROWS = (4, 8)
+
+    def __init__(self, current: Mode, sandbox: str) -> None:
+        super().__init__()
+        self._current = current
+        self._sandbox = sandbox
+
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
+        rows = [self._row(mode) for mode in rank(query, MODES, str)]
+        if self._sandbox:
+            words = f"! auto asks about commands here: {one_line(self._sandbox, 200)}"
+            rows.append(PickRow("", Content.styled(words, "$text-warning")))
+        return rows
+
+    def _row(self, mode: Mode) -> PickRow:
+        left = Content.assemble((mode, "bold"), (f"  {MODES[mode]}", "$text-muted"))
+        words = "in force" if mode == self._current else ""
+        return PickRow(mode, left, Content.styled(words, "$text-muted"))
 
 
 _TEXT = 2_000

@@ -85,6 +85,7 @@ _HELP = {
     "turn.back": "Closes what is open; then stops the turn; a second time, at once.",
     "turn.stop": "After the running step; a second time, at once. Also a summary being written.",
     "turn.without": "When a source of the context broke the turn: without it for this session.",
+    "mode.choose": "What goes through without a question: plan, ask, edits or auto.",
     "context.compact": "Shows first what would become of it.",
     "memory.remember": "For this project; for every one with --everywhere before the text.",
     "memory.list": "What was remembered; d forgets.",
@@ -130,6 +131,8 @@ ACTIONS: tuple[Action, ...] = (
         Action(
             "turn.unqueue", "Take back the last queued prompt", "app.unqueue", "", "d", "unqueue"
         ),
+        Action("mode.next", "Next mode: plan, ask, edits", "app.next_mode", "shift+tab"),
+        Action("mode.choose", "Choose the mode", "app.mode", "", "u", "mode", "name"),
         Action(
             "approval.show", "Answer what waits for you", "app.approvals", "f8", "a", "approvals"
         ),

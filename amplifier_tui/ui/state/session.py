@@ -53,7 +53,6 @@ class SessionState:
         self.lanes = AgentLanes()
         self.notices = Notices(clock)
         self.activity = Activity()
-        self.conversation.set_mode(self.facts.mode)
         self._per_session = (
             *(self.conversation, self.modules, self.log, self.budget, self.usage),
             *(self.approvals, self.queue, self.todo, self.lanes, self.activity),
@@ -84,12 +83,6 @@ class SessionState:
             if not isinstance(event, SessionOpened):
                 earlier.apply(event)
         self.conversation.prepend(earlier)
-        return self.conversation.list.take_changes()
-
-    def set_mode(self, mode: str) -> list[EntryChange]:
-        """Show another permission mode: `ask`, `edits`, `plan` or `auto`."""
-        self.facts.set_mode(mode)
-        self.conversation.set_mode(mode)
         return self.conversation.list.take_changes()
 
     def _receive(self, event: HostEvent) -> None:

@@ -12,7 +12,8 @@ class Facts(FieldSection):
     """What the status bar and the terminal title say about the session.
 
     It is ready for a prompt once it is `opened`. `earlier` counts the stored rows that were not
-    replayed. The app sets the permission `mode`. `resume_command` is known when it is closed.
+    replayed. `mode` is the one the gate applies; `sandbox` says why commands can't run in one.
+    `resume_command` is known when it is closed.
     """
 
     def reset(self) -> None:
@@ -26,7 +27,8 @@ class Facts(FieldSection):
         self.cwd = ""
         self.branch = ""
         self.earlier = 0
-        self.mode = "ask"
+        self.mode: events.Mode = "ask"
+        self.sandbox = ""
         self.resume_command = ""
         self.last_answer = ""
 
@@ -37,10 +39,6 @@ class Facts(FieldSection):
         self.resume_command = self.last_answer = ""
         self.touch()
 
-    def set_mode(self, mode: str) -> None:
-        """Show another permission mode."""
-        self.track(setattr, self, "mode", mode)
-
     def set_title(self, title: str) -> None:
         """Show another title, such as one the user just gave."""
         self.track(setattr, self, "title", title)
@@ -50,6 +48,10 @@ class Facts(FieldSection):
         self.session_id = event.session_id
         self.opened, self.closed = True, False
         assign(self, **told(event, "title", "bundle", "model", "cwd", "branch", "earlier"))
+
+    @on(events.ModeChanged)
+    def _mode_changed(self, event: events.ModeChanged) -> None:
+        self.mode, self.sandbox = event.mode, event.sandbox
 
     @on(events.SessionClosed)
     def _closed(self, event: events.SessionClosed) -> None:

@@ -4,6 +4,7 @@ from rich.cells import cell_len
 from amplifier_tui.host.events import (
     ApprovalRequested,
     BudgetChanged,
+    ModeChanged,
     Notice,
     Usage,
     UsageChanged,
@@ -134,8 +135,7 @@ async def test_hostile_text_is_harmless_at_any_width(width: int) -> None:
             tool("c", evil),
             ASK,
         )
-        app.state.set_mode(evil)
-        app.feed()
+        app.feed(make(ModeChanged, mode=evil))
         line = app.bar.render_line(0)
         assert line.cell_length == cell_len(line.text) == width
         assert not set(line.text) & {"\x1b", "\n", "\r", "\u202e", "\x07"}

@@ -5,6 +5,7 @@ from amplifier_tui.host.events import (
     Failed,
     HostEvent,
     LaneClosed,
+    ModeChanged,
     SteerApplied,
     TurnStatus,
 )
@@ -300,7 +301,7 @@ def test_earlier_history_goes_in_front_in_its_own_order() -> None:
 
 def test_the_welcome_knows_what_is_missing_and_the_mode() -> None:
     state = new_state(opened())
-    state.set_mode("plan")
+    state.apply([make(ModeChanged, mode="plan")])
     state.apply([make(Failed, kind="no_provider", message="No key", missing=("OPENAI_API_KEY",))])
     welcome = state.entries[0]
     assert isinstance(welcome, WelcomeEntry)

@@ -1,6 +1,7 @@
 from amplifier_tui.host.events import (
     LaneClosed,
     LaneOpened,
+    ModeChanged,
     QueueChanged,
     TodoChanged,
     TodoItem,
@@ -58,9 +59,9 @@ def test_a_sub_agents_model_is_not_the_sessions() -> None:
 def test_mode_and_title_move_the_version_only_when_they_change() -> None:
     state = new_state(opened())
     version = state.facts.version
-    state.set_mode("ask")
+    state.apply([make(ModeChanged, mode="ask")])
     state.facts.set_title("")
     assert state.facts.version == version
-    state.set_mode("auto")
+    state.apply([make(ModeChanged, mode="auto")])
     state.facts.set_title("Retry test")
     assert state.facts.version == version + 2

@@ -9,6 +9,7 @@ from amplifier_tui.ui.keys.actions import BY_SLASH
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient
+    from amplifier_tui.host.events import Mode
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.state.conversation.entries import ErrorEntry
     from amplifier_tui.ui.state.session import SessionState
@@ -104,3 +105,34 @@ def approvals(app: SessionApp) -> None:
     """Show the oldest request that waits for the user."""
     if app.link is None or not app.link.approvals.queue.show():
         app.say("Nothing waits for you.")
+
+
+_CYCLE: tuple[Mode, ...] = ("plan", "ask", "edits")
+"""`auto` is chosen where its meaning is read."""
+
+
+@in_session
+def next_mode(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Go on from plan to ask to edits, and back to plan."""
+    mode = state.facts.mode
+    at = _CYCLE.index(mode) if mode in _CYCLE else -1
+    client.set_mode(_CYCLE[(at + 1) % len(_CYCLE)])
+
+
+@in_session
+def mode(app: SessionApp, client: SessionClient, state: SessionState, name: str = "") -> None:
+    """Choose what goes through without a question."""
+    from amplifier_tui.ui.dialogs.pickers import MODES, ModePicker
+
+    known = next((each for each in _CYCLE if each == name), None)
+    if known is not None:
+        client.set_mode(known)
+        return
+    if name and name not in MODES:
+        app.say(f"There is no mode {name}: {', '.join(MODES)}.", "warning")
+        return
+
+    def chosen(found: str) -> None:
+        client.set_mode(next(each for each in MODES if each == found))
+
+    app.ask(ModePicker(state.facts.mode, state.facts.sandbox), chosen)

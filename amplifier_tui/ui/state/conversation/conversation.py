@@ -175,10 +175,10 @@ class ConversationState(Handlers):
         self.list.clear()
         self._begin()
 
-    def set_mode(self, mode: str) -> None:
-        """Show another permission mode in the welcome."""
-        self._mode = mode
-        self._welcome.set_mode(mode)
+    @on(events.ModeChanged)
+    def _mode_changed(self, event: events.ModeChanged) -> None:
+        self._mode = event.mode
+        self._welcome.set_mode(event.mode)
 
     def prepend(self, earlier: "ConversationState") -> None:
         """Put the entries of an earlier part of the session in front."""
