@@ -37,14 +37,24 @@ _WORDS: Final[dict[Act, str]] = {
     "read": "reading",
     "look": "commands that only read",
     "write": "writing in the workspace",
-    "guarded": "what configures programs",
-    "other": "commands, the network and what lies outside the workspace",
+    "guarded": "changes of what configures programs",
+    "other": "commands that do more than read, the network, and what lies outside the workspace",
 }
 
 
 def read_mode(text: Any) -> Mode | None:
     """Return the mode of that name, or None."""
     return next((mode for mode in MODES if mode == text), None)
+
+
+def first_mode(setting: str, value: Any) -> tuple[Mode | None, str]:
+    """Return the mode a setting begins a session with, and what is wrong with the setting."""
+    mode = read_mode(value)
+    if mode == "auto":
+        return None, f"{setting} can't be auto: that is chosen where its meaning is read"
+    if value is not None and mode is None:
+        return None, f"{setting} is {value!r}; modes are {', '.join(MODES)}"
+    return mode, ""
 
 
 def policy_mode(policy: Any) -> tuple[Mode, bool]:
@@ -102,8 +112,8 @@ def mode_words(mode: Mode, act: Act, verdict: Verdict) -> str:
     """Return why a mode does with a call what it does."""
     if verdict == "deny":
         return PLAN_DENIES
-    done = "asks about" if verdict == "ask" else "lets through"
-    return f"the mode {mode} {done} {_WORDS[act]}"
+    done = "asks before" if verdict == "ask" else "lets through"
+    return f"mode {mode}: {done} {_WORDS[act]}"
 
 
 _APPROVAL: Final = "hooks-approval"
@@ -134,10 +144,8 @@ def read_policy(plan: Mapping[str, Any], bundle: str = "") -> PlannedPolicy:
     """Return what a mount plan wants of the gate; nobody is asked whether it may."""
     section = plan.get("session")
     wanted = section.get("mode") if isinstance(section, Mapping) else None
-    mode, by = read_mode(wanted), bundle
-    problems = []
-    if wanted is not None and mode is None:
-        problems.append(f"session.mode is {wanted!r}; modes are {', '.join(MODES)}")
+    mode, problem = first_mode("session.mode", wanted)
+    by, problems = bundle, [problem] if problem else []
     careful, timeout, rules = False, None, []
     for config in _configs(plan):
         by_policy, is_careful = policy_mode(config.get("policy", "standard"))

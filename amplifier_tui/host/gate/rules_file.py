@@ -214,9 +214,9 @@ def remove_rule(path: Path, text: str, project: Path | None = None) -> bool:
 def _change(path: Path, project: Path | None, change: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path):
-        _, problems = read_rules(path, project)
+        _, problems = read_rules(path, project or Path("/"))
         if problems:
-            raise RulesFileError(f"{problems[0]} Correct it first, or move the file away.")
+            raise RulesFileError(f"{problems[0]}. Correct it first, or move the file away.")
         root = _document(path)
         data = yaml.SafeLoader("").construct_document(root) if root is not None else None
         data = data if isinstance(data, dict) else {}

@@ -20,6 +20,7 @@ from amplifier_tui.foundation.workspace import Trust, Workspace
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import Failed, HostEvent, Level, ModuleFailed, Notice, Usage
 from amplifier_tui.host.failures import no_provider_remedy
+from amplifier_tui.host.gate.modes import first_mode
 from amplifier_tui.host.gate.queue import ApprovalQueue
 from amplifier_tui.host.gate.surfaces import KernelApprovals
 from amplifier_tui.host.redaction import Redactor
@@ -293,6 +294,9 @@ class Opening:
         terms, problem = sandbox_terms(workspace)
         if problem is not None:
             self._notice("warning", str(problem), "settings")
+        mode, wrong = first_mode("mode", workspace.settings.get("mode"))
+        if wrong:
+            self._notice("warning", wrong, "settings")
         gating = Gating(
             prepared.mount_plan,
             choice.entry.name,
@@ -300,7 +304,7 @@ class Opening:
             working_dir,
             sender,
             facts,
-            self._request.mode or None,
+            self._request.mode or mode,
             confined=terms.mode != "off",
             trusted=self._rules,
         )

@@ -1,0 +1,154 @@
+"""`amplifier-tui rules`: what goes, asks or is denied whatever the mode is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from amplifier_tui.host.gate.explain import Explanation
+    from amplifier_tui.host.gate.rules import Verdict
+    from amplifier_tui.host.gate.rules_file import RuleProblem
+
+_SHOWN = 10
+_DONE = {"allow": "goes", "ask": "asks", "deny": "is denied"}
+
+_for_project = click.option(
+    "--project", "for_project", is_flag=True, help="For this directory only."
+)
+
+
+@click.group()
+def rules() -> None:
+    """List, add, remove and explain rules such as `bash(npm run test *)` or `write(src/**)`."""
+
+
+@rules.command("list", short_help="List the rules that hold here.")
+def list_rules() -> None:
+    """List the rules that hold in this directory, each with where it is."""
+    from amplifier_tui.cli.layout import table
+    from amplifier_tui.host.gate.rules_file import load_rules
+
+    found, problems = load_rules(Path.cwd(), trusted=_trusted())
+    rows = [(rule.verdict, str(rule), rule.origin) for rule in found]
+    for line in table([("RULE", "SPEAKS OF", "FROM"), *rows]) if rows else ["There is no rule."]:
+        click.echo(line)
+    _say(problems)
+
+
+@rules.command(short_help="Add a rule.")
+@click.argument("rule")
+@click.option("--ask", "verdict", flag_value="ask", help="Ask about these calls.")
+@click.option("--deny", "verdict", flag_value="deny", help="Refuse them.")
+@_for_project
+def add(rule: str, verdict: str | None, for_project: bool) -> None:
+    """Let the calls that RULE speaks of go, or ask about them, or refuse them."""
+    from amplifier_tui.host.gate.rules import RuleError, parse_rule
+    from amplifier_tui.host.gate.rules_file import (
+        VERDICTS,
+        RulesFileError,
+        add_rules,
+        user_rules_path,
+    )
+
+    known: Verdict = next((each for each in VERDICTS if each == verdict), "allow")
+    try:
+        parsed = parse_rule(rule, known)
+        add_rules(user_rules_path(), (parsed,), Path.cwd() if for_project else None)
+    except RuleError as error:
+        raise click.ClickException(f"{rule!r}, column {error.column}: {error}") from error
+    except (OSError, RulesFileError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"{known} {parsed}")
+
+
+@rules.command(short_help="Remove a rule.")
+@click.argument("rule")
+@_for_project
+def remove(rule: str, for_project: bool) -> None:
+    """Take RULE, as `rules list` shows it, out of the user's rules."""
+    from amplifier_tui.host.gate.rules_file import RulesFileError, remove_rule, user_rules_path
+
+    try:
+        there = remove_rule(user_rules_path(), rule, Path.cwd() if for_project else None)
+    except (OSError, RulesFileError) as error:
+        raise click.ClickException(str(error)) from error
+    if not there:
+        where = "for this directory" if for_project else "for every directory"
+        raise click.ClickException(f"{rule} is no rule of yours {where}; see `rules list`")
+    click.echo(f"removed {rule}")
+
+
+@rules.command(short_help="Say what happens to a call, and why.")
+@click.argument("tool")
+@click.argument("arguments", nargs=-1)
+@click.option("--mode", default="ask", help="The mode: plan, ask (default), edits or auto.")
+def explain(tool: str, arguments: tuple[str, ...], mode: str) -> None:
+    """Say what happens to a call of TOOL, by which rule, and what that did in the last 30 days.
+
+    ARGUMENTS are JSON, or the command, the file or the address that the call is about.
+    """
+    from amplifier_tui.host.gate import explain as explaining
+    from amplifier_tui.host.gate.modes import MODES, read_mode
+
+    known = read_mode(mode)
+    if known is None:
+        raise click.BadParameter(f"modes are {', '.join(MODES)}", param_hint="--mode")
+    try:
+        given = explaining.given_arguments(tool, " ".join(arguments))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="ARGUMENTS") from error
+    found = explaining.explain(tool, given, Path.cwd().resolve(), known, trusted=_trusted())
+    _print(found, explaining.DAYS)
+    _say(found.problems)
+
+
+def _print(found: Explanation, days: int) -> None:
+    from amplifier_tui.base.text import one_line
+    from amplifier_tui.cli.layout import table
+    from amplifier_tui.ui.state.formats import plural
+
+    decision = found.decision
+    judgement = decision.description.judgement
+    click.echo(f"It {_DONE[decision.verdict]}: {one_line(decision.reason, 300)}.")
+    if found.origin:
+        click.echo(f"The rule is in {one_line(found.origin, 300)}.")
+    words = ", ".join(judgement.reasons)
+    click.echo(f"Risk: {judgement.risk}{f' ({one_line(words, 300)})' if words else ''}.")
+    what = f"the rule {decision.rule} decides" if decision.rule else "of this tool"
+    click.echo(f"\n{plural(len(found.past), 'call')} here in the last {days} days {what}:")
+    rows = [
+        (call.outcome, f"by {call.by}", f"now {_DONE[call.now.verdict]}", _about(call.arguments))
+        for call in found.past[-_SHOWN:]
+    ]
+    for line in table(rows, indent=2):
+        click.echo(line)
+
+
+def _about(arguments: Mapping[str, Any]) -> str:
+    import json
+
+    return " ".join(
+        value if isinstance(value, str) else json.dumps(value, default=str)
+        for value in arguments.values()
+    )
+
+
+def _say(problems: Iterable[RuleProblem]) -> None:
+    for problem in problems:
+        click.echo(f"! {problem}", err=True)
+
+
+def _trusted() -> list[str]:
+    """Return the project's own rules that the user let count."""
+    from amplifier_tui.host.trust.answers import TrustFile
+    from amplifier_tui.host.trust.rules import allow_rules
+
+    here, file = Path.cwd().resolve(), TrustFile()
+    own = any(folder.resolve() == here for folder in file.folders)
+    return [text for item, text in allow_rules(here).items() if own or file.answer(item.key)]

@@ -1,0 +1,76 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.cli.group import run
+from amplifier_tui.host.gate.rules_file import user_rules_path
+from amplifier_tui.host.store.sessions import now
+from amplifier_tui.paths import sessions_dir
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
+    assert run(["rules", *arguments]) == status
+    captured = capsys.readouterr()
+    return captured.out + captured.err
+
+
+def test_a_rule_is_added_listed_and_removed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "list") == "There is no rule.\n"
+    assert said(capsys, "add", "bash(npm run test *)") == "allow bash(npm run test *)\n"
+    said(capsys, "add", "--deny", "bash(git push *)")
+    said(capsys, "add", "--project", "--ask", "read(notes/**)")
+    listed = said(capsys, "list")
+    assert "allow  bash(npm run test *)" in listed and "deny   bash(git push *)" in listed
+    assert f"{user_rules_path()}:" in listed
+    said(capsys, "remove", "bash(git push *)")
+    assert "git push" not in said(capsys, "list")
+    assert "is no rule of yours" in said(capsys, "remove", "read(notes/**)", status=1)
+    said(capsys, "remove", "--project", "read(notes/**)")
+
+
+def test_what_is_no_rule_is_refused_with_its_column(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "column 9: a `*` stands alone" in said(capsys, "add", "bash(git*)", status=1)
+    assert not user_rules_path().exists()
+
+
+def test_a_call_is_explained_with_the_rule_and_the_file(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said(capsys, "add", "bash(npm run test *)")
+    text = said(capsys, "explain", "bash", "npm run test unit")
+    assert "It goes: by the rule bash(npm run test *)." in text
+    assert f"The rule is in {user_rules_path()}:" in text
+    assert "It asks" in said(capsys, "explain", "bash", "npm run test --script-shell=/tmp/x")
+    assert "It goes: mode ask: lets through" in said(capsys, "explain", "bash", "git status")
+    assert "plan mode" in said(capsys, "explain", "--mode", "plan", "write", "src/a.py")
+    assert "Risk: critical" in said(capsys, "explain", "bash", "rm -rf /")
+    assert "as JSON" in said(capsys, "explain", "mcp_x", "what", status=2)
+
+
+def test_an_explanation_says_what_the_rule_decided_before(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = sessions_dir(project.resolve()) / "s1"
+    folder.mkdir(parents=True)
+    calls = [
+        {"ts": now(), "tool": "bash", "outcome": "allowed", "by": "user",
+         "arguments": {"command": "npm run test unit"}},
+        {"ts": now(), "tool": "bash", "outcome": "denied", "by": "user",
+         "arguments": {"command": "npm run deploy"}},
+        {"ts": "2001-01-01T00:00:00+00:00", "tool": "bash", "outcome": "denied",
+         "arguments": {"command": "npm run test old"}},
+    ]  # fmt: skip
+    rows = "".join(json.dumps({"row": 1, "approval": call}) + "\n" for call in calls)
+    (folder / "display.jsonl").write_text(rows)
+    said(capsys, "add", "bash(npm run test *)")
+    text = said(capsys, "explain", "bash", "npm run test all")
+    assert "1 call here in the last 30 days" in text
+    assert "npm run test unit" in text and "deploy" not in text and "old" not in text
+    assert "allowed  by user  now goes" in text

@@ -1,0 +1,147 @@
+"""Files of rules: read, spoiled in every way, written by the program."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.host.gate.rules import RuleError, parse_rule
+from amplifier_tui.host.gate.rules_file import (
+    RulesFileError,
+    add_rules,
+    load_rules,
+    project_rules_path,
+    read_rules,
+    remove_rule,
+    user_rules_path,
+)
+
+GOOD = """
+allow: ["bash(git status)", "write(src/**)"]
+deny:
+  - bash(git push *)
+projects:
+  {project}:
+    allow: [web(docs.python.org)]
+  /somewhere/else:
+    allow: [echo]
+"""
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def said(project: Path, **more: list[str]) -> list[str]:
+    rules, problems = load_rules(project, **more)
+    assert problems == ()
+    return [f"{rule.verdict} {rule}" for rule in rules]
+
+
+def test_the_users_rules_hold_everywhere_and_those_of_a_project_there(tmp_path: Path) -> None:
+    write(user_rules_path(), GOOD.format(project=tmp_path))
+    everywhere = ["allow bash(git status)", "allow write(src/**)", "deny bash(git push *)"]
+    assert said(tmp_path) == [*everywhere, "allow web(docs.python.org)"]
+    assert said(tmp_path / "other") == everywhere
+
+
+def test_what_a_project_allows_counts_only_when_it_is_trusted(tmp_path: Path) -> None:
+    text = "allow: [bash]\nask: [read]\ndeny: [web]\n"
+    write(project_rules_path(tmp_path), text)
+    assert said(tmp_path) == ["ask read", "deny web"]
+    assert said(tmp_path, trusted=["bash"]) == ["allow bash", "ask read", "deny web"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "message", "column"),
+    [
+        ("", "begins with the name", 1),
+        ("(x)", "begins with the name", 1),
+        ("my tool", "no blanks", 3),
+        ("bash(git status", "not closed", 16),
+        ("bash()", "nothing stands", 6),
+        ("bash(git*)", "stands alone", 9),
+        ("bash(git * push *)", "only one", 10),
+        ("bash(git; ls *)", "one plain command", 6),
+        ("bash(X=1 git *)", "no variables", 6),
+        ("bash(git $x *)", "no variables", 6),
+        ("bash(ls > x *)", "no variables", 6),
+        ('mcp_x({"a": )', "no JSON", 12),
+        ("write(!x)", "does not begin", 7),
+    ],
+)
+def test_what_is_no_rule_is_refused_with_its_column(rule: str, message: str, column: int) -> None:
+    with pytest.raises(RuleError, match=message) as caught:
+        parse_rule(rule)
+    assert caught.value.column == column
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["bash", "bash(git status)", "bash(npm run test *)", "write(src/**)", "web(docs.python.org)",
+     'mcp_x({"a": 1})', "mcp_*", "read(~/docs/**)"],
+)  # fmt: skip
+def test_a_rule_is_shown_as_it_was_written(rule: str) -> None:
+    assert str(parse_rule(rule)) == rule
+
+
+def test_a_wrong_rule_does_not_count_and_is_said_with_file_line_and_column(tmp_path: Path) -> None:
+    path = write(user_rules_path(), "allow:\n  - echo\n  - 'bash(git*)'\n  - [x]\n")
+    rules, problems = load_rules(tmp_path)
+    assert [str(rule) for rule in rules] == ["echo"]
+    assert [str(problem).split(": ")[0] for problem in problems] == [f"{path}:3:14", f"{path}:4:5"]
+    assert all("does not count" in str(problem) for problem in problems)
+
+
+def fifo(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(path)
+
+
+SPOILED = {
+    "torn": lambda path: write(path, "allow: [bash(git sta"),
+    "binary": lambda path: write(path, b"\x00\xff\xfe\x01" * 100),
+    "from the future": lambda path: write(path, "version: 2\nallow: [bash]\n"),
+    "a list": lambda path: write(path, "- bash\n"),
+    "too large": lambda path: write(path, "#" * 2_000_000),
+    "a pipe": fifo,
+    "a folder": lambda path: path.mkdir(parents=True),
+    "a text in place of a list": lambda path: write(path, "allow: bash\n"),
+    "unreadable": lambda path: write(path, "allow: [bash]").chmod(0),
+}
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_a_spoiled_file_is_said_and_none_of_its_rules_counts(tmp_path: Path, name: str) -> None:
+    if name == "unreadable" and os.geteuid() == 0:
+        path = user_rules_path().parent / "no" / ".." / "rules.yaml"
+        assert not path.exists()
+        return
+    SPOILED[name](user_rules_path())
+    rules, problems = load_rules(tmp_path)
+    assert rules == ()
+    assert problems and str(user_rules_path()) in str(problems[0])
+    with pytest.raises((RulesFileError, OSError)):
+        add_rules(user_rules_path(), (parse_rule("echo"),))
+
+
+def test_a_projects_file_that_is_a_link_does_not_count(tmp_path: Path) -> None:
+    target = write(tmp_path / "elsewhere.yaml", "deny: [bash]\n")
+    project_rules_path(tmp_path).parent.mkdir()
+    project_rules_path(tmp_path).symlink_to(target)
+    rules, problems = read_rules(project_rules_path(tmp_path), None)
+    assert rules == () and "it is a link" in str(problems[0])
+
+
+def test_rules_are_written_for_all_projects_or_one_and_taken_out_again(tmp_path: Path) -> None:
+    add_rules(user_rules_path(), (parse_rule("echo"), parse_rule("bash(ls)", "deny")))
+    add_rules(user_rules_path(), (parse_rule("write(**)"),), tmp_path)
+    add_rules(user_rules_path(), (parse_rule("echo"),))
+    assert said(tmp_path) == ["allow echo", "deny bash(ls)", "allow write(**)"]
+    assert said(tmp_path.parent) == ["allow echo", "deny bash(ls)"]
+    assert remove_rule(user_rules_path(), "echo")
+    assert not remove_rule(user_rules_path(), "echo")
+    assert remove_rule(user_rules_path(), "write(**)", tmp_path)
+    assert said(tmp_path) == ["deny bash(ls)"]
