@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from amplifier_tui.foundation.trust.items import Remember as Remember
 from amplifier_tui.foundation.trust.items import TrustDecision as TrustDecision
 from amplifier_tui.host.events import HostEvent, Mode, PlanStep, Scope
 
@@ -200,6 +201,9 @@ class SessionClient(Protocol):
 
         Leads to `ModeChanged`.
         """
+
+    def ask_trust_again(self) -> None:
+        """Forget what was refused when the session was opened, and open its bundle anew."""
 
     def hold(self, request_id: str) -> None:
         """Stop a request's clock: the user is reading it."""

@@ -13,6 +13,7 @@ from amplifier_tui.host.client import (
     MemoryCard,
     OpenRequest,
     SessionCard,
+    TrustDecision,
 )
 from amplifier_tui.host.events import HostEvent, Mode, ModeChanged, SessionClosed, SessionOpened
 
@@ -96,6 +97,12 @@ class FakeClient:
     def set_mode(self, mode: Mode) -> None:
         self.calls.append(("set_mode", mode))
         self.push(ModeChanged(session_id=SESSION, mode=mode, by="user"))
+
+    def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
+        self.calls.append(("answer_trust", request_id, decision))
+
+    def ask_trust_again(self) -> None:
+        self.calls.append(("ask_trust_again",))
 
     def hold(self, request_id: str) -> None:
         self.calls.append(("hold", request_id))

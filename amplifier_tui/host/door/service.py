@@ -10,7 +10,7 @@ from time import time
 from typing import Final, Literal
 
 from amplifier_tui.foundation.trust.gate import TrustCallback
-from amplifier_tui.foundation.trust.items import TrustDecision
+from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.host.client import (
     BundleCard,
     BundlePreview,
@@ -24,7 +24,6 @@ from amplifier_tui.host.door.capture import PrintCapture
 from amplifier_tui.host.door.descriptors import DescriptorCapture
 from amplifier_tui.host.events import Failed, HostEvent, Level, Mode, Notice, SessionClosed
 from amplifier_tui.host.failures import internal_failure, opening_failure
-from amplifier_tui.host.gate.queue import ApprovalQueue
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.carrying import Carried, NoSuchTurnError
 from amplifier_tui.host.session.live import LiveSession
@@ -64,6 +63,7 @@ class Service:
         self._mode: Mode | Literal[""] = ""
         self._live: LiveSession | None = None
         self._opening: Opening | None = None
+        self._refused: tuple[TrustItem, ...] = ()
         self._opening_task: asyncio.Task[None] | None = None
         self._early: list[Prompt] = []
         self._closing: set[asyncio.Task[SessionClosed]] = set()
@@ -159,7 +159,7 @@ class Service:
         finally:
             if self._opening is opening:
                 self._opening = None
-        before, self._live = self._live, live
+        before, self._live, self._refused = self._live, live, opening.refused
         if self._mode and live.gating.gate.mode != self._mode:
             # Chosen while it opened.
             live.gating.set_mode(self._mode)
@@ -259,8 +259,8 @@ class Service:
 
     async def decide(self, request_id: str, decision: Decision) -> None:
         """Answer an approval request."""
-        for approvals in self._approval_queues():
-            approvals.decide(request_id, decision)
+        if self._live is not None:
+            self._live.approvals.decide(request_id, decision)
 
     async def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
         """Answer the question of trust."""
@@ -273,14 +273,25 @@ class Service:
         if self._live is not None:
             self._live.gating.set_mode(mode)
 
+    async def ask_trust_again(self) -> None:
+        """Forget what was refused of this session, and open its bundle anew."""
+        live = self._opened()
+        if live is None:
+            return
+        if not self._refused:
+            self._say("info", "Nothing of this session was refused")
+            return
+        try:
+            await asyncio.to_thread(self._memory.forget, self._refused)
+        except OSError as error:
+            self._say("warning", f"What was refused can't be forgotten: {error}")
+            return
+        await self.switch_bundle(live.store.metadata.bundle or live.bundle)
+
     async def hold(self, request_id: str) -> None:
         """Stop the clock of an approval request."""
-        for approvals in self._approval_queues():
-            approvals.hold(request_id)
-
-    def _approval_queues(self) -> list[ApprovalQueue]:
-        asking = [session for session in (self._opening, self._live) if session is not None]
-        return [session.approvals for session in asking if session.approvals is not None]
+        if self._live is not None:
+            self._live.approvals.hold(request_id)
 
     async def rename(self, title: str) -> None:
         """Give the session a title."""

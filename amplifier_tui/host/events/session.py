@@ -127,7 +127,10 @@ class ModuleMounted(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleFailed(HostEvent):
-    """A module did not load; the session goes on without it unless `fatal`."""
+    """A module did not load; the session goes on without it unless `fatal`.
+
+    `refused`: because the user does not trust it.
+    """
 
     module_id: str
     kind: ModuleKind
@@ -137,6 +140,7 @@ class ModuleFailed(HostEvent):
     origin: str = ""
     fatal: bool = False
     missing: tuple[str, ...] = ()
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

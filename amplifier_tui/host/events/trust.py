@@ -9,11 +9,16 @@ from amplifier_tui.host.events.base import HostEvent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustAsked(HostEvent):
-    """The opening of a session waits for `SessionClient.answer_trust`."""
+    """The opening of a session waits for `SessionClient.answer_trust`.
+
+    Attributes:
+        folder: The user's folder: the owner of what the project itself brings.
+    """
 
     request_id: str
     title: str
     items: tuple[TrustItem, ...] = ()
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,13 +15,12 @@ from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_
 from amplifier_tui.foundation.catalog import Choice
 from amplifier_tui.foundation.spawn.capability import SessionSpawner
 from amplifier_tui.foundation.trust.gate import TrustCallback
-from amplifier_tui.foundation.trust.items import TrustDecision
+from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.foundation.workspace import Trust, Workspace
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import Failed, HostEvent, Level, ModuleFailed, Notice, Usage
 from amplifier_tui.host.failures import no_provider_remedy
 from amplifier_tui.host.gate.modes import first_mode
-from amplifier_tui.host.gate.queue import ApprovalQueue
 from amplifier_tui.host.gate.surfaces import KernelApprovals
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.budget import Parts
@@ -88,8 +87,8 @@ class Opening:
         self._used: tuple[Usage, ...] = ()
         self._desk: TrustDesk | None = None
         self._rules: list[str] = []
-        self.approvals: ApprovalQueue | None = None
-        """The questions that come up while it opens."""
+        self.refused: tuple[TrustItem, ...] = ()
+        """What the user does not want of it."""
 
     def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
         """Answer what is asked while it opens."""
@@ -217,32 +216,24 @@ class Opening:
         found = await asyncio.to_thread(lambda: workspace.catalog().find(entry.name))
         name = entry.name if found == entry else entry.source
         asks_as = self._asks_as or self.session_id
-        self.approvals = ApprovalQueue(asks_as, cwd, self._put, redactor=self.redactor)
         trust: Trust
         if isinstance(self._trust, TrustMemory):
             places = (asks_as, self.session_id, cwd)
-            desk = TrustDesk(self._trust, *places, self._put, self._notice, self.approvals)
+            desk = TrustDesk(self._trust, *places, self._put, self._notice)
             trust = self._desk = desk
         else:
             trust = self._trust
-        try:
-            rules = await asyncio.to_thread(allow_rules, cwd)
-            prepared = await workspace.prepare(
-                name,
-                trust=trust,
-                progress=self._progress,
-                chosen_by=choice.chosen_by,
-                also=rules,
-            )
-            self._rules = [text for item, text in rules.items() if item.key in prepared.allowed]
-        finally:
-            self.approvals.cancel_all("the session was not opened")
-            self.approvals = None
+        rules = await asyncio.to_thread(allow_rules, cwd)
+        prepared = await workspace.prepare(
+            name, trust=trust, progress=self._progress, chosen_by=choice.chosen_by, also=rules
+        )
+        self._rules = [text for item, text in rules.items() if item.key in prepared.allowed]
         self.redactor.add_config(prepared.mount_plan)
         left_out = [f"Left out {each.source}: {each.reason}" for each in prepared.bundle.skipped]
         for note in (*left_out, *prepared.notes, *prepared.mode_warnings):
             self._notice("warning", note, entry.name)
-        for item in prepared.refused_items:
+        self.refused = tuple(prepared.refused_items)
+        for item in self.refused:
             self._notice("warning", f"You refused {item.title} ({item.where})", entry.name)
         for note in prepared.unused:
             self._notice("info", note, entry.name)
@@ -366,6 +357,7 @@ class Opening:
                     instance=refused.instance,
                     origin=refused.included_by[-1],
                     fatal=refused.kind in ("orchestrator", "context"),
+                    refused=True,
                 )
             )
 

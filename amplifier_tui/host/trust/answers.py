@@ -260,6 +260,20 @@ class TrustMemory:
             folders = (folder,) if decision.folder else ()
             self.file.add(given if always else {}, decision.owners, folders)
 
+    def forget(self, items: Iterable[TrustItem]) -> None:
+        """Forget what was answered about items, in every session and for good.
+
+        Raises:
+            OSError: The answers can't be written.
+        """
+        keys = {item.key for item in items}
+        for answers in (self._run, *self._sessions.values()):
+            for key in keys & answers.keys():
+                del answers[key]
+        for key in keys:
+            if self.file.answer(key) is not None:
+                self.file.forget(key)
+
     def bind(self, item: TrustItem, session_id: str) -> None:
         """Keep for what was fetched the answer that was given before it was there."""
         decision = TrustDecision(

@@ -9,9 +9,8 @@ from time import time
 from uuid import uuid4
 
 from amplifier_tui.foundation.exceptions import TrustCancelledError
-from amplifier_tui.foundation.trust.items import Remember, TrustDecision, TrustItem
+from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.host.events import MAIN_LANE, HostEvent, Level, TrustAnswered, TrustAsked
-from amplifier_tui.host.gate.queue import ApprovalQuestion, ApprovalQueue
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.host.trust.answers import TrustMemory
@@ -28,8 +27,6 @@ class TrustDesk:
         project: The user's folder.
         put: Takes events on their way up.
         say: Shows a line to the user.
-        approvals: Puts the question as one to allow or to deny, too, for a front end that knows
-            no other.
     """
 
     def __init__(
@@ -40,7 +37,6 @@ class TrustDesk:
         project: Path,
         put: Callable[[HostEvent], None],
         say: Callable[[Level, str], None],
-        approvals: ApprovalQueue,
     ) -> None:
         self._memory = memory
         self._session_id = session_id
@@ -48,7 +44,6 @@ class TrustDesk:
         self._project = project
         self._put = put
         self._say = say
-        self._approvals = approvals
         self._waiting: tuple[str, asyncio.Future[TrustDecision]] | None = None
         notice = memory.file.notice()
         if notice:
@@ -82,8 +77,15 @@ class TrustDesk:
         self._waiting = (request_id, future)
         stamp: Stamp = {"session_id": self._session_id, "agent": MAIN_LANE, "at": time()}
         title = f"{self._project.name or self._project} brings what needs your word"
-        self._put(TrustAsked(**stamp, request_id=request_id, title=title, items=shown))
-        whole = asyncio.ensure_future(self._ask_whole(request_id, title, shown))
+        self._put(
+            TrustAsked(
+                **stamp,
+                request_id=request_id,
+                title=title,
+                items=shown,
+                folder=str(self._project),
+            )
+        )
         try:
             decision = await future
         except asyncio.CancelledError:
@@ -91,7 +93,6 @@ class TrustDesk:
             raise
         finally:
             self._waiting = None
-            whole.cancel()
         accepted = {item.key for item in items} & decision.accepted
         self._put(TrustAnswered(**stamp, request_id=request_id, accepted=tuple(sorted(accepted))))
         if decision.cancelled:
@@ -104,20 +105,6 @@ class TrustDesk:
         if decision.folder:
             accepted |= {item.key for item in items if item.owner == str(self._project)}
         return accepted | {item.key for item in items if item.owner in decision.owners}
-
-    async def _ask_whole(self, request_id: str, title: str, items: Sequence[TrustItem]) -> None:
-        lines = [f"{each.title}\n  {each.detail}\n  {each.where}" for each in items]
-        question = ApprovalQuestion(
-            asker="trust",
-            prompt="\n".join((title, *lines)),
-            why="it does not come with the program",
-            risk="high",
-        )
-        answer = await self._approvals.ask(question)
-        allowed = answer.outcome == "allowed"
-        keys = frozenset(each.key for each in items if allowed)
-        remember: Remember = "always" if allowed else "run"
-        self.answer(request_id, TrustDecision(accepted=keys, remember=remember))
 
     def answer(self, request_id: str, decision: TrustDecision) -> None:
         """Take the answer; one to a question that is gone is ignored."""

@@ -140,6 +140,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_approvals = turn.approvals
     action_next_mode = turn.next_mode
     action_mode = turn.mode
+    action_ask_trust_again = session.ask_trust_again
     action_compact = session.compact
     action_remember = session.remember
     action_memories = session.memories
@@ -253,7 +254,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     @on(Input.Changed)
     def _typing(self) -> None:
         if self.link is not None:
-            self.link.approvals.typed()
+            self.link.typed()
 
     @on(PromptInput.ChordKey)
     def _chord_key(self, event: PromptInput.ChordKey) -> None:

@@ -11,12 +11,13 @@ from textual.binding import Binding, BindingType
 
 from amplifier_tui.ui.panes.table import PANES
 
-KeyScope = Literal["screen", "prompt", "approval", "picker", "pane"]
-"""Where a key is heard: the main screen, its prompt, the approval dialog, a fuzzy list, a pane."""
+KeyScope = Literal["screen", "prompt", "approval", "trust", "picker", "pane"]
+"""Where a key is heard: the main screen, its prompt, one of the dialogs, a fuzzy list, a pane."""
 
 OVERLAPPING: tuple[frozenset[KeyScope], ...] = (
     frozenset(("screen", "prompt")),
     frozenset(("approval",)),
+    frozenset(("trust",)),
     frozenset(("picker",)),
 )
 """Scopes that are listened to at the same time: within one set a key has one meaning."""
@@ -61,7 +62,7 @@ class Action(NamedTuple):
 def _rows(group: str, *actions: Action, scope: KeyScope = "screen") -> Iterator[Action]:
     """Yield the actions, each with what the tables below say about it."""
     for action in actions:
-        listed = action.id not in _ONLY_KEYS and scope not in ("approval", "picker")
+        listed = action.id not in _ONLY_KEYS and scope not in ("approval", "trust", "picker")
         in_session, text = action.id in _IN_SESSION, _HELP.get(action.id, "")
         yield action._replace(
             help=text, in_session=in_session, listed=listed, group=group, scope=scope
@@ -95,6 +96,10 @@ _HELP = {
     "prompt.newline": "Also a backslash before enter.",
     "prompt.queue": "While the agent works: send it after this turn.",
     "prompt.clear": "Copies the selection; else clears the draft; twice on an empty prompt quits.",
+    "trust.again": "What you refused when this session was opened; its bundle is opened anew.",
+    "trust.use": "All of it, or what is ticked; kept for exactly this content.",
+    "trust.without": "What was refused is absent; asked again the next time.",
+    "trust.cancel": "Nothing is opened.",
     "approval.later": "It stays pending; F8 brings it back.",
 }
 """One sentence more about some of them, for the help screen."""
@@ -136,6 +141,7 @@ ACTIONS: tuple[Action, ...] = (
         Action(
             "approval.show", "Answer what waits for you", "app.approvals", "f8", "a", "approvals"
         ),
+        Action("trust.again", "Ask again what you refused", "app.ask_trust_again", slash="trust"),
     ),
     *_rows(
         "Conversation",
@@ -209,6 +215,17 @@ ACTIONS: tuple[Action, ...] = (
         Action("approval.hunk_next", "Next hunk", "hunk(1)", "right_square_bracket"),
         Action("approval.hunk_previous", "Previous hunk", "hunk(-1)", "left_square_bracket"),
         scope="approval",
+    ),
+    *_rows(
+        "Trust",
+        Action("trust.use", "Use it", "use", "u"),
+        Action("trust.session", "For this session", "use_once", "s"),
+        Action("trust.choose", "Choose", "choose", "c"),
+        Action("trust.tick", "Tick", "tick", "space"),
+        Action("trust.fold", "Fold or open", "fold", "enter"),
+        Action("trust.without", "Open without it", "without", "o"),
+        Action("trust.cancel", "Cancel", "cancel", "escape"),
+        scope="trust",
     ),
     *_rows(
         "Lists",

@@ -14,7 +14,7 @@ from amplifier_tui.ui.state.formats import milliseconds, short_model
 from amplifier_tui.ui.state.instruments.modules import Modules, ModuleState, ModuleStatus
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.line_view import LineView, cursor_bindings
-from amplifier_tui.ui.widgets.messages import CopyRequested
+from amplifier_tui.ui.widgets.messages import ActionWanted, CopyRequested
 from amplifier_tui.ui.widgets.styled import Role, Row, fit, pieces_width, spread
 
 
@@ -36,6 +36,7 @@ class ModulesPane(LineView[_ModuleLine]):
         *cursor_bindings("modules"),
         Binding("enter,space", "details", "Details", id="modules.details"),
         Binding("y", "copy", "Copy", id="modules.copy"),
+        Binding("t", "ask_again", "Ask again what you refused", id="modules.ask_again"),
     ]
 
     def __init__(self) -> None:
@@ -100,6 +101,10 @@ class ModulesPane(LineView[_ModuleLine]):
         self.cursor_row = row
         self.show_rows(row, sum(line.key == self.rows[row].key for line in self.rows))
         self.refresh()
+
+    def action_ask_again(self) -> None:
+        """Ask again about what the user refused."""
+        self.post_message(ActionWanted("trust.again"))
 
     def action_copy(self) -> None:
         """Copy what is known about the module under the cursor."""
@@ -197,6 +202,8 @@ def _times(calls: int) -> str:
 
 def failure_word(module: ModuleStatus) -> str:
     """Return what is wrong with a failed module in a few words."""
+    if module.refused:
+        return "you refused it"
     if module.missing:
         return f"no {one_line(module.missing[0])}"
     error = one_line(module.error).strip()
@@ -230,6 +237,7 @@ def module_details(module: ModuleStatus, width: int) -> list[Row]:
         ("missing", ", ".join(module.missing), "error"),
         ("handler", module.trouble, "warning"),
         ("remedy", module.remedy, "strong"),
+        ("again", "t asks about it once more" if module.refused else "", "text"),
         ("so", "the session cannot run without it" if module.fatal else "", "error"),
     ]
     shown = [line for line in lines if line[1]]

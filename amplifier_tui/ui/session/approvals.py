@@ -47,7 +47,8 @@ class ApprovalDialogs:
         """A key or a finished click: from here on clicks are meant."""
         self._refocused = False
 
-    def _first_click(self) -> bool:
+    def is_first_click(self) -> bool:
+        """Whether a click is the one that brought the terminal to the front."""
         first, self._refocused = self._refocused, False
         return first
 
@@ -61,7 +62,7 @@ class ApprovalDialogs:
             place=place,
             hold=self._client.hold,
             keymap=self._screen.keymap,
-            is_first_click=self._first_click,
+            is_first_click=self.is_first_click,
             cover=partial(self._cover, request.request_id),
         )
         self._screen.app.push_screen(self._dialog, self._closed)

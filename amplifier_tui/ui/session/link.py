@@ -18,12 +18,14 @@ from amplifier_tui.host.events import (
     Compacted,
     Failed,
     SessionOpened,
+    TrustAsked,
     TurnEnded,
     TurnStarted,
 )
 from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.session.approvals import ApprovalDialogs
 from amplifier_tui.ui.session.forks import Forks
+from amplifier_tui.ui.session.trust import TrustDialogs
 from amplifier_tui.ui.terminal import guard, leave
 from amplifier_tui.ui.terminal.leave import Farewell
 
@@ -43,7 +45,7 @@ BATCH = 1_000
 OPENING_FRAME = 0.15
 """Seconds between two looks at a session that opens: each takes the interpreter from it."""
 
-_SHOWN_AT_ONCE = (SessionOpened, Failed, ApprovalRequested)
+_SHOWN_AT_ONCE = (SessionOpened, Failed, ApprovalRequested, TrustAsked)
 
 
 class SessionLink:
@@ -69,6 +71,7 @@ class SessionLink:
         self._feed = Feed(client, self.take)
         self._send = send
         self.approvals = ApprovalDialogs(screen, client, state)
+        self.trust = TrustDialogs(screen, client, self.approvals.is_first_click)
         self.forks = Forks(screen, client, state)
         self._approvals_seen = -1
         self.opening = False
@@ -121,6 +124,7 @@ class SessionLink:
         if state.approvals.version != self._approvals_seen:
             self._approvals_seen = state.approvals.version
             self.approvals.queue.sync(state.approvals.pending)
+        self.trust.sync(state.trust.pending)
         self._show_title()
 
     def _react(self, event: HostEvent) -> None:
@@ -137,7 +141,7 @@ class SessionLink:
                     self._app.bell()
                 # After the screen has drawn the end of the turn.
                 self._app.set_timer(0.5, pace.turn_ended)
-            case ApprovalRequested():
+            case ApprovalRequested() | TrustAsked():
                 if not self._app.app_focus:
                     self._app.bell()
             case _:
@@ -168,7 +172,8 @@ class SessionLink:
     def _show_title(self) -> None:
         facts = self._state.facts
         running = "◐ " if self._state.activity.running else ""
-        glyph = "! " if self._state.approvals.pending else running
+        waits = self._state.approvals.pending or self._state.trust.pending
+        glyph = "! " if waits else running
         title = f"{glyph}{one_line(facts.title or facts.bundle or 'amplifier', 60)}"
         if title != self._title:
             self._title = title
@@ -202,6 +207,15 @@ class SessionLink:
         """Compact the conversation; `stop` ends a summary that is being written."""
         self._compacting = True
         self._client.compact(instructions)
+
+    def typed(self) -> None:
+        """The user changed a text: no dialog may open right now."""
+        self.approvals.typed()
+        self.trust.typed()
+
+    def show_what_waits(self) -> bool:
+        """Show the question that waits for the user; False when there is none."""
+        return self.trust.show() or self.approvals.queue.show()
 
     def stop(self) -> None:
         """Stop the turn; asked again, at once. The screen says so before the engine does."""

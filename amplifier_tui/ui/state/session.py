@@ -19,7 +19,7 @@ from amplifier_tui.ui.state.instruments.event_ring import CAPACITY, EventRing
 from amplifier_tui.ui.state.instruments.modules import Modules
 from amplifier_tui.ui.state.section import Route
 from amplifier_tui.ui.state.small_sections import AgentLanes, Facts, Notices, Todo, UsageTotals
-from amplifier_tui.ui.state.waiting import Approvals, PromptQueue
+from amplifier_tui.ui.state.waiting import Approvals, PromptQueue, TrustQuestion
 
 _PENDING_LIMIT = 20_000
 """Events kept of a session that is being opened while another is on screen."""
@@ -48,6 +48,7 @@ class SessionState:
         self.budget = BudgetState()
         self.usage = UsageTotals()
         self.approvals = Approvals()
+        self.trust = TrustQuestion()
         self.queue = PromptQueue()
         self.todo = Todo()
         self.lanes = AgentLanes()
@@ -55,7 +56,7 @@ class SessionState:
         self.activity = Activity()
         self._per_session = (
             *(self.conversation, self.modules, self.log, self.budget, self.usage),
-            *(self.approvals, self.queue, self.todo, self.lanes, self.activity),
+            *(self.approvals, self.trust, self.queue, self.todo, self.lanes, self.activity),
         )
         self._sections = (self.facts, self.notices, *self._per_session)
         self._routes: dict[type[HostEvent], tuple[Route, ...]] = {}

@@ -116,7 +116,9 @@ def status_segments(
             short=((f"{spinner} ", "primary"), (word, stopping)),
         )
     waiting = len(state.approvals.pending)
-    if waiting:
+    if state.trust.pending is not None:
+        say("approvals", ("! trust", "warning"), short=(("!", "warning"),))
+    elif waiting:
         words = f"! {plural(waiting, 'approval')}"
         say("approvals", (words, "warning"), short=((f"! {waiting}", "warning"),))
     queued = len(state.queue.items)

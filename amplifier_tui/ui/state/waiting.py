@@ -48,6 +48,30 @@ class Approvals(Section):
             self.touch()
 
 
+class TrustQuestion(FieldSection):
+    """What a project or a stranger brings and the opening of a session waits for, if anything."""
+
+    def reset(self) -> None:
+        """Forget the question."""
+        self.pending: events.TrustAsked | None = None
+        self._answered: set[str] = set()
+
+    @on(events.TrustAsked, live=True)
+    def _asked(self, event: events.TrustAsked) -> None:
+        if event.request_id not in self._answered:
+            self.pending = event
+
+    @on(events.TrustAnswered, live=True)
+    def _was_answered(self, event: events.TrustAnswered) -> None:
+        self._answered.add(event.request_id)
+        if self.pending is not None and self.pending.request_id == event.request_id:
+            self.pending = None
+
+    @on(events.SessionClosed, live=True)
+    def _closed(self, event: events.SessionClosed) -> None:
+        self.pending = None
+
+
 class PromptQueue(FieldSection):
     """Waiting prompts, first to be sent first, and messages that steer the running turn."""
 

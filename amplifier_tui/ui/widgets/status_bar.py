@@ -63,7 +63,14 @@ class StatusBar(RowWidget):
 
     def update_from(self, state: SessionState) -> None:
         """Show the state; cheap when none of the sections shown here has changed."""
-        shown = (state.facts, state.activity, state.approvals, state.queue, state.budget)
+        shown = (
+            state.facts,
+            state.activity,
+            state.approvals,
+            state.trust,
+            state.queue,
+            state.budget,
+        )
         versions = (id(state), *(s.version for s in (*shown, state.usage, state.notices)))
         if versions == self._versions:
             return

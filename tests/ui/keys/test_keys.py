@@ -45,9 +45,15 @@ def test_every_action_runs_something_that_exists() -> None:
     from amplifier_tui.ui.app.main_screen import MainScreen
     from amplifier_tui.ui.dialogs.approval import ApprovalDialog
     from amplifier_tui.ui.dialogs.parts.picker import Picker
+    from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
     from amplifier_tui.ui.prompt.prompt_input import PromptInput
 
-    homes = {"prompt": PromptInput, "approval": ApprovalDialog, "picker": Picker}
+    homes = {
+        "prompt": PromptInput,
+        "approval": ApprovalDialog,
+        "trust": TrustDialog,
+        "picker": Picker,
+    }
     for action in ACTIONS:
         namespace, _, name = action.run.split("(")[0].rpartition(".")
         home = {"app": AmplifierApp, "screen": MainScreen}.get(namespace) or homes[action.scope]

@@ -114,6 +114,8 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "request_id": _IDS,
         "outcome": st.sampled_from(["allowed", "denied", "timed_out", "cancelled"]),
     },
+    host.TrustAsked: {"request_id": _IDS, "title": _TEXT},
+    host.TrustAnswered: {"request_id": _IDS},
     host.CancelRequested: {"immediate": st.booleans()},
     host.QueueChanged: {
         "items": st.lists(_TEXT, max_size=2).map(tuple),

@@ -129,6 +129,15 @@ def remember(app: SessionApp, client: SessionClient, state: SessionState, text: 
 
 
 @in_open_session
+def ask_trust_again(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Ask again about what was refused when the session was opened."""
+    if state.activity.running:
+        app.say("A turn is running: stop it first.", "warning")
+    else:
+        client.ask_trust_again()
+
+
+@in_open_session
 def memories(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """Show what was remembered."""
     from amplifier_tui.ui.dialogs.pickers import MemoryList

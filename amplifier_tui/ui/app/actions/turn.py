@@ -102,8 +102,8 @@ def unqueue(app: SessionApp, client: SessionClient, state: SessionState) -> None
 
 
 def approvals(app: SessionApp) -> None:
-    """Show the oldest request that waits for the user."""
-    if app.link is None or not app.link.approvals.queue.show():
+    """Show what waits for the user: the question of trust, or the oldest request."""
+    if app.link is None or not app.link.show_what_waits():
         app.say("Nothing waits for you.")
 
 

@@ -20,7 +20,7 @@ KIND_ORDER: tuple[ModuleKind, ...] = (
     "unknown",
 )
 
-_ERROR = ("error", "remedy", "missing", "fatal")
+_ERROR = ("error", "remedy", "missing", "fatal", "refused")
 _RESPONSES = ("llm:response", "provider:response")
 _DURATION = re.compile(r'"duration_ms":\s*(\d+(?:\.\d+)?)(?![.\d])')
 
@@ -50,6 +50,7 @@ class ModuleStatus:
     remedy: str = ""
     missing: tuple[str, ...] = ()
     fatal: bool = False
+    refused: bool = False
     calls: int = 0
     last_ms: float = 0.0
     model: str = ""
@@ -116,7 +117,7 @@ class Modules(Section):
         values = told(
             event, "provides", "origin", "source", "version", "detail", "events", "in_place_of"
         )
-        values |= {"error": "", "remedy": "", "missing": (), "fatal": False}
+        values |= {"error": "", "remedy": "", "missing": (), "fatal": False, "refused": False}
         self._tell(event, state="ready", mount_ms=event.ms, **values)
 
     @on(events.ModuleFailed)

@@ -1,0 +1,1 @@
+"""The one question about what a project or a stranger brings."""

@@ -1,0 +1,191 @@
+"""The dialog of the one question: what a project or a stranger brings, and what of it may count."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+from math import inf
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Static
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.client import Remember, TrustDecision
+from amplifier_tui.host.events import TrustAsked
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.dialogs.trust.listing import TrustList
+from amplifier_tui.ui.dialogs.trust.picks import TrustPicks
+from amplifier_tui.ui.dialogs.trust.rows import counts
+from amplifier_tui.ui.keys.actions import BY_ID, bindings
+from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+
+GRACE = 0.5
+"""Seconds after opening in which no key decides; typing goes on being ignored until it pauses."""
+BURST = 0.15
+"""Seconds around a key in which another one means that somebody is typing: nothing is decided."""
+
+
+class TrustDialog(Sheet[TrustDecision]):
+    """Asks about everything one opening brings; None when the question was withdrawn.
+
+    Args:
+        keymap: The keys to show.
+        is_first_click: True for the click that brought the terminal to the front.
+        cover: Told how many rows the dialog hides, 0 when it is gone.
+    """
+
+    BINDINGS = bindings("trust")
+    AUTO_FOCUS = "#trust-list"
+    DEFAULT_CSS = """
+    TrustDialog > #sheet { border-left: thick $warning; }
+    TrustDialog.-power > #sheet { border-left: thick $error; }
+    TrustDialog.-small > #sheet { height: 100%; }
+    TrustDialog #trust-head { margin-bottom: 1; }
+    TrustDialog #trust-keys { margin-top: 1; }
+    TrustDialog.-small #trust-head, TrustDialog.-small #trust-keys { margin: 0; }
+    """
+    grace: ClassVar[float] = GRACE
+    burst: ClassVar[float] = BURST
+
+    def __init__(
+        self,
+        asked: TrustAsked,
+        *,
+        keymap: Keymap,
+        is_first_click: Callable[[], bool],
+        cover: Callable[[int], None],
+    ) -> None:
+        power = any(item.group in ("power", "keys") for item in asked.items)
+        super().__init__(classes="-power" if power else None)
+        self.asked = asked
+        self.picks = TrustPicks(asked)
+        self._keymap = keymap
+        self._is_first_click = is_first_click
+        self._report_cover = cover
+        self._armed = False
+        self._deciding: Timer | None = None
+        self._last_key = self._gap = 0.0
+
+    def _content(self) -> ComposeResult:
+        title = one_line(self.asked.title, 200)
+        yield Static(
+            Content.assemble((title, "bold"), "\n", (counts(self.asked), "$text-muted")),
+            id="trust-head",
+        )
+        yield TrustList(self.asked, self.picks)
+        yield KeyRow(id="trust-keys")
+
+    def on_mount(self) -> None:
+        """Start the clock."""
+        self._last_key = time.monotonic()
+        self._show_keys()
+
+    def on_key(self, event: events.Key) -> None:
+        """Notice typing: it does not decide, and takes back what a key just did."""
+        self._notice(event.time)
+        self._last_key = event.time
+
+    def _notice(self, at: float) -> None:
+        # Typing that goes on is not meant for the dialog: it is armed when it has paused.
+        self._gap = at - self._last_key
+        self._armed = self._armed or self._gap >= self.grace
+        if self._deciding is not None:
+            self._deciding.stop()
+            self._deciding = None
+
+    async def _choose(self, action: str) -> None:
+        if not self._is_first_click():
+            self._notice(time.monotonic())
+            self._gap = inf
+            await super()._choose(action)
+
+    def _decide(self, decision: TrustDecision) -> None:
+        """Answer, unless the key that says so is one of several in a burst."""
+        if self._armed and self._gap >= self.burst:
+            answer = partial(self.finish, decision)
+            self._deciding = self.set_timer(self.burst, answer) if self.burst else None
+            if self._deciding is None:
+                answer()
+
+    def withdraw(self) -> None:
+        """Close without an answer: it was answered elsewhere, or the opening has stopped."""
+        self.finish()
+
+    def _use(self, remember: Remember) -> None:
+        picks = self.picks
+        decision = TrustDecision(
+            accepted=picks.accepted, remember=remember, owners=picks.owners, folder=picks.folder
+        )
+        self._decide(decision)
+
+    def action_use(self) -> None:
+        """Let it count, all of it or what is ticked, now and later."""
+        self._use("always")
+
+    def action_use_once(self) -> None:
+        """Let it count, all of it or what is ticked, for this session."""
+        self._use("session")
+
+    def action_without(self) -> None:
+        """Open without any of it; asked again the next time."""
+        self._decide(TrustDecision(remember="session"))
+
+    def action_cancel(self) -> None:
+        """Open nothing."""
+        self._decide(TrustDecision(cancelled=True))
+
+    def action_choose(self) -> None:
+        """Choose what counts one by one, or all at once again."""
+        self.picks.choosing = not self.picks.choosing
+        self.query_one(TrustList).lay_out()
+        self._show_keys()
+
+    def action_tick(self) -> None:
+        """Tick what the cursor is on."""
+        self.query_one(TrustList).tick()
+
+    def action_fold(self) -> None:
+        """Fold or open what the cursor is on."""
+        self.query_one(TrustList).fold()
+
+    @on(TrustList.Ticked)
+    def _ticked(self) -> None:
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        def choice(name: str, said: str) -> KeyChoice:
+            action = BY_ID[f"trust.{name}"]
+            return KeyChoice(show_keys(self._keymap.keys_of(action)), said, action.run)
+
+        use, chosen = "Use it", len(self.picks.accepted)
+        if self.picks.choosing:
+            use = f"Use {chosen} of {len(self.asked.items)}" if chosen else "Refuse all of it"
+        choices = [choice("use", use), choice("session", "For this session")]
+        if self.picks.choosing:
+            choices += [choice("tick", "Tick"), choice("choose", "All of it")]
+        else:
+            choices.append(choice("choose", "Choose"))
+        choices += [choice("without", "Open without it"), choice("cancel", "Cancel")]
+        self.query_one(KeyRow).set_choices(choices)
+        self._fit(self.room())
+
+    def _fit(self, rows: int) -> None:
+        """Give the list what the head and the keys leave."""
+        small = self.has_class("-small")
+        width = self.app.size.width - (3 if small else 5)
+        head = self.query_one("#trust-head").get_content_height(self.size, self.size, width)
+        keys = self.query_one(KeyRow).get_content_height(self.size, self.size, width)
+        left = rows - head - keys - (0 if small else 4)
+        self.query_one(TrustList).styles.max_height = max(1, left)
+        self.call_after_refresh(self._tell_cover)
+
+    def _tell_cover(self) -> None:
+        if self.is_active:
+            self._report_cover(self.sheet.outer_size.height)
+
+    def on_unmount(self) -> None:
+        """Give the conversation its rows back."""
+        self._report_cover(0)

@@ -1,0 +1,99 @@
+"""The list of the question of trust: a cursor over its rows, owners that fold, boxes to tick."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+
+from amplifier_tui.ui.dialogs.trust.picks import About, TrustPicks
+from amplifier_tui.ui.dialogs.trust.rows import TrustRow, first_folds, trust_rows
+from amplifier_tui.ui.widgets.line_view import LineView, cursor_bindings
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.events import TrustAsked
+
+
+class TrustList(LineView[TrustRow]):
+    """Shows what is asked about, as far as it is not folded."""
+
+    DEFAULT_CSS = """
+    TrustList { height: auto; background: $panel; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *cursor_bindings("trust-list"),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+    ]
+
+    class Ticked(Message):
+        """Something was ticked, or is no more."""
+
+    def __init__(self, asked: "TrustAsked", picks: TrustPicks) -> None:
+        super().__init__(id="trust-list")
+        self._asked = asked
+        self._picks = picks
+        self._folded = first_folds(asked)
+
+    def _make_rows(self, width: int) -> list[TrustRow]:
+        return trust_rows(self._asked, self._picks, self._folded, width)
+
+    def _stops_at(self, row: TrustRow) -> bool:
+        return row.own
+
+    def _identity(self, row: TrustRow) -> About:
+        return row.about
+
+    def _draw_row(self, row: int, width: int) -> Strip:
+        return self.palette.strip(self.rows[row].row, width, cursor=self.is_at_cursor(row))
+
+    @property
+    def _about(self) -> About:
+        return self.rows[self.cursor_row].about if self.cursor_row >= 0 else ()
+
+    def _count(self, row: int) -> int:
+        return sum(each.about == self.rows[row].about for each in self.rows)
+
+    def put_cursor(self, row: int) -> None:
+        """Put the cursor on a row and bring everything that belongs to it into view."""
+        self.cursor_row = row
+        self.show_rows(row, self._count(row))
+        self.refresh()
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor; first through what it is on, where that is longer than the list."""
+        first, room = self.cursor_row, max(1, self.scrollable_content_region.height)
+        top = self.scroll_offset.y
+        if first >= 0 and by > 0 and first + self._count(first) > top + room:
+            self.scroll_to(y=top + max(1, room - 1), animate=False, force=True, immediate=True)
+        elif first >= 0 and by < 0 and first < top:
+            self.scroll_to(y=max(first, top - room + 1), animate=False, force=True, immediate=True)
+        else:
+            super().action_move(by)
+
+    def fold(self) -> None:
+        """Fold the owner the cursor is on or in, or open it."""
+        item = next(iter(self._picks.members(self._about)), None)
+        if item is None:
+            self.tick()
+            return
+        about = ("owner", item.group, item.owner)
+        self._folded ^= {about}
+        self.lay_out()
+        self.put_cursor(max(0, self.find_row(about)))
+
+    def tick(self) -> None:
+        """Tick what the cursor is on, or take its tick away."""
+        if self._about:
+            self._picks.toggle(self._about)
+            self.lay_out()
+            self.post_message(self.Ticked())
+
+    def on_click(self, event: events.Click) -> None:
+        """Tick what was clicked; a click on an owner folds or opens it."""
+        row = self.clicked_row(event)
+        if row is None or not self.rows[row].about:
+            return
+        self.cursor_row = self.find_row(self.rows[row].about)
+        self.fold() if self._about[0] == "owner" else self.tick()

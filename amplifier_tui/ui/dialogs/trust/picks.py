@@ -1,0 +1,85 @@
+"""What is ticked in the question of trust: items one by one, publishers and a folder for good."""
+
+import re
+from typing import Final
+
+from amplifier_tui.host.events import TrustAsked, TrustItem
+
+About = tuple[str, ...]
+"""What a row stands for: `item KEY`, `owner GROUP OWNER`, `later OWNER` or `folder`."""
+
+FOLDER: Final[About] = ("folder",)
+_PUBLISHER: Final = re.compile(r"[a-z0-9.-]+(:\d+)?/[a-z0-9._-]+")
+
+
+class TrustPicks:
+    """What the user ticked.
+
+    Attributes:
+        choosing: Only what is ticked would count; else everything does.
+        publishers: Owners that can be trusted for good, as asked about.
+        offers_folder: Whether anything asked about is of the user's own folder.
+    """
+
+    def __init__(self, asked: TrustAsked) -> None:
+        self.items = asked.items
+        self.choosing = False
+        owners = dict.fromkeys(item.owner for item in asked.items)
+        self.publishers = tuple(owner for owner in owners if _PUBLISHER.fullmatch(owner))
+        self.offers_folder = bool(asked.folder) and asked.folder in owners
+        self._folder = asked.folder
+        self._ticked: set[str] = set()
+        self._later: set[About] = set()
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Publishers whose things count from now on."""
+        return tuple(owner for owner in self.publishers if ("later", owner) in self._later)
+
+    @property
+    def folder(self) -> bool:
+        """Whether the folder is the user's own from now on."""
+        return FOLDER in self._later
+
+    @property
+    def accepted(self) -> frozenset[str]:
+        """Keys of the items that would count."""
+        return frozenset(item.key for item in self.items if not self.choosing or self.has(item))
+
+    def has(self, item: TrustItem) -> bool:
+        """Whether an item is ticked, by itself or with all of its owner."""
+        return item.key in self._ticked or self._is_implied(item)
+
+    def _is_implied(self, item: TrustItem) -> bool:
+        return item.owner in self.owners or (self.folder and item.owner == self._folder)
+
+    def members(self, about: About) -> list[TrustItem]:
+        """Return the items of a row."""
+        match about:
+            case ("item", key):
+                return [item for item in self.items if item.key == key]
+            case ("owner", group, owner):
+                return [item for item in self.items if (item.group, item.owner) == (group, owner)]
+            case _:
+                return []
+
+    def mark(self, about: About) -> str:
+        """Return the box before a row; empty where nothing is to be ticked."""
+        if about == FOLDER or about[0] == "later":
+            return "[✓] " if about in self._later else "[ ] "
+        if not self.choosing:
+            return ""
+        ticked = [self.has(item) for item in self.members(about)]
+        return "[✓] " if all(ticked) else "[-] " if any(ticked) else "[ ] "
+
+    def toggle(self, about: About) -> None:
+        """Tick a row, or take its tick away; a tick on an item or an owner begins to choose."""
+        if about == FOLDER or about[0] == "later":
+            self._later ^= {about}
+            return
+        self.choosing = True
+        keys = {item.key for item in self.members(about)}
+        if keys <= self._ticked:
+            self._ticked -= keys
+        else:
+            self._ticked |= keys
