@@ -204,7 +204,7 @@ class Workspace:
         ]
         for module in prepared.refused:
             prepared.activation_failures.pop(module.module_id, None)
-        prepared.refused_items = tuple(each for each in review.refused if each.group != "code")
+        prepared.refused_items = review.refused
         self._leave_out_unused(prepared)
         prepared.mount_plan = expand_plan(prepared.mount_plan, self.environ)
         return prepared

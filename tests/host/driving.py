@@ -9,7 +9,7 @@ import yaml
 
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.foundation.trust.gate import trust_everything
-from amplifier_tui.host.client import Decision, OpenRequest
+from amplifier_tui.host.client import Decision, OpenRequest, TrustDecision
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import (
     ApprovalRequested,
@@ -17,6 +17,7 @@ from amplifier_tui.host.events import (
     Failed,
     HostEvent,
     SessionOpened,
+    TrustAsked,
     TurnEnded,
 )
 from amplifier_tui.host.gate.rules_file import user_rules_path
@@ -102,6 +103,14 @@ class Driver:
         request = self.wait(ApprovalRequested)
         self.client.decide(request.request_id, Decision(allow=False, **decision))
         return request
+
+    def answer_trust(self, *, use: bool) -> TrustAsked:
+        """Answer the question of trust, all of it."""
+        asked = self.wait(TrustAsked)
+        keys = frozenset(item.key for item in asked.items if use)
+        decision = TrustDecision(accepted=keys, remember="always" if use else "run")
+        self.client.answer_trust(asked.request_id, decision)
+        return asked
 
     def answers(self) -> list[str]:
         return [e.text for e in self.of(BlockEnded) if e.kind == "text" and not e.discarded]

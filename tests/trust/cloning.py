@@ -112,7 +112,7 @@ class Machine:
         driver.client.submit("hello")
         while True:
             event = driver.wait(HostEvent, lambda e: isinstance(e, _NEWS))
-            if isinstance(event, ApprovalRequested) and event.asker != "trust":
+            if isinstance(event, ApprovalRequested):
                 driver.client.decide(event.request_id, Decision(allow=False))
             elif isinstance(event, TurnEnded):
                 return ""

@@ -46,7 +46,7 @@ class PreparedBundle:
         refused: Modules that are not in the plan, because the user refused their code, or a key
             would have gone to a server that is not trusted.
         allowed: Keys of the further items that may count.
-        refused_items: Whatever else was refused: settings, files and keys.
+        refused_items: Everything that was refused: code, settings, files and keys.
         unused: Providers without a key that are not in the plan; a readable line each.
     """
 

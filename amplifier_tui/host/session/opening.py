@@ -232,9 +232,11 @@ class Opening:
         left_out = [f"Left out {each.source}: {each.reason}" for each in prepared.bundle.skipped]
         for note in (*left_out, *prepared.notes, *prepared.mode_warnings):
             self._notice("warning", note, entry.name)
-        self.refused = tuple(prepared.refused_items)
+        self.refused = prepared.refused_items
         for item in self.refused:
-            self._notice("warning", f"You refused {item.title} ({item.where})", entry.name)
+            # Refused code is a row of its own, for every module of it.
+            if item.group != "code":
+                self._notice("warning", f"You refused {item.title} ({item.where})", entry.name)
         for note in prepared.unused:
             self._notice("info", note, entry.name)
         return prepared

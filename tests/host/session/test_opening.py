@@ -6,17 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.host.client import Decision, OpenRequest
+from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import (
-    ApprovalRequested,
     Failed,
-    HostEvent,
     ModuleFailed,
     ModuleMounted,
     Notice,
     SessionClosed,
     SessionOpened,
+    TrustAsked,
     TurnEnded,
     TurnStarted,
 )
@@ -266,18 +265,14 @@ def test_a_stranger_s_module_is_asked_about_once(
     )
     driver = drive(LocalClient())
     driver.client.open(OpenRequest(cwd=project.folder, bundle=data))
-    request = driver.wait(ApprovalRequested)
-    assert request.asker == "trust" and "tool-test" in request.prompt
-    driver.client.decide(request.request_id, Decision(allow=True))
-    event = driver.wait(HostEvent, lambda e: isinstance(e, ApprovalRequested | SessionOpened))
-    while isinstance(event, ApprovalRequested):
-        driver.client.decide(event.request_id, Decision(allow=True))
-        event = driver.wait(HostEvent, lambda e: isinstance(e, ApprovalRequested | SessionOpened))
+    asked = driver.answer_trust(use=True)
+    assert "tool-test" in [item.title for item in asked.items if item.group == "code"]
+    driver.wait(SessionOpened)
     assert "tool-test" in {e.module_id for e in driver.of(ModuleMounted)}
     driver.close()
     again = drive(LocalClient())
     again.open(data)
-    assert not again.of(ApprovalRequested)
+    assert len(driver.of(TrustAsked)) == 1 and not again.of(TrustAsked)
 
 
 def test_a_stranger_s_module_that_is_refused_is_not_run(
@@ -290,6 +285,28 @@ def test_a_stranger_s_module_that_is_refused_is_not_run(
     path.write_text(path.read_text().replace("hooks: []\n---", entry))
     driver = drive(LocalClient())
     driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
-    driver.deny_next()
+    driver.answer_trust(use=False)
     driver.wait(SessionOpened)
-    assert "hooks-other" in {e.module_id for e in driver.of(ModuleFailed)}
+    assert "hooks-other" in {e.module_id for e in driver.of(ModuleFailed) if e.refused}
+
+
+def test_what_was_refused_is_asked_again_when_the_user_wants_it(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    source = MODULES / "amplifier-module-tool-test"
+    name = project.bundle()
+    path = project.bundles / "test.md"
+    path.write_text(
+        path.read_text().replace("module: tool-test", f"module: tool-test\n  source: {source}")
+    )
+    driver = drive(LocalClient())
+    driver.client.open(OpenRequest(cwd=project.folder, bundle=name))
+    driver.answer_trust(use=False)
+    driver.wait(SessionOpened)
+    assert "tool-test" not in {e.module_id for e in driver.of(ModuleMounted)}
+    driver.client.ask_trust_again()
+    driver.answer_trust(use=True)
+    driver.wait(SessionOpened)
+    assert "tool-test" in {e.module_id for e in driver.of(ModuleMounted)}
+    driver.client.ask_trust_again()
+    driver.wait(Notice, lambda e: e.text == "Nothing of this session was refused")

@@ -14,6 +14,8 @@ from amplifier_tui.host.events import (
 from amplifier_tui.ui.panes.modules import ModulesPane, failure_word
 from amplifier_tui.ui.state.instruments.modules import ModuleStatus
 from amplifier_tui.ui.widgets.messages import CopyRequested
+from tests.ui.driving import running
+from tests.ui.fake_client import SESSION
 from tests.ui.panes.stage import Stage, text
 from tests.ui.state.make import make, tool, tool_ended, traced
 
@@ -211,3 +213,19 @@ async def test_hostile_text_is_harmless_at_any_width(width: int) -> None:
             line = pane.render_line(y)
             assert line.cell_length == cell_len(line.text) == pane.size.width
             assert not set(line.text) & {"\x1b", "\n", "\r", "\u202e", "\x07"}
+
+
+async def test_a_refused_module_says_so_and_t_asks_again() -> None:
+    async with running() as drive:
+        refused = make(
+            ModuleFailed,
+            module_id="tool-x",
+            kind="tool",
+            error="you refused its code, git+https://github.com/acme/x",
+            refused=True,
+            session_id=SESSION,
+        )
+        await drive.push(refused)
+        assert "you refused it" in drive.text()
+        await drive.press("f2", "t")
+        assert drive.client.named("ask_trust_again") == [()]
