@@ -1,3 +1,7 @@
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -77,3 +81,11 @@ def test_every_command_of_the_table_can_be_loaded(capsys: pytest.CaptureFixture[
     for name in COMMANDS:
         assert run([name, "--help"]) == 0
         assert "Usage:" in capsys.readouterr().out
+
+
+def test_modules_of_the_current_folder_are_not_run(tmp_path: Path) -> None:
+    for name in ("yaml.py", "click.py", "platformdirs.py"):
+        (tmp_path / name).write_text("raise SystemExit(77)\n")
+    command = [sys.executable, "-m", "amplifier_tui", "bundle", "list"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr

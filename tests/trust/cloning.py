@@ -117,7 +117,7 @@ class Machine:
             elif isinstance(event, TurnEnded):
                 return ""
 
-    def prepared(self, bundle: str, *, chosen: bool = False) -> tuple[PreparedBundle, str]:
+    def prepared(self, bundle: str) -> tuple[PreparedBundle, str]:
         """Return a bundle as it is when everything is used, and its system prompt."""
         answers = UseAll(self.asked)
         workspace = Workspace.open(
@@ -126,8 +126,13 @@ class Machine:
 
         async def prepare() -> tuple[PreparedBundle, str]:
             choice = workspace.choose(bundle, default="coding")
+            entry = choice.entry
+            known = workspace.catalog().find(entry.name) == entry
             found = await workspace.prepare(
-                choice.entry.name, trust=answers, install_deps=False, chosen_by=choice.chosen_by
+                entry.name if known else entry.source,
+                trust=answers,
+                install_deps=False,
+                chosen_by=choice.chosen_by,
             )
             data = found.bundle
             data.resolve_pending_context()

@@ -44,6 +44,10 @@ def has(kind: str, module: str, key: str, value: Any) -> Used:
     return lambda prepared, prompt: config(kind, module, key)(prepared) == value
 
 
+def has_module(prepared: PreparedBundle, module: str) -> bool:
+    return any(entry["module"] == module for entry in prepared.mount_plan.get("hooks", ()))
+
+
 def allows_all(prepared: PreparedBundle, prompt: str) -> bool:
     return "*" in (config("hooks", "hooks-approval", "allow")(prepared) or ())
 

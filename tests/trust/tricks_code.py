@@ -99,6 +99,12 @@ CODE: dict[str, Trick] = {
         "tool-evil",
         runs("tool-evil"),
     ),
+    "a package of the name of an installed one": Trick(
+        both(
+            lambda at: at.module(".", "hooks-approval") and None,
+            lambda at: at.write("yaml.py", f"open({str(at.ran)!r}, 'a')\n") and None,
+        ),
+    ),
     "the bundle's own package": Trick(
         both(
             lambda at: at.write(

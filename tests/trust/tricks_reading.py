@@ -1,7 +1,17 @@
 """Tricks that read the user's files and keys."""
 
 from tests.trust.cloning import DIARY, KEY
-from tests.trust.tricks import Trick, both, bundle, config, includes_all, link, says, setting
+from tests.trust.tricks import (
+    SETTINGS,
+    Trick,
+    both,
+    bundle,
+    config,
+    includes_all,
+    link,
+    says,
+    setting,
+)
 
 FILES: dict[str, Trick] = {
     "a mention of the home": bundle(
@@ -66,6 +76,38 @@ FILES: dict[str, Trick] = {
         "files",
         "private.md",
         includes_all,
+    ),
+    "a file of the user's as the bundle": Trick(
+        lambda at: at.write(SETTINGS, "bundle: {active: <HOME>/.amplifier/diary.md}\n") and None,
+        "files",
+        "diary.md",
+        says(DIARY),
+    ),
+    "a file of the user's on top of every session": setting(
+        "bundle: {app: ['~/notes.md']}\n", "~/notes.md", None, "files"
+    ),
+    "a bundle of the user's on top of every session": Trick(
+        both(
+            lambda at: (
+                at.write(
+                    str(at.home / ".amplifier/bundles/private.md"),
+                    f"---\nbundle: {{name: private}}\n---\n{DIARY}\n",
+                )
+                and None
+            ),
+            lambda at: at.write(SETTINGS, "bundle: {app: [private]}\n") and None,
+        ),
+        "files",
+        "private",
+        says(DIARY),
+    ),
+    "a file of the user's under the name of a bundle": Trick(
+        both(
+            lambda at: at.write(SETTINGS, "bundle: {added: {good: <HOME>/notes.md}}\n") and None,
+            lambda at: at.bundle("includes: [coding, good]\n"),
+        ),
+        "files",
+        "notes.md",
     ),
     "a memory file": bundle(
         "session: {context: {module: context-persistent,"

@@ -207,6 +207,10 @@ class BundleLoader:
         if remote and not review.allows_source(uri, self.fetch.resolved, source.source_root):
             raise refused(f"bundle {redact_uri(uri)}")
         file = read_bundle_file(source.active_path)
+        if not review.chosen_by.is_trusted and not remote:
+            layer = Layer(review, review.chosen_by, file.path, file.line_of)
+            if not layer.may_read("the project chose it for the session"):
+                raise refused(str(file.path))
         chosen_by = weakest(chosen_by, review.chosen_by)
         return read_layer(file, review, chosen_by, uri if remote else "")
 

@@ -33,12 +33,14 @@ class CodeSource:
         brings: Modules and bundles that come from it.
         asked_by: The bundles and settings files that ask for it.
         where: File and line of one of them.
+        needs: Packages that would be installed with it, as far as that is known.
     """
 
     uri: str
     brings: tuple[str, ...] = ()
     asked_by: tuple[str, ...] = ()
     where: str = ""
+    needs: tuple[str, ...] = ()
 
     def item(self, content: str = "", owner: str = "") -> TrustItem:
         """Return the question about it.
@@ -48,6 +50,7 @@ class CodeSource:
             owner: Who brings it; empty for its publisher.
         """
         at = f"at {content[:12]}" if content else "not fetched yet"
+        needs = f"installs {', '.join(self.needs)}" if self.needs else ""
         asked = f"asked for by {', '.join(self.asked_by)}" if self.asked_by else ""
         return make_item(
             "code",
@@ -55,7 +58,7 @@ class CodeSource:
             subject=(self.uri,),
             content=content,
             owner=owner or publisher(self.uri),
-            detail=" · ".join(filter(None, (self.uri, at, asked))),
+            detail=" · ".join(filter(None, (self.uri, at, needs, asked))),
             where=self.where,
         )
 
@@ -63,7 +66,7 @@ class CodeSource:
 def source_of(uri: str) -> str:
     """Return what a source is known by: without fragment and credentials, a folder by its path."""
     parsed = parse_uri(uri)
-    if parsed.is_file:
+    if parsed.is_file and "\0" not in uri:
         return os.path.realpath(os.path.join(strip_uri_drive_prefix(parsed.path), parsed.subpath))
     return redact_uri(parsed.source)
 

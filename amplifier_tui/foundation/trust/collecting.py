@@ -10,7 +10,7 @@ from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.modules.project import read_project
 from amplifier_tui.foundation.sources.context import FetchContext
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
-from amplifier_tui.foundation.trust.code import CodeSource, is_remote, source_of
+from amplifier_tui.foundation.trust.code import CodeSource, source_of
 from amplifier_tui.foundation.trust.owners import Owner
 from amplifier_tui.foundation.trust.review import TrustReview
 
@@ -28,13 +28,15 @@ async def collect_code(
     sources = SimpleSourceResolver(cache_dir, bundle.base_path, context=looking)
     wanted = modules_with_source(bundle)
     for entry in wanted:
-        owners = tuple(entry["included_by"])
+        needs: tuple[str, ...] = ()
+        with contextlib.suppress(BundleError):  # not fetched yet, or it can't be had
+            source = await sources.resolve(entry["source"])
+            needs = (await asyncio.to_thread(read_project, source.active_path)).dependencies
         # Whose word the source itself is has been noted where it was read.
-        found = CodeSource(source_of(entry["source"]), (entry["module"],), owners)
+        found = CodeSource(
+            source_of(entry["source"]), (entry["module"],), tuple(entry["included_by"]), "", needs
+        )
         review.announce(found, Owner.USER)
-        if is_remote(entry["source"]):
-            with contextlib.suppress(BundleError):  # not fetched yet, or it can't be had
-                await sources.resolve(entry["source"])
     known = {**looking.resolved, **fetch.resolved}
 
     def look() -> None:

@@ -19,6 +19,7 @@ from amplifier_tui.base.secrets import (
     is_secret_variable,
     replace_secrets,
 )
+from amplifier_tui.base.text import shortened
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.loading import BundleFile, read_bundle_file
 from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData
@@ -28,6 +29,7 @@ from amplifier_tui.foundation.mentions.loading import parse_mentions
 from amplifier_tui.foundation.mentions.resolver import existing_mention
 from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.foundation.paths import enclosing_bundle_folder, is_there, is_within
+from amplifier_tui.foundation.registry.includes import is_path
 from amplifier_tui.foundation.settings.expand import expand_variables, variables
 from amplifier_tui.foundation.settings.settings import (
     Settings,
@@ -36,7 +38,7 @@ from amplifier_tui.foundation.settings.settings import (
     merge_settings,
 )
 from amplifier_tui.foundation.trust.addresses import KNOWN_KEYS
-from amplifier_tui.foundation.trust.code import CodeSource, publisher, source_of
+from amplifier_tui.foundation.trust.code import CodeSource, is_remote, publisher, source_of
 from amplifier_tui.foundation.trust.items import TrustGroup, make_item
 from amplifier_tui.foundation.trust.owners import Owner, weakest
 from amplifier_tui.foundation.trust.review import TrustReview
@@ -55,6 +57,8 @@ _POWERS: Final = ("mode", "approval", "approvals", "gate", "rules", "sandbox", "
 _HOOKS_OF_AGENTS: Final = ("exclude_hooks", "inherit_hooks")
 _CAREFUL: Final = ("careful", "standard", "plan", "ask")
 _LONGEST_PATH: Final = 4_096
+_SHOWN: Final = 1_000
+"""Characters of a setting that are shown; an answer is for all of them."""
 
 
 def plain_id(module: Any) -> str:
@@ -124,6 +128,7 @@ class Layer:
         for key in list(result):
             if plain_id(key) in _POWERS:
                 self._power(result, key, (), "settings")
+        self._bundles(_mapping(result.get("bundle")))
         for section, entries in _mapping(result.get("modules")).items():
             self._entries(entries, ("modules", str(section)))
         self._entries(_mapping(result.get("config")).get("providers"), ("config", "providers"))
@@ -139,6 +144,22 @@ class Layer:
         for part in list(redirects):
             self._power(redirects, part, ("sources", "bundles"), "include instead of")
         return result
+
+    def _bundles(self, section: dict[str, Any]) -> None:
+        """Drop bundles that are files from elsewhere, unless they may be read."""
+        added = _mapping(section.get("added"))
+        for name, uri in list(added.items()):
+            if not self._may_name(uri, ("bundle", "added", str(name))):
+                del added[name]
+        listed = section.get("app")
+        if isinstance(listed, list):
+            section["app"] = [uri for uri in listed if self._may_name(uri, ("bundle", "app"))]
+
+    def _may_name(self, uri: Any, keys: Keys) -> bool:
+        text = str(uri)
+        if is_remote(text) or (is_path(text) and not self.leads_out(text)):
+            return True  # asked about as code, or its content is
+        return self._allowed("files", text, (*keys, text), text, "a bundle for your sessions")
 
     # --- their parts -----------------------------------------------------------------------
 
@@ -159,19 +180,33 @@ class Layer:
                 self._announce(entry, source, (*keys, "session", f"{part}_source"))
 
     def _entries(self, entries: Any, keys: Keys) -> None:
-        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        for index, entry in enumerate(entries[:] if isinstance(entries, list) else ()):
             if isinstance(entry, dict):
                 self._entry(entry, (*keys, index), entry)
+                if not self._keeps_guard(entry, (*keys, index)):
+                    entries.remove(entry)
+
+    def _keeps_guard(self, entry: dict[str, Any], keys: Keys) -> bool:
+        """Whether an entry may take the place of a guard by bearing its name as `id`."""
+        own, module = entry.get("id"), entry.get("module")
+        if not own or not module or plain_id(own) == plain_id(module):
+            return True
+        if plain_id(own) not in GUARDS:
+            return True
+        shown = f"{module} in the place of {own}"
+        return self._allowed("power", shown, (*keys, "id"), shown, f"id: {own}")
 
     def _entry(self, entry: Mapping[str, Any], keys: Keys, holder: dict[str, Any]) -> None:
         """Look at a module's entry; what must not count is taken out of `holder`."""
         module = plain_id(entry.get("module") or entry.get("id") or "")
         self._announce(module, entry.get("source"), (*keys, "source"))
-        config = holder.get("config")
-        if not isinstance(config, dict):
-            return
         names = {plain_id(entry.get(key)) for key in ("module", "id") if entry.get(key)}
-        here = (*keys, "config")
+        config, here = holder.get("config"), (*keys, "config")
+        if not isinstance(config, dict):
+            if "config" in holder and names & GUARDS:
+                # Nothing in the place of what others configured.
+                self._power(holder, "config", keys, str(entry.get("module") or module))
+            return
         for key, value in list(config.items()):
             # All of it is looked at, whatever is refused of it: it is asked about at once.
             self._keys(config, key, here, module)
@@ -270,9 +305,14 @@ class Layer:
 
     def file_allowed(self, path: Path, why: str, keys: Keys = ()) -> bool:
         """Whether a file outside of what the owner brings may be read."""
-        if holds_users_secrets(path):
+        if holds_users_secrets(path) or not is_there(path):
             return False
         return self._allowed("files", str(path), (*keys, str(path)), str(path), why)
+
+    def may_read(self, why: str) -> bool:
+        """Whether the file itself may be read, which somebody with less power chose."""
+        owner = self.review.places.owner_of(self.path)
+        return not owner.is_trusted or owner is Owner.PROGRAM or self.file_allowed(self.path, why)
 
     def leads_out(self, text: str) -> bool:
         """Whether a text is a path that leads out of what the owner brings."""
@@ -318,7 +358,7 @@ class Layer:
                 subject=(str(self.path), *_identity(keys), title if group == "power" else ""),
                 content=content,
                 owner=publisher(self.uri) if self.uri else str(self.root),
-                detail=replace_secrets(detail, lambda secret, kind: "…"),
+                detail=shortened(replace_secrets(detail, lambda secret, kind: "…"), _SHOWN),
                 where=self._where(keys),
             )
         )

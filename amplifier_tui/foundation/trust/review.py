@@ -129,7 +129,11 @@ class TrustReview:
         brings = dict.fromkeys((*known.brings, *source.brings))
         asked_by = dict.fromkeys((*known.asked_by, *source.asked_by))
         self._sources[source.uri] = replace(
-            known, brings=tuple(brings), asked_by=tuple(asked_by), where=known.where or source.where
+            known,
+            brings=tuple(brings),
+            asked_by=tuple(asked_by),
+            where=known.where or source.where,
+            needs=tuple(dict.fromkeys((*known.needs, *source.needs))),
         )
         (self._vouched if owner.is_trusted else self._strange).add(source.uri)
 
