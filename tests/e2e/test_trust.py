@@ -1,0 +1,128 @@
+import re
+import subprocess
+from pathlib import Path
+
+from tests.e2e.acting import GRACE, quit_program, ready
+from tests.e2e.machine import Machine
+from tests.e2e.terminal import Terminal
+
+QUESTION = "brings what needs your word"
+KEYS = re.compile(r"esc {1,2}Cancel\b")
+MODULE = """
+class Hello:
+    name = "hello"
+    description = "Says hello"
+    input_schema = {"type": "object", "properties": {}}
+
+    async def execute(self, input):
+        raise NotImplementedError
+
+
+async def mount(coordinator, config=None):
+    await coordinator.mount("tools", Hello(), name="hello")
+"""
+BUNDLE = """---
+bundle: {name: team, version: 1.0.0}
+session:
+  orchestrator: {module: loop-streaming}
+  context: {module: context-simple}
+providers:
+  - module: provider-mock
+tools:
+  - module: tool-hello
+    source: ../../tools/tool-hello
+hooks:
+  - module: hooks-redaction
+  - module: hooks-approval
+    config: {policy: relaxed}
+---
+
+You help.
+"""
+
+
+def git(folder: Path, *arguments: str) -> None:
+    who = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.com")
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def clone(machine: Machine, origin: Path) -> None:
+    """Clone what somebody else wrote into the project's folder."""
+    files = {
+        ".amplifier/bundles/team.md": BUNDLE,
+        "tools/tool-hello/amplifier_module_tool_hello/__init__.py": MODULE,
+    }
+    for name, text in files.items():
+        path = origin / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    for arguments in (("init",), ("add", "."), ("commit", "-m", "Begin")):
+        git(origin, *arguments)
+    git(machine.project.parent, "clone", str(origin), str(machine.project))
+
+
+def asked(machine: Machine) -> Terminal:
+    """Start the program and wait for its question."""
+    terminal = machine.start("--bundle", "team")
+    terminal.wait_for(QUESTION)
+    terminal.wait_for(KEYS)
+    return terminal
+
+
+def answer(terminal: Terminal, key: str) -> None:
+    """Press a key until the question has heard it: before it was seen it does not."""
+    for _ in range(5):
+        terminal.watch(GRACE)
+        terminal.press(key)
+        try:
+            terminal.wait_gone(KEYS, 5)
+        except AssertionError:
+            continue
+        return
+    terminal.wait_gone(KEYS)
+
+
+def modules(terminal: Terminal) -> None:
+    terminal.press("f2")
+    terminal.wait_for(re.compile(r"Modules .*ready"))
+
+
+def test_a_cloned_repository_asks_once_and_again_only_about_what_changed(
+    machine: Machine, tmp_path: Path
+) -> None:
+    origin = tmp_path / "origin"
+    origin.mkdir()
+    clone(machine, origin)
+
+    terminal = asked(machine)
+    for sight in ("1 source · 1 setting", "tool-hello", 'policy: "relaxed"', "team.md:14"):
+        terminal.wait_for(sight)
+    answer(terminal, "o")
+    ready(terminal, "team")
+    modules(terminal)
+    terminal.wait_for(re.compile(r"✗ tool-hello .*you refused it"))
+    quit_program(terminal)
+
+    terminal = asked(machine)
+    answer(terminal, "u")
+    ready(terminal, "team")
+    modules(terminal)
+    terminal.wait_for("● tool-hello")
+    quit_program(terminal)
+
+    terminal = machine.start("--bundle", "team")
+    ready(terminal, "team")
+    assert not terminal.shows(QUESTION)
+    quit_program(terminal)
+
+    bundle = origin / ".amplifier/bundles/team.md"
+    bundle.write_text(BUNDLE.replace("relaxed", "standard"))
+    git(origin, "commit", "-am", "Be more careful")
+    git(machine.project, "pull")
+    terminal = asked(machine)
+    for sight in ("1 setting", 'was  used: policy: "relaxed"', 'now  policy: "standard"'):
+        terminal.wait_for(sight)
+    assert not terminal.shows("tool-hello")
+    answer(terminal, "escape")
+    terminal.wait_for("Nothing was opened")
+    quit_program(terminal)
