@@ -10,7 +10,8 @@ from rich.cells import cell_len
 
 from amplifier_tui.cli.group import run
 from tests.cli.bundle_support import program_in_terminal
-from tests.fixtures.modules import KIND_OF, copied, installed
+from tests.fixtures.modules import KIND_OF, copied, installed, write_distribution
+from tests.foundation.helpers import write
 
 Capture = pytest.CaptureFixture[str]
 
@@ -107,3 +108,58 @@ def test_a_declared_type_counts_more_than_the_id(
     monkeypatch.setenv("AMPLIFIER_MODULES", str(tmp_path))
     [row] = [row for row in listed(capsys) if row["id"] == "clever"]
     assert row["kind"] == "context"
+
+
+def test_a_fetched_module_is_listed_with_its_source_and_hides_nothing(
+    own_home: Path, capsys: Capture
+) -> None:
+    folder = own_home / ".amplifier" / "cache" / "installed" / "x-1"
+    write(folder / "amplifier_module_tool_bash" / "__init__.py", "raise AssertionError")
+    points = "[amplifier.modules]\ntool-bash = amplifier_module_tool_bash:mount\n"
+    write_distribution(folder, "amplifier-module-tool-bash", "9", points)
+    facts = {"name": "x", "source": "git+https://h/x@main", "commit": "c" * 40, "shared": {}}
+    write(folder / "amplifier-installed.json", json.dumps({"version": 1, **facts}))
+    first, second = [row for row in listed(capsys) if row["id"] == "tool-bash"]
+    assert (first["from"], first["hidden"]) == ("built-in", False)
+    assert second["from"] == "git+https://h/x@main at cccccccc" and second["only_named"]
+    assert run(["module", "list"]) == 0
+    assert "(where a bundle names that source)" in " ".join(capsys.readouterr().out.split())
+
+
+def test_what_was_installed_for_a_bundle_by_an_earlier_version_is_named_with_what_removes_it(
+    tmp_path: Path, own_home: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    for name, place in (
+        ("tool-bash", own_home / ".amplifier" / "cache" / "x"),
+        ("tool-own", tmp_path),
+    ):
+        points = f"[amplifier.modules]\n{name} = {name.replace('-', '_')}:mount\n"
+        write_distribution(site, f"zz-{name}", "9", points)
+        (info,) = site.glob(f"zz_{name.replace('-', '_')}*.dist-info")
+        write(info / "direct_url.json", json.dumps({"url": place.as_uri()}))
+    monkeypatch.syspath_prepend(str(site))
+    rows = listed(capsys)
+    own, old = [row for row in rows if row["id"] == "tool-bash"]
+    assert (own["from"], own["hidden"], own["remove"]) == ("built-in", False, "")
+    assert (old["from"], old["hidden"]) == ("package zz-tool-bash", True)
+    assert "uninstall" in old["remove"] and old["remove"].endswith("zz-tool-bash")
+    assert [row["remove"] for row in rows if row["id"] == "tool-own"] == [""]
+    assert run(["module", "list"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "tool-bash was installed here for a bundle" in shown
+
+
+def test_what_a_variable_or_the_project_names_wins(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / ".amplifier" / "modules" / "tool-todo" / "x", "")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AMPLIFIER_MODULE_TOOL_BASH", str(tmp_path))
+    rows = listed(capsys)
+    for module, origin in (
+        ("tool-bash", f"$AMPLIFIER_MODULE_TOOL_BASH: {tmp_path}"),
+        ("tool-todo", f"project: {tmp_path}/.amplifier/modules/tool-todo"),
+    ):
+        found = [(row["from"], row["hidden"]) for row in rows if row["id"] == module]
+        assert found == [(origin, False), ("built-in", True)]

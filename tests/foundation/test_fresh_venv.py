@@ -1,4 +1,3 @@
-import json
 import os
 import subprocess
 import sys
@@ -6,6 +5,7 @@ import sysconfig
 from pathlib import Path
 
 from tests.foundation.helpers import write
+from tests.foundation.packages import project_files, write_project
 
 SCRIPT = """
 import asyncio, sys
@@ -43,60 +43,16 @@ async def mount(coordinator, config=None):
 """
 
 
-BACKEND = """
-import base64, hashlib, pathlib, zipfile
-
-NAME, PACKAGE, REQUIRES = {name!r}, {package!r}, {requires!r}
-
-def _wheel(folder, files):
-    info = f"{{NAME.replace('-', '_')}}-1.dist-info"
-    requires = "".join(f"Requires-Dist: {{entry}}\\n" for entry in REQUIRES)
-    files = {{
-        **files,
-        f"{{info}}/METADATA": f"Metadata-Version: 2.1\\nName: {{NAME}}\\nVersion: 1\\n{{requires}}",
-        f"{{info}}/WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n",
-    }}
-    rows = [f"{{path}},," for path in (*files, f"{{info}}/RECORD")]
-    files[f"{{info}}/RECORD"] = "\\n".join(rows) + "\\n"
-    wheel = f"{{NAME.replace('-', '_')}}-1-py3-none-any.whl"
-    with zipfile.ZipFile(pathlib.Path(folder, wheel), "w") as archive:
-        for path, text in files.items():
-            archive.writestr(path, text)
-    return wheel
-
-def build_wheel(folder, settings=None, metadata=None):
-    init = pathlib.Path(PACKAGE, "__init__.py")
-    return _wheel(folder, {{init.as_posix(): init.read_text()}})
-
-def build_editable(folder, settings=None, metadata=None):
-    return _wheel(folder, {{f"{{PACKAGE}}.pth": str(pathlib.Path.cwd())}})
-"""
-
-
-def project(folder: Path, name: str, package: str, requires: list[str], code: str) -> Path:
-    """A package that builds itself, so that nothing has to be fetched to build it."""
-    write(folder / "backend.py", BACKEND.format(name=name, package=package, requires=requires))
-    write(
-        folder / "pyproject.toml",
-        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
-        f'[project]\nname = "{name}"\nversion = "1"\ndependencies = {json.dumps(requires)}\n',
-    )
-    write(folder / package / "__init__.py", code)
-    return folder
-
-
 def test_a_module_with_a_dependency_is_installed_and_mounted_in_a_fresh_environment(
     tmp_path: Path,
 ) -> None:
     greeting = "GREETING = 'hello from the dependency'\n"
-    dependency = project(tmp_path / "dep", "zz-greeting", "zz_greeting", [], greeting)
-    project(
-        tmp_path / "module",
-        "amplifier-module-tool-greet",
-        "amplifier_module_tool_greet",
-        [f"zz-greeting @ {dependency.as_uri()}"],
-        MODULE,
-    )
+    files = project_files("zz-greeting", "zz_greeting", greeting)
+    dependency = write_project(tmp_path / "dep", files)
+    named, package = "amplifier-module-tool-greet", "amplifier_module_tool_greet"
+    requires = [f"zz-greeting @ {dependency.as_uri()}"]
+    files = project_files(named, package, MODULE, requires=requires)
+    write_project(tmp_path / "module", files)
     bundle = write(
         tmp_path / "bundle.yaml",
         "bundle: {name: fresh}\n"

@@ -25,6 +25,10 @@ class InstallStateManager:
         """Whether a module folder was installed and its `pyproject.toml` is still the same."""
         return self._modules.get(str(path.resolve())) == project_hash(path)
 
+    def is_known(self, path: Path) -> bool:
+        """Whether a module folder was installed, be it there still or not."""
+        return str(path.resolve()) in self._modules
+
     def is_outdated(self, path: Path) -> bool:
         """Whether a module folder was installed, and its `pyproject.toml` changed since."""
         known = self._modules.get(str(path.resolve()))

@@ -18,6 +18,7 @@ INSTALL_SECONDS = 900.0
 """Longest installation."""
 
 _EXCEPTION = re.compile(r"^[\w.]*(Error|Exception): ")
+_CONFLICT = re.compile(r" depends on |The user requested ")
 _ELSEWHERE = frozenset({"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_EDITABLE"})
 """Settings of pip that would have it install somewhere else."""
 _LAST_LINES = 6
@@ -44,7 +45,8 @@ def install_command(
     if uv is None:
         # -P: a folder `pip` in the current one is not pip.
         pip = [sys.executable, "-P", "-m", "pip", "install", "--target", str(target)]
-        return [*pip, *what, *limits, "--quiet", "--disable-pip-version-check", "--no-input"]
+        quiet = ["--progress-bar", "off", "--disable-pip-version-check", "--no-input"]
+        return [*pip, *what, *limits, *quiet]
     command = [uv, "pip", "install", "--target", str(target), *what, *limits]
     command += ["--python", sys.executable, "--quiet", "--no-sources"]
     return [*command, "--refresh-package", fresh] if fresh else command
@@ -73,7 +75,7 @@ async def install(command: Sequence[str], subject: str, folder: Path, log: Path)
     except OSError as error:
         raise InstallError(f"Cannot run {command[0]}: {error}") from error
     if result.returncode != 0:
-        output = redact_uri(result.stderr.strip() or result.stdout.strip())
+        output = redact_uri(f"{result.stdout.strip()}\n{result.stderr.strip()}".strip())
         raise InstallError(
             f"Installing {subject} failed: {_reason(output)}", remedy=_remedy(result, output, log)
         )
@@ -83,6 +85,8 @@ def _reason(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     if any("No module named pip" in line for line in lines):
         return "there is neither uv nor pip"
+    if any("ResolutionImpossible" in line for line in lines):
+        return "; ".join(line for line in lines if _CONFLICT.search(line))[:500]
     # A build backend's own exception says more than the installer's summary of it.
     exceptions = [line for line in lines if _EXCEPTION.match(line)]
     errors = [line for line in lines if line.lower().startswith(("error", "× ", "fatal"))]

@@ -1,4 +1,4 @@
-"""Programs run for us: never on our terminal, never longer than allowed, gone when cancelled."""
+"""Programs run for us: never on our terminal, never longer than allowed or than we run."""
 
 import asyncio
 import contextlib
@@ -8,6 +8,8 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from amplifier_tui.base.watcher import RUN_VARIABLE, run_mark, watcher
 
 _KEPT_BYTES = 64_000
 _LINE_END = re.compile(rb"[\r\n]")
@@ -33,22 +35,25 @@ async def run_process(
     """Run a program to its end, within `timeout` seconds.
 
     It gets no input and a session of its own, so it cannot ask on the user's terminal. When time is
-    up or the caller is cancelled, it and its children are killed. `on_line` gets every line it
-    writes to stderr; lines may end in a carriage return.
+    up, the caller is cancelled or this program is killed, it and its children are killed. `on_line`
+    gets every line it writes to stderr; lines may end in a carriage return.
 
     Raises:
         TimeoutError: Time was up.
         FileNotFoundError: There is no such program.
     """
+    # First, so that it knows of the program whenever this one may be killed.
+    watcher().start()
     process = await asyncio.create_subprocess_exec(
         *args,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         cwd=cwd,
-        env=None if env is None else dict(env),
+        env={**(os.environ if env is None else env), RUN_VARIABLE: run_mark()},
         start_new_session=True,
     )
+    watcher().watch_group(process.pid)
     assert process.stdout is not None and process.stderr is not None
     work = asyncio.gather(
         _drain(process.stdout, None), _drain(process.stderr, on_line), process.wait()
@@ -60,6 +65,8 @@ async def run_process(
         _kill(process)
         await asyncio.shield(process.wait())
         raise
+    finally:
+        watcher().forget_group(process.pid)
     return ProcessResult(returncode, stdout, stderr)
 
 

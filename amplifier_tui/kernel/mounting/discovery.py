@@ -70,7 +70,7 @@ def find_modules(search_paths: Sequence[Path] | None = None) -> list[FoundModule
     The paths are directories with ``amplifier-module-*`` folders, :func:`search_dirs` by default;
     one that is missing or can't be read is logged.
     """
-    found = [_installed(name, entry) for name, entry in installed_modules().items()]
+    found = [described(name, entry) for name, entry in installed_modules().items()]
     for folder in search_dirs() if search_paths is None else search_paths:
         if not folder.is_dir():
             logger.warning("Module search path %s does not exist", folder)
@@ -88,7 +88,8 @@ def find_modules(search_paths: Sequence[Path] | None = None) -> list[FoundModule
     return found
 
 
-def _installed(module_id: str, entry_point: EntryPoint) -> FoundModule:
+def described(module_id: str, entry_point: EntryPoint) -> FoundModule:
+    """Return what is known of an installed module without importing it."""
     distribution = getattr(entry_point, "dist", None)
     version = getattr(distribution, "version", None)
     file = _source_file(entry_point.value.partition(":")[0].strip())

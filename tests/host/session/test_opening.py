@@ -310,3 +310,21 @@ def test_what_was_refused_is_asked_again_when_the_user_wants_it(
     assert "tool-test" in {e.module_id for e in driver.of(ModuleMounted)}
     driver.client.ask_trust_again()
     driver.wait(Notice, lambda e: e.text == "Nothing of this session was refused")
+
+
+def test_a_module_whose_source_cannot_be_had_is_not_mounted_unless_the_settings_name_the_built_in(
+    project: Project, driver: Driver, own_home: Path, tmp_path: Path
+) -> None:
+    source = f"git+file://{tmp_path}/gone@main"
+    path = project.bundle(providers=[{"module": "provider-mock", "source": source}])
+    driver.open(path)
+    (failed,) = [event for event in driver.of(ModuleFailed) if event.module_id == "provider-mock"]
+    assert failed.error.startswith("Its source can't be had: ")
+    assert "sources: {modules: {provider-mock: built-in}}" in failed.remedy
+    assert not [event for event in driver.of(ModuleMounted) if event.module_id == "provider-mock"]
+    settings = own_home / ".amplifier" / "settings.yaml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text("sources: {modules: {provider-mock: built-in}}\n")
+    driver.open(path)
+    mounted = [event for event in driver.of(ModuleMounted) if event.module_id == "provider-mock"]
+    assert [(event.source, event.in_place_of) for event in mounted] == [("built-in", source)]

@@ -11,7 +11,7 @@ from amplifier_tui.host.events import (
     Usage,
     UsageChanged,
 )
-from amplifier_tui.ui.panes.modules import ModulesPane, failure_word
+from amplifier_tui.ui.panes.modules import ModulesPane, failure_word, module_row
 from amplifier_tui.ui.state.instruments.modules import ModuleStatus
 from amplifier_tui.ui.widgets.messages import CopyRequested
 from tests.ui.driving import running
@@ -62,6 +62,16 @@ async def test_the_least_important_data_goes_first_when_it_is_narrow() -> None:
     async with app.run_test(size=(32, 20)):
         lines = text(app.widgets[0])
         assert lines[1] == "● provider-anthropic  sonnet 5"
+
+
+async def test_a_built_in_module_in_place_of_another_is_amber_and_says_so() -> None:
+    event = mounted("tool-todo", "tool", source="built-in", in_place_of="git+https://h/t@main")
+    app = Stage(ModulesPane(), events=[event])
+    async with app.run_test(size=(50, 12)) as pilot:
+        line = module_row(app.state.modules.ordered()[0], 50)
+        assert line[0] == ("● ", "warning") and ("built-in instead", "warning") in line
+        await pilot.press("enter")
+        assert "instead of" in "\n".join(text(app.widgets[0]))
 
 
 async def test_before_the_first_module_there_is_a_word() -> None:
