@@ -1,4 +1,5 @@
 import asyncio
+import time
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 from amplifier_tui.base.text import clean
 from amplifier_tui.host.client import TrustDecision
-from amplifier_tui.host.events import SessionClosed, TrustAsked
+from amplifier_tui.host.events import Notice, SessionClosed, TrustAsked
 from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
 from amplifier_tui.ui.dialogs.trust.picks import TrustPicks
 from amplifier_tui.ui.dialogs.trust.rows import first_folds, trust_rows
@@ -196,6 +197,24 @@ async def test_a_second_question_of_the_same_opening_follows_the_first() -> None
         assert dialog.asked.request_id == "t2"
         await drive.press("o")
         assert [name for name, _ in drive.client.named("answer_trust")] == ["t1", "t2"]
+
+
+@pytest.mark.usefixtures("at_once")
+async def test_the_conversation_goes_on_behind_it() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(asked(source(1)))
+        await drive.dialog(TrustDialog)
+        await drive.push(Notice(session_id=SESSION, level="info", text="fetching something"))
+        assert "fetching something" in drive.text()
+
+
+def test_thousands_of_sources_are_laid_out_in_time() -> None:
+    question = asked(*(source(n, f"github.com/o{n % 50}") for n in range(2000)))
+    picks = TrustPicks(question)
+    began = time.process_time()
+    rows = trust_rows(question, picks, (), 80)
+    assert len(rows) > 6000
+    assert time.process_time() - began < 2
 
 
 async def test_typing_that_goes_on_does_not_answer() -> None:

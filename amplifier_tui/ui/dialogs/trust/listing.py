@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from amplifier_tui.ui.dialogs.trust.picks import About, TrustPicks
+from amplifier_tui.ui.dialogs.trust.picks import About, TrustPicks, owner_of
 from amplifier_tui.ui.dialogs.trust.rows import TrustRow, first_folds, trust_rows
 from amplifier_tui.ui.widgets.line_view import LineView, cursor_bindings
+from amplifier_tui.ui.widgets.palette import MARGIN
 
 if TYPE_CHECKING:
     from amplifier_tui.host.events import TrustAsked
@@ -35,6 +37,11 @@ class TrustList(LineView[TrustRow]):
         self._asked = asked
         self._picks = picks
         self._folded = first_folds(asked)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the number of rows at `width`, most often of those that are made already."""
+        width -= MARGIN + self.styles.scrollbar_size_vertical
+        return max(1, len(self.rows if width == self._made_for else self._make_rows(width)))
 
     def _make_rows(self, width: int) -> list[TrustRow]:
         return trust_rows(self._asked, self._picks, self._folded, width)
@@ -78,7 +85,7 @@ class TrustList(LineView[TrustRow]):
         if item is None:
             self.tick()
             return
-        about = ("owner", item.group, item.owner)
+        about = owner_of(item)
         self._folded ^= {about}
         self.lay_out()
         self.put_cursor(max(0, self.find_row(about)))

@@ -12,6 +12,11 @@ FOLDER: Final[About] = ("folder",)
 _PUBLISHER: Final = re.compile(r"[a-z0-9.-]+(:\d+)?/[a-z0-9._-]+")
 
 
+def owner_of(item: TrustItem) -> About:
+    """Return what an item's row is folded into."""
+    return ("owner", item.group, item.owner)
+
+
 class TrustPicks:
     """What the user ticked.
 
@@ -28,6 +33,10 @@ class TrustPicks:
         self.publishers = tuple(owner for owner in owners if _PUBLISHER.fullmatch(owner))
         self.offers_folder = bool(asked.folder) and asked.folder in owners
         self._folder = asked.folder
+        self._members: dict[About, list[TrustItem]] = {}
+        for item in asked.items:
+            for about in (("item", item.key), owner_of(item)):
+                self._members.setdefault(about, []).append(item)
         self._ticked: set[str] = set()
         self._later: set[About] = set()
 
@@ -55,13 +64,7 @@ class TrustPicks:
 
     def members(self, about: About) -> list[TrustItem]:
         """Return the items of a row."""
-        match about:
-            case ("item", key):
-                return [item for item in self.items if item.key == key]
-            case ("owner", group, owner):
-                return [item for item in self.items if (item.group, item.owner) == (group, owner)]
-            case _:
-                return []
+        return self._members.get(about, [])
 
     def mark(self, about: About) -> str:
         """Return the box before a row; empty where nothing is to be ticked."""

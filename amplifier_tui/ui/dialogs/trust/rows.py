@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -9,7 +10,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from amplifier_tui.base.text import reveal
-from amplifier_tui.ui.dialogs.trust.picks import FOLDER, About, TrustPicks
+from amplifier_tui.ui.dialogs.trust.picks import FOLDER, About, TrustPicks, owner_of
 from amplifier_tui.ui.state.formats import plural, short_path
 from amplifier_tui.ui.widgets.styled import Role, Row, pieces_width, spread
 
@@ -52,13 +53,9 @@ def first_folds(asked: "TrustAsked") -> set[About]:
     """Return the owners that are folded at first."""
     sizes: dict[About, int] = {}
     for item in asked.items:
-        about = _owner_of(item)
+        about = owner_of(item)
         sizes[about] = sizes.get(about, 0) + (item.group == "code" and not item.was)
     return {about for about, size in sizes.items() if size > _FOLDED_ABOVE}
-
-
-def _owner_of(item: "TrustItem") -> About:
-    return ("owner", item.group, item.owner)
 
 
 def trust_rows(
@@ -67,7 +64,7 @@ def trust_rows(
     """Return the whole list in `width` cells, without what is folded."""
     rows: list[TrustRow] = []
     for group, (name, what, noun) in _GROUPS.items():
-        owners = dict.fromkeys(_owner_of(item) for item in asked.items if item.group == group)
+        owners = dict.fromkeys(owner_of(item) for item in asked.items if item.group == group)
         if owners:
             rows += _heading(name, what, width, after=rows)
         for about in owners:
@@ -162,6 +159,7 @@ def _path(text: str, folder: str = "") -> str:
     return _shown(short_path(inside, str(Path.home()))) if text else ""
 
 
-def wrapped(text: str, room: int) -> list[str]:
+@lru_cache(4096)
+def wrapped(text: str, room: int) -> tuple[str, ...]:
     """Return text in rows of at most `room` cells, broken at words where there are any."""
-    return [row.plain for row in Content(text).wrap(max(1, room))] or [""]
+    return tuple(row.plain for row in Content(text).wrap(max(1, room))) or ("",)
