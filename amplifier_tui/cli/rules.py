@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from amplifier_tui.host.gate.explain import Explanation
-    from amplifier_tui.host.gate.rules import Verdict
+    from amplifier_tui.host.gate.modes import Verdict
     from amplifier_tui.host.gate.rules_file import RuleProblem
 
 _SHOWN = 10

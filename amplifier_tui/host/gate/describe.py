@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
+from amplifier_tui.host.gate.modes import READ_TOOLS, WRITE_TOOLS, Act
 from amplifier_tui.host.gate.programs import NETWORK
 from amplifier_tui.host.gate.risk import (
     Judgement,
@@ -23,7 +24,7 @@ from amplifier_tui.host.gate.risk import (
     locate,
     worst,
 )
-from amplifier_tui.host.gate.rules import READ_TOOLS, Part, argument_part, command_parts
+from amplifier_tui.host.gate.rules import Part, argument_part, command_parts
 from amplifier_tui.host.stream.diffs import Snapshot, snapshot, unified
 
 logger = logging.getLogger(__name__)
@@ -352,3 +353,32 @@ def _cut(text: str) -> tuple[str, bool]:
     if len(text) <= PAYLOAD_LIMIT:
         return text, True
     return f"{text[:PAYLOAD_LIMIT]}\n… {len(text) - PAYLOAD_LIMIT:,} more characters", False
+
+
+_FREE: Final = frozenset({"todo", "todo_read", "todo_write", "load_skill", "task", "delegate"})
+"""Tools that change nothing, or whose own calls are judged one by one."""
+
+
+def act_of(description: Description, tool: str, arguments: Mapping[str, Any]) -> Act:
+    """Return what a call does, as far as the modes tell calls apart."""
+    judgement = description.judgement
+    if any(place.configures for place in judgement.places) and description.kind != "read":
+        return "look" if _only_reads(description) else "guarded"
+    if tool in _FREE:
+        return "read"
+    if tool == "memory":
+        # Notes stay when the session ends.
+        return "read" if arguments.get("action") in ("search", "list") else "write"
+    if description.kind == "command":
+        return "look" if _only_reads(description) else "other"
+    if tool in READ_TOOLS and description.kind == "read":
+        return "read" if all(part.reads for part in description.parts) else "other"
+    if tool in WRITE_TOOLS and judgement.places:
+        elsewhere = any(place.outside or place.secret for place in judgement.places)
+        return "other" if elsewhere else "write"
+    return "other"
+
+
+def _only_reads(description: Description) -> bool:
+    parts = description.parts
+    return description.kind == "command" and bool(parts) and all(part.reads for part in parts)

@@ -10,14 +10,14 @@ from typing import Any, Final
 from amplifier_tui.base.jsonl import StoredRows
 from amplifier_tui.host.events import Mode
 from amplifier_tui.host.gate.gate import Gate, GateDecision
-from amplifier_tui.host.gate.rules import (
+from amplifier_tui.host.gate.modes import (
     COMMAND_TOOLS,
     GROUPS,
     READ_TOOLS,
     WEB_TOOLS,
     WRITE_TOOLS,
-    RuleBook,
 )
+from amplifier_tui.host.gate.rules import RuleBook
 from amplifier_tui.host.gate.rules_file import RuleProblem, load_rules
 from amplifier_tui.host.store.replay import DISPLAY
 from amplifier_tui.paths import sessions_dir
@@ -91,7 +91,7 @@ def explain(
         trusted: The texts of those of the project's own rules that may allow.
     """
     rules, problems = load_rules(project, trusted=trusted)
-    gate = Gate(project, RuleBook(rules), mode)
+    gate = Gate(project, lambda: RuleBook(rules), mode)
     tool = next(iter(sorted(GROUPS.get(tool, ()))), tool)
     decision = gate.decide(tool, arguments)
     origin = next((rule.origin for rule in rules if str(rule) == decision.rule), "")

@@ -4,20 +4,23 @@ It decides in this order: rules that deny, what can never go through unasked, ru
 that allow, a hook's question, the mode.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
 
 from amplifier_tui.host.events import Mode, Scope
-from amplifier_tui.host.gate.describe import Description, describe_call
-from amplifier_tui.host.gate.modes import Act, act_of, mode_verdict, mode_words
-from amplifier_tui.host.gate.programs import INSTALLS, NETWORK, REMOTE
-from amplifier_tui.host.gate.rules import Match, RuleBook, Verdict
+from amplifier_tui.host.gate.modes import Act, Verdict, mode_verdict, mode_words
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.gate.describe import Description
+    from amplifier_tui.host.gate.rules import Match, RuleBook
 
 OUTSIDE_SANDBOX: Final = "outside_sandbox"
 """Argument of a command that wants to run without the sandbox; a person decides about that."""
-_NETWORK: Final = frozenset({NETWORK, INSTALLS, REMOTE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,10 @@ class GateDecision:
     @property
     def network(self) -> bool:
         """Whether what it was found to do needs the network."""
+        from amplifier_tui.host.gate.programs import INSTALLS, NETWORK, REMOTE
+
         reasons = self.description.judgement.reasons
-        return any(word in reason for word in _NETWORK for reason in reasons)
+        return any(word in each for word in (NETWORK, INSTALLS, REMOTE) for each in reasons)
 
 
 @dataclass(slots=True)
@@ -55,7 +60,8 @@ class Gate:
 
     Attributes:
         workspace: Where the session works, absolute.
-        book: The rules.
+        load: Returns the rules; called with the first call, or before, in a thread. What reads
+            rules and commands takes longer to import than a session to open.
         mode: The mode that is applied.
         careful: Ask about commands that only read, too.
         sandbox: Says why commands can't run in a sandbox; empty where they can. It may take a
@@ -64,11 +70,21 @@ class Gate:
     """
 
     workspace: Path
-    book: RuleBook = field(default_factory=RuleBook)
+    load: Callable[[], RuleBook]
     mode: Mode = "ask"
     careful: bool = False
     sandbox: Callable[[], str] = lambda: "commands are not run in a sandbox"
     timeout: float | None = None
+    _book: RuleBook | None = None
+    _loading: Lock = field(default_factory=Lock)
+
+    @property
+    def book(self) -> RuleBook:
+        """The rules."""
+        with self._loading:
+            if self._book is None:
+                self._book = self.load()
+            return self._book
 
     def decide(
         self,
@@ -86,6 +102,8 @@ class Gate:
             failed: Modules whose hooks failed while they judged the call.
             confines: The tool runs its commands in a sandbox, where there is one.
         """
+        from amplifier_tui.host.gate.describe import act_of, describe_call
+
         description = describe_call(tool, arguments, self.workspace)
         act = act_of(description, tool, arguments)
 

@@ -13,7 +13,6 @@ from uuid import uuid4
 
 from amplifier_tui.base.files import write_atomic
 from amplifier_tui.base.plain import copy_plain, plain
-from amplifier_tui.host.gate.rules import arguments_text
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.kernel.session.grant import Grant, granted
@@ -24,6 +23,11 @@ _CALL_ID: Final = "_tool_call_id"
 
 Key = tuple[str, str]
 """A tool's name and the digest of its arguments."""
+
+
+def arguments_text(arguments: Any) -> str:
+    """Return arguments as text that is equal for equal ones."""
+    return json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=str)
 
 
 def call_key(tool: str, arguments: Any) -> Key:

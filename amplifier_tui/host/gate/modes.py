@@ -5,24 +5,26 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 from amplifier_tui.host.events import Mode
-from amplifier_tui.host.gate.describe import Description
-from amplifier_tui.host.gate.rules import (
-    READ_TOOLS,
-    WRITE_TOOLS,
-    Rule,
-    RuleError,
-    Verdict,
-    parse_rule,
+
+Verdict = Literal["allow", "ask", "deny"]
+
+COMMAND_TOOLS: Final = frozenset({"bash", "shell", "run_command"})
+READ_TOOLS: Final = frozenset(
+    {"read_file", "glob", "grep", "ls", "list_files", "list_directory", "list_dir"}
+    | {"search_files", "find_files"}
 )
+WRITE_TOOLS: Final = frozenset(
+    {"write_file", "edit_file", "apply_patch", "create_file", "delete_file"}
+)
+WEB_TOOLS: Final = frozenset({"web_fetch", "web_search"})
+GROUPS: Final = {"read": READ_TOOLS, "write": WRITE_TOOLS, "web": WEB_TOOLS}
+"""Names that stand for every tool of a kind."""
 
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
 Act = Literal["read", "write", "look", "guarded", "other"]
 """Reading or writing in the workspace; a command that only reads; a change of what configures
 programs; everything else: commands, the network, outside the workspace, tools nobody knows."""
-
-_FREE: Final = frozenset({"todo", "todo_read", "todo_write", "load_skill", "task", "delegate"})
-"""Tools that change nothing, or whose own calls are judged one by one."""
 
 _TABLE: Final[dict[Mode, dict[Act, Verdict]]] = {
     "plan": {"read": "allow", "look": "allow", "write": "deny", "guarded": "deny", "other": "deny"},
@@ -66,31 +68,6 @@ def policy_mode(policy: Any) -> tuple[Mode, bool]:
     return mode or "ask", mode is None or policy == "careful"
 
 
-def act_of(description: Description, tool: str, arguments: Mapping[str, Any]) -> Act:
-    """Return what a call does, as far as the modes tell calls apart."""
-    judgement = description.judgement
-    if any(place.configures for place in judgement.places) and description.kind != "read":
-        return "look" if _only_reads(description) else "guarded"
-    if tool in _FREE:
-        return "read"
-    if tool == "memory":
-        # Notes stay when the session ends.
-        return "read" if arguments.get("action") in ("search", "list") else "write"
-    if description.kind == "command":
-        return "look" if _only_reads(description) else "other"
-    if tool in READ_TOOLS and description.kind == "read":
-        return "read" if all(part.reads for part in description.parts) else "other"
-    if tool in WRITE_TOOLS and judgement.places:
-        elsewhere = any(place.outside or place.secret for place in judgement.places)
-        return "other" if elsewhere else "write"
-    return "other"
-
-
-def _only_reads(description: Description) -> bool:
-    parts = description.parts
-    return description.kind == "command" and bool(parts) and all(part.reads for part in parts)
-
-
 def mode_verdict(
     mode: Mode, act: Act, *, careful: bool = False, sandboxed: bool = False
 ) -> Verdict:
@@ -127,7 +104,7 @@ class PlannedPolicy:
         mode: The mode to begin with.
         by: Who says so; empty for the default.
         careful: Ask about commands that only read, too.
-        rules: Its rules that allow.
+        rules: Its rules that allow, as they are written.
         timeout: Seconds the user has; None for as long as it takes.
         problems: What could not be read, in sentences; then it is careful.
     """
@@ -135,7 +112,7 @@ class PlannedPolicy:
     mode: Mode = "ask"
     by: str = ""
     careful: bool = False
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[Any, ...] = ()
     timeout: float | None = None
     problems: tuple[str, ...] = ()
 
@@ -154,11 +131,7 @@ def read_policy(plan: Mapping[str, Any], bundle: str = "") -> PlannedPolicy:
             mode = by_policy
         given = config.get("timeout", 300.0)
         timeout = float(given) if isinstance(given, int | float) and given > 0 else 300.0
-        for text in _listed(config.get("allow")):
-            try:
-                rules.append(_allowing(text, bundle))
-            except RuleError as error:
-                problems.append(f"{_APPROVAL} allows {text!r}, which is no rule: {error}")
+        rules += _listed(config.get("allow"))
     if mode is None:
         mode, by = "ask", ""
     return PlannedPolicy(
@@ -178,14 +151,3 @@ def _listed(value: Any) -> list[Any]:
     if value is None:
         return []
     return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def _allowing(text: Any, bundle: str) -> Rule:
-    """A rule of hooks-approval: there, words in brackets are those a command begins with."""
-    if not isinstance(text, str):
-        raise RuleError("it is no text", 1)
-    name, opened, rest = text.strip().partition("(")
-    if opened and rest.endswith(")"):
-        words = rest[:-1].replace(":*", " *").removesuffix("*").strip()
-        text = f"{name}({words} *)" if words else name
-    return parse_rule(text, origin=bundle, planned=True)

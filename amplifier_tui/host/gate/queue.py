@@ -4,12 +4,15 @@ A standing rule answers at once. Else `ApprovalRequested` goes up and the asker 
 user, for the clock, or for a stop of the turn, whichever comes first.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from time import time
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 from uuid import uuid4
 
 from amplifier_tui.host.client import Decision
@@ -23,10 +26,12 @@ from amplifier_tui.host.events import (
     Scope,
     Segment,
 )
-from amplifier_tui.host.gate.describe import Description, describe_call, describe_question
-from amplifier_tui.host.gate.risk import Judgement, severity
-from amplifier_tui.host.gate.rules import Match, Part, Rule, RuleBook, propose, rule_words
 from amplifier_tui.host.redaction import Redactor
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.gate.describe import Description
+    from amplifier_tui.host.gate.risk import Judgement
+    from amplifier_tui.host.gate.rules import Match, Part, Rule, RuleBook
 
 By = Literal["user", "rule", "timeout", "stop"]
 Default = Literal["allow", "deny"]
@@ -81,6 +86,7 @@ class _Pending:
     question: ApprovalQuestion
     request: ApprovalRequested
     parts: tuple[Part, ...]
+    judgement: Judgement
     future: asyncio.Future[ApprovalAnswer]
     deadline: float | None = None
     clock: asyncio.TimerHandle | None = None
@@ -94,7 +100,7 @@ class ApprovalQueue:
         session_id: Whose questions they are.
         workspace: Its working directory, absolute.
         send: Takes events on their way up.
-        book: The standing rules.
+        rules: Returns the standing rules; without it there are those that answers make.
         redactor: Keeps secrets out of what goes up and out of the audit.
         audit: Writes a line of the audit file.
         keep: Writes rules down that hold longer than the session; without it none do.
@@ -106,12 +112,11 @@ class ApprovalQueue:
         workspace: Path,
         send: Callable[[HostEvent], None],
         *,
-        book: RuleBook | None = None,
+        rules: Callable[[], RuleBook] | None = None,
         redactor: Redactor | None = None,
         audit: Callable[[dict[str, Any]], None] | None = None,
         keep: Callable[[tuple[Rule, ...], Scope], None] | None = None,
     ) -> None:
-        self.book = book if book is not None else RuleBook()
         self.on_resolved: Callable[[ApprovalQuestion, ApprovalAnswer], None] | None = None
         """Told of every answer before the asker gets it."""
         self._session_id = session_id
@@ -120,7 +125,15 @@ class ApprovalQueue:
         self._redactor = redactor if redactor is not None else Redactor({})
         self._audit = audit
         self._keep = keep
+        self._rules = rules
         self._pending: dict[str, _Pending] = {}
+
+    @cached_property
+    def book(self) -> RuleBook:
+        """The standing rules."""
+        from amplifier_tui.host.gate.rules import RuleBook
+
+        return self._rules() if self._rules is not None else RuleBook()
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -139,6 +152,7 @@ class ApprovalQueue:
         if judged is not None:
             description = judged
         else:
+            # What reads rules and commands takes long to import, so it is done in there.
             description = await asyncio.to_thread(self._describe, question)
         judgement = _with_opinion(description.judgement, question)
         request_id = uuid4().hex[:12]
@@ -164,6 +178,8 @@ class ApprovalQueue:
             raise
 
     def _describe(self, question: ApprovalQuestion) -> Description:
+        from amplifier_tui.host.gate.describe import describe_call, describe_question
+
         if question.tool:
             return describe_call(question.tool, question.arguments, self._workspace)
         return describe_question(question.asker, question.prompt)
@@ -175,6 +191,9 @@ class ApprovalQueue:
         description: Description,
         judgement: Judgement,
     ) -> _Pending:
+        from amplifier_tui.host.gate.risk import severity
+        from amplifier_tui.host.gate.rules import propose, rule_words
+
         loop = asyncio.get_running_loop()
         rules = propose(description.parts, self.book) if description.complete else ()
         if judgement.risk == "critical" or question.by_person:
@@ -214,7 +233,11 @@ class ApprovalQueue:
             scopes=("once", *scopes) if rules else ("once",),
             rule=text(rule_words(rules)),
         )
-        pending = _Pending(question, request, description.parts, loop.create_future(), rules=rules)
+        pending = _Pending(
+            *(question, request, description.parts, judgement),
+            future=loop.create_future(),
+            rules=rules,
+        )
         self._pending[request_id] = pending
         if question.timeout is not None:
             pending.deadline = loop.time() + question.timeout
@@ -241,8 +264,9 @@ class ApprovalQueue:
         self, question: ApprovalQuestion, answer: ApprovalAnswer, scope: Scope, rule: str
     ) -> None:
         """Tell of an answer that a rule gave before anybody was asked."""
-        judgement = question.description.judgement if question.description else Judgement()
-        self._resolved(question, uuid4().hex[:12], answer, scope, rule, judgement)
+        if question.description is not None:
+            judgement = question.description.judgement
+            self._resolved(question, uuid4().hex[:12], answer, scope, rule, judgement)
 
     # --- answering -------------------------------------------------------------------------
 
@@ -275,6 +299,8 @@ class ApprovalQueue:
             self._finish(pending, ApprovalAnswer("cancelled", "stop", reason))
 
     def _rules_to_keep(self, pending: _Pending, allow: bool, scope: Scope) -> tuple[Rule, ...]:
+        from amplifier_tui.host.gate.rules import propose
+
         rules = pending.rules if allow else propose(pending.parts, self.book, "deny")
         return tuple(replace(rule, scope=scope) for rule in rules)
 
@@ -302,7 +328,7 @@ class ApprovalQueue:
         self._pending.pop(request.request_id, None)
         if pending.clock is not None:
             pending.clock.cancel()
-        judgement = Judgement(request.risk, request.reasons)
+        judgement = pending.judgement
         if scope != "once" and not rule:
             rule = request.rule
         self._resolved(
@@ -355,6 +381,8 @@ def _with_opinion(judgement: Judgement, question: ApprovalQuestion) -> Judgement
     Hooks judge by the tool's name. Where the call itself was read, that reading counts, unless
     the hook says critical: then somebody wrote a rule for this.
     """
+    from amplifier_tui.host.gate.risk import Judgement
+
     opinion = question.risk
     if opinion is None or (question.tool and judgement.reasons and opinion != "critical"):
         return judgement

@@ -32,6 +32,8 @@ from amplifier_tui.base.shell import (
 )
 from amplifier_tui.base.shell import covers as covers_command
 from amplifier_tui.host.events import Risk, Scope
+from amplifier_tui.host.gate.guarded import arguments_text
+from amplifier_tui.host.gate.modes import COMMAND_TOOLS, GROUPS, Verdict
 from amplifier_tui.host.gate.programs import rule_prefix
 from amplifier_tui.host.gate.risk import (
     Judgement,
@@ -41,21 +43,7 @@ from amplifier_tui.host.gate.risk import (
     severity,
 )
 
-Verdict = Literal["allow", "ask", "deny"]
-
 _RUNS_ANYTHING: Final = SHELLS | {"eval", "source", ".", "xargs", "env", "ssh"}
-
-COMMAND_TOOLS: Final = frozenset({"bash", "shell", "run_command"})
-READ_TOOLS: Final = frozenset(
-    {"read_file", "glob", "grep", "ls", "list_files", "list_directory", "list_dir"}
-    | {"search_files", "find_files"}
-)
-WRITE_TOOLS: Final = frozenset(
-    {"write_file", "edit_file", "apply_patch", "create_file", "delete_file"}
-)
-WEB_TOOLS: Final = frozenset({"web_fetch", "web_search"})
-GROUPS: Final = {"read": READ_TOOLS, "write": WRITE_TOOLS, "web": WEB_TOOLS}
-"""Names that stand for every tool of a kind."""
 
 
 class RuleError(ValueError):
@@ -164,9 +152,19 @@ def _checked_arguments(inside: str, at: int) -> str:
         raise RuleError(f"the arguments are no JSON: {error.msg}", at + error.pos) from error
 
 
-def arguments_text(arguments: Any) -> str:
-    """Return arguments as text that is equal for equal ones."""
-    return json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=str)
+def planned_rule(text: Any, bundle: str) -> Rule:
+    """Read a rule of hooks-approval: there, words in brackets are those a command begins with.
+
+    Raises:
+        RuleError: It is none.
+    """
+    if not isinstance(text, str):
+        raise RuleError("it is no text", 1)
+    name, opened, rest = text.strip().partition("(")
+    if opened and rest.endswith(")"):
+        words = rest[:-1].replace(":*", " *").removesuffix("*").strip()
+        text = f"{name}({words} *)" if words else name
+    return parse_rule(text, origin=bundle, planned=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,12 @@
 """The gate of a session and its sandbox: from plan, rules and settings, changed by the user."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from amplifier_tui.base.sandbox import sandbox_problem
 from amplifier_tui.foundation.settings.settings import Scope as SettingsScope
@@ -14,18 +17,14 @@ from amplifier_tui.host.gate.gate import Gate, GateDecision
 from amplifier_tui.host.gate.guarded import bounded
 from amplifier_tui.host.gate.modes import read_policy
 from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion, ApprovalQueue
-from amplifier_tui.host.gate.rules import Rule
-from amplifier_tui.host.gate.rules_file import (
-    RulesFileError,
-    add_rules,
-    load_rules,
-    user_rules_path,
-)
 from amplifier_tui.host.gate.session_gate import SessionGate
 from amplifier_tui.host.session.module_facts import ModuleFacts
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.session.grant import SandboxTerms
 from amplifier_tui.paths import amplifier_home, user_config_dir, user_log_dir, user_state_dir
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.gate.rules import Rule, RuleBook
 
 
 class Gating:
@@ -61,24 +60,26 @@ class Gating:
         self._project = project
         self._sandbox = ""
         self._broken: set[str] = set()
+        self._loop = asyncio.get_running_loop()
         self.main: SessionGate | None = None
         policy = read_policy(plan, bundle)
-        rules, problems = load_rules(project, trusted=trusted)
-        self._problems = (*policy.problems, *map(str, problems))
+        self._policy = policy
+        self._trusted = trusted
+        self._bundle = bundle
         self._by = "user" if mode else policy.by
         self.gate = Gate(
             workspace,
-            mode=mode or policy.mode,
+            self._load,
+            mode or policy.mode,
             careful=policy.careful,
             timeout=policy.timeout,
             sandbox=sandbox_problem if confined else lambda: "it is switched off in the settings",
         )
-        self.gate.book.add((*rules, *policy.rules))
         self.approvals = ApprovalQueue(
             sender.session_id,
             workspace,
             sender.send,
-            book=self.gate.book,
+            rules=lambda: self.gate.book,
             redactor=sender.redactor,
             audit=sender.store.audit,
             keep=self._keep,
@@ -117,10 +118,31 @@ class Gating:
         self._sandbox = await asyncio.to_thread(self.gate.sandbox)
 
     def announce(self) -> None:
-        """Say which mode is applied, and what of the rules could not be read."""
+        """Say which mode is applied; read the rules, and say what is wrong with them."""
         self._send_mode()
-        for problem in self._problems:
+        for problem in self._policy.problems:
             self._sender.notice("warning", problem, "rules")
+        self._loop.run_in_executor(None, lambda: self.gate.book)
+
+    def _load(self) -> RuleBook:
+        """Read the rules, in a thread."""
+        from amplifier_tui.host.gate.rules import RuleBook, RuleError, planned_rule
+        from amplifier_tui.host.gate.rules_file import load_rules
+
+        found, problems = load_rules(self._project, trusted=self._trusted)
+        rules, wrong = list(found), [str(problem) for problem in problems]
+        for text in self._policy.rules:
+            try:
+                rules.append(planned_rule(text, self._bundle))
+            except RuleError as error:
+                wrong.append(f"hooks-approval allows {text!r}, which is no rule: {error}")
+                # Who wrote it meant something: nearly everything asks until it is corrected.
+                self.gate.careful = True
+        for problem in wrong:
+            self._loop.call_soon_threadsafe(
+                partial(self._sender.notice, "warning", problem, "rules")
+            )
+        return RuleBook(rules)
 
     def set_mode(self, mode: Mode) -> None:
         """Apply another mode from the next call on."""
@@ -182,6 +204,12 @@ class Gating:
         project = self._project if scope == "project" else None
 
         def write() -> None:
+            from amplifier_tui.host.gate.rules_file import (
+                RulesFileError,
+                add_rules,
+                user_rules_path,
+            )
+
             try:
                 add_rules(user_rules_path(), rules, project)
             except (OSError, RulesFileError) as error:

@@ -9,8 +9,6 @@ from typing import Any, Final
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.tool_calls import as_arguments
 from amplifier_tui.host.events import MAIN_LANE, ToolEnded, ToolProgress, ToolStarted
-from amplifier_tui.host.gate.describe import changed_paths, read_subject
-from amplifier_tui.host.gate.risk import locate
 from amplifier_tui.host.messages import metadata_of, text_of
 from amplifier_tui.host.stream.diffs import Snapshot, changes, snapshot
 from amplifier_tui.host.stream.results import (
@@ -214,10 +212,16 @@ class Tools:
         )
 
     def _paths(self, call: _Call) -> Iterable[str]:
+        from amplifier_tui.host.gate.describe import read_subject
+        from amplifier_tui.host.gate.risk import locate
+
         subject = read_subject(call.tool, call.arguments)
         return (locate(path, self._workspace).shown for path in subject.paths[:1])
 
     def _look(self, tool: str, arguments: dict[str, Any]) -> dict[Path, tuple[str, Snapshot]]:
+        from amplifier_tui.host.gate.describe import changed_paths, read_subject
+        from amplifier_tui.host.gate.risk import locate
+
         subject = read_subject(tool, arguments)
         found = {}
         for written in changed_paths(subject)[:MOST_FILES]:

@@ -3,11 +3,15 @@
 from pathlib import Path
 
 from amplifier_tui.foundation.trust.items import TrustItem, make_item
-from amplifier_tui.host.gate.rules_file import project_rules_path, read_rules
 
 
 def allow_rules(project: Path) -> dict[TrustItem, str]:
     """Return an item for each rule of a project that allows calls, with the rule's text."""
+    if not (project / ".amplifier" / "rules.yaml").exists():
+        # What reads rules takes longer to import than a session to open.
+        return {}
+    from amplifier_tui.host.gate.rules_file import project_rules_path, read_rules
+
     path = project_rules_path(project)
     rules, _ = read_rules(path, None)
     return {
