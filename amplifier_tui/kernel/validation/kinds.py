@@ -54,6 +54,15 @@ class OrchestratorValidator(InstanceValidator):
         else:
             result.succeed(name, "Orchestrator.execute() has correct async signature")
 
+    async def run(self, result: ValidationResult, coordinator: TrialCoordinator) -> bool:
+        """Add what it does with the answers of hooks."""
+        from amplifier_tui.kernel.validation.obedience import check_obedience
+
+        orchestrator = coordinator.get("orchestrator")
+        if orchestrator is not None:
+            await check_obedience(result, orchestrator, coordinator)
+        return orchestrator is not None
+
 
 class ProviderValidator(InstanceValidator):
     """Checks that a module mounts providers with all five members of the contract."""

@@ -67,7 +67,7 @@ async def check_module(
     if place.importable is None:
         result.add(_no_package(place))
     else:
-        validator = VALIDATORS[kind](place.module_id)
+        validator = VALIDATORS[kind](place.module_id, runs=True)
         found = await validator.validate(place.importable, place.entry_point, config)
         result.checks += found.checks
         if place.project is not None and found.checks[0].passed:

@@ -20,13 +20,18 @@ class ModuleValidator(ABC):
 
     The module is imported under its own name, its ``mount`` runs once on a trial coordinator, what
     it mounted is looked at, and its cleanups run. Messages name it by its id, else by its path.
+
+    Args:
+        module_id: Its id.
+        runs: What it mounted is run, too, to see what it does.
     """
 
     kind: ClassVar[str]
     """The kind, e.g. "tool"."""
 
-    def __init__(self, module_id: str = "") -> None:
+    def __init__(self, module_id: str = "", *, runs: bool = False) -> None:
         self.module_id = module_id
+        self.runs = runs
 
     async def validate(
         self,
@@ -65,6 +70,8 @@ class ModuleValidator(ABC):
         try:
             cleanup = await call_mount(mount, coordinator, config, module_id)
             self.look(result, coordinator, cleanup)
+            if self.runs and result.passed:
+                await self.run(result, coordinator)
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and is_genuine_cancellation(baseline):
                 raise
@@ -79,6 +86,10 @@ class ModuleValidator(ABC):
             if callable(cleanup):
                 coordinator.register_cleanup(cleanup)
             await coordinator.cleanup()
+
+    async def run(self, result: ValidationResult, coordinator: TrialCoordinator) -> bool:
+        """Add what shows only when it runs; False where nothing of the kind does."""
+        return False
 
     @abstractmethod
     def look(self, result: ValidationResult, coordinator: TrialCoordinator, returned: Any) -> None:

@@ -1,0 +1,200 @@
+"""Whether an orchestrator does what hooks say about its tool calls: it is run to see that."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from amplifier_tui.kernel import events
+from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ToolCall, Usage
+from amplifier_tui.kernel.models import HookResult, ProviderInfo, ToolResult
+from amplifier_tui.kernel.mounting.callbacks import missing_keywords
+from amplifier_tui.kernel.mounting.errors import exception_text
+from amplifier_tui.kernel.mounting.trial import TrialCoordinator
+from amplifier_tui.kernel.validation.base import ValidationResult
+
+_SECONDS: Final = 10.0
+_TOOL: Final = "trial_tool"
+_GIVEN: Final = {"text": "as the model wrote it"}
+_CHANGED: Final = {"text": "as a hook changed it"}
+
+Handler = Callable[[str, dict[str, Any]], Awaitable[HookResult]]
+
+
+@dataclass
+class _Trial:
+    """One run: the model calls a tool once, a hook has its say, a person denies what is asked."""
+
+    executed: list[dict[str, Any]] = field(default_factory=list)
+    asked: int = 0
+    requests: int = 0
+    messages: list[dict[str, Any]] = field(default_factory=list)
+
+    # The provider.
+    name: str = "trial"
+
+    def get_info(self) -> ProviderInfo:
+        return ProviderInfo(id=self.name, display_name=self.name)
+
+    async def list_models(self) -> list[Any]:
+        return []
+
+    async def complete(self, request: Any, **kwargs: Any) -> ChatResponse:
+        self.requests += 1
+        usage = Usage(input_tokens=1, output_tokens=1, total_tokens=2)
+        if self.requests > 1:
+            text = TextBlock(text="Done.")
+            return ChatResponse(content=[text], usage=usage, finish_reason="stop")
+        call = ToolCall(id="call-1", name=_TOOL, arguments=dict(_GIVEN))
+        return ChatResponse(content=[], tool_calls=[call], usage=usage, finish_reason="tool_calls")
+
+    def parse_tool_calls(self, response: ChatResponse) -> list[ToolCall]:
+        return response.tool_calls or []
+
+    # The tool.
+    @property
+    def tool(self) -> "_TrialTool":
+        return _TrialTool(self)
+
+    # The context.
+    async def add_message(self, message: dict[str, Any]) -> None:
+        self.messages.append(message)
+
+    async def get_messages(self, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:
+        return list(self.messages)
+
+    get_messages_for_request = get_messages
+
+    async def set_messages(self, messages: list[dict[str, Any]]) -> None:
+        self.messages[:] = messages
+
+    async def clear(self) -> None:
+        self.messages.clear()
+
+    # Who is asked.
+    async def request_approval(self, *args: Any, **kwargs: Any) -> str:
+        self.asked += 1
+        return "Deny"
+
+
+@dataclass
+class _TrialTool:
+    trial: _Trial
+    name: str = _TOOL
+    description: str = "Does nothing, for a trial."
+    input_schema: dict[str, Any] = field(
+        default_factory=lambda: {"type": "object", "properties": {"text": {"type": "string"}}}
+    )
+
+    async def execute(self, input: dict[str, Any]) -> ToolResult:
+        self.trial.executed.append(dict(input))
+        return ToolResult(output="done")
+
+
+async def check_obedience(
+    result: ValidationResult, orchestrator: Any, coordinator: TrialCoordinator
+) -> None:
+    """Add ``hooks_deny``, ``hooks_ask`` and ``hooks_modify``.
+
+    Args:
+        result: Gets the checks.
+        orchestrator: As it was mounted.
+        coordinator: Where it was mounted.
+    """
+    free = await _run(result, orchestrator, coordinator, None)
+    if free is None:
+        return
+    if not free.executed:
+        found = "The orchestrator called no tool, so what hooks say of calls could not be tried"
+        result.succeed("hooks_deny", found, "warning")
+        return
+
+    async def deny(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(action="deny", reason="for a trial")
+
+    async def ask(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(action="ask_user", approval_prompt="May it?")
+
+    async def modify(event: str, data: dict[str, Any]) -> HookResult:
+        return HookResult(action="modify", data={**data, "tool_input": dict(_CHANGED)})
+
+    trial = await _run(result, orchestrator, coordinator, deny)
+    if trial is not None:
+        _say(
+            result,
+            "hooks_deny",
+            "" if not trial.executed else "It runs a tool although a hook denied the call",
+            'Look at the result of hooks.emit("tool:pre", ...); "deny" means: do not execute',
+        )
+    trial = await _run(result, orchestrator, coordinator, ask)
+    if trial is not None:
+        problem = "It runs a tool although the user denied the call" if trial.executed else ""
+        if not trial.asked:
+            problem = 'It does not ask the user when a hook answers "ask_user"'
+        _say(
+            result,
+            "hooks_ask",
+            problem,
+            "Pass the result to coordinator.process_hook_result(), and go by what that returns",
+        )
+    trial = await _run(result, orchestrator, coordinator, modify)
+    if trial is not None:
+        changed = all(given.items() >= _CHANGED.items() for given in trial.executed)
+        _say(
+            result,
+            "hooks_modify",
+            "" if changed else "It runs a tool with other arguments than a hook changed them to",
+            'Execute the tool with result.data["tool_input"]',
+        )
+
+
+def _say(result: ValidationResult, name: str, problem: str, remedy: str) -> None:
+    if problem:
+        result.fail(name, problem, remedy)
+    else:
+        result.succeed(name, f"It does what hooks say: {name.removeprefix('hooks_')}")
+
+
+async def _run(
+    result: ValidationResult, orchestrator: Any, coordinator: TrialCoordinator, handler: Any
+) -> _Trial | None:
+    trial = _Trial()
+    coordinator.approval_system = trial
+    coordinator.mount_points["context"] = trial
+    tools, providers = {_TOOL: trial.tool}, {trial.name: trial}
+    coordinator.mount_points["tools"] = tools
+    coordinator.mount_points["providers"] = providers
+    stop = None
+    if handler is not None:
+        stop = coordinator.hooks.register(events.TOOL_PRE, handler, name="trial")
+    takes_it = not missing_keywords(orchestrator.execute, ("coordinator",))
+    extra = {"coordinator": coordinator} if takes_it else {}
+    try:
+        async with asyncio.timeout(_SECONDS):
+            await orchestrator.execute(
+                prompt="Call the tool.",
+                context=trial,
+                providers=providers,
+                tools=tools,
+                hooks=coordinator.hooks,
+                **extra,
+            )
+    except TimeoutError:
+        _broken(result, f"it did not end within {_SECONDS:g} s")
+        return None
+    except Exception as error:
+        _broken(result, exception_text(error) or type(error).__name__)
+        return None
+    finally:
+        if stop is not None:
+            stop()
+    return trial
+
+
+def _broken(result: ValidationResult, why: str) -> None:
+    result.fail(
+        "hooks_deny",
+        f"It could not be run to see whether it does what hooks say: {why}",
+        "Run it with a provider whose first answer calls a tool, and whose second is a text",
+        "warning",
+    )

@@ -1,0 +1,61 @@
+"""An orchestrator that does not do what hooks say is found when its author validates it."""
+
+import pytest
+
+from amplifier_tui.kernel.mounting.trial import TrialCoordinator
+from amplifier_tui.kernel.validation.base import ValidationResult
+from amplifier_tui.kernel.validation.module_check import check_module
+from amplifier_tui.kernel.validation.obedience import check_obedience
+
+
+class Loop:
+    """Calls what the model calls; `how` says what it makes of hooks."""
+
+    def __init__(self, how: str, coordinator: TrialCoordinator) -> None:
+        self.how = how
+        self.coordinator = coordinator
+
+    async def execute(self, prompt, context, providers, tools, hooks, **kwargs):
+        (provider,) = providers.values()
+        if self.how == "raises":
+            raise RuntimeError("no model")
+        response = await provider.complete({})
+        for call in provider.parse_tool_calls(response):
+            if self.how == "calls nothing":
+                break
+            data = {"tool_name": call.name, "tool_input": call.arguments}
+            result = await hooks.emit("tool:pre", data)
+            given = (result.data or data)["tool_input"]
+            if self.how == "forgets changes":
+                given = call.arguments
+            if self.how not in ("ignores hooks", "answers itself"):
+                result = await self.coordinator.process_hook_result(result, "tool:pre", call.name)
+            if self.how != "ignores hooks" and result.action == "deny":
+                continue
+            await tools[call.name].execute(given)
+        return "Done."
+
+
+CASES = {
+    "does what hooks say": {"hooks_deny": True, "hooks_ask": True, "hooks_modify": True},
+    "ignores hooks": {"hooks_deny": False, "hooks_ask": False, "hooks_modify": True},
+    "answers itself": {"hooks_deny": True, "hooks_ask": False, "hooks_modify": True},
+    "forgets changes": {"hooks_deny": True, "hooks_ask": True, "hooks_modify": False},
+    "calls nothing": {"hooks_deny": True},
+    "raises": {"hooks_deny": False},
+}
+
+
+@pytest.mark.parametrize("how", CASES)
+async def test_what_a_loop_makes_of_hooks_is_seen(how: str) -> None:
+    coordinator = TrialCoordinator()
+    result = ValidationResult("orchestrator", "here")
+    await check_obedience(result, Loop(how, coordinator), coordinator)
+    assert {check.name: check.passed for check in result.checks} == CASES[how]
+    assert all(check.remedy for check in result.checks if not check.passed)
+
+
+async def test_the_built_in_loop_does_what_hooks_say() -> None:
+    checked = await check_module("loop-streaming")
+    passed = {check.name: check.passed for check in checked.result.checks}
+    assert passed["hooks_deny"] and passed["hooks_ask"] and passed["hooks_modify"]
