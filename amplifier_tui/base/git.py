@@ -39,6 +39,15 @@ _ENVIRONMENT: Final = {
     "GIT_ALLOW_PROTOCOL": "none",
     "LC_ALL": "C",
 }
+READING_ENVIRONMENT: Final = {
+    **{name: value for name, value in _ENVIRONMENT.items() if name != "LC_ALL"},
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_0": "false",
+    "GIT_CONFIG_KEY_1": "diff.autoRefreshIndex",
+    "GIT_CONFIG_VALUE_1": "false",
+}
+"""Variables under which a git of someone else's command keeps to looking, as far as they can."""
 _KEPT: Final = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 """What the user may say by environment: how far up a repository is looked for."""
 _OWN_SCOPES: Final = ("local", "worktree")

@@ -41,6 +41,7 @@ BENCHES = (
     Bench("kernel_emit", "The kernel beside the published one"),
     Bench("context_ledger", "The context of a session with 10 000 rows"),
     Bench("foundation_load", "Bundles"),
+    Bench("shell_lines", "Shell lines that are let through unasked"),
 )
 
 

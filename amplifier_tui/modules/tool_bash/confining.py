@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.git import READING_ENVIRONMENT
 from amplifier_tui.base.protected import configuring, secret_homes
 from amplifier_tui.base.sandbox import Sandbox, sandbox_problem
 from amplifier_tui.kernel.session.grant import (
@@ -97,6 +98,8 @@ class Confining:
             OSError: The scratch folder can't be made.
         """
         grant, terms = current_grant(), self._terms()
+        if grant is not None and grant.reading:
+            environment = {**environment, **READING_ENVIRONMENT}
         if grant is None or grant.by == "person" or terms.mode == "off":
             return Confined(command, environment)
         problem = await asyncio.to_thread(sandbox_problem)

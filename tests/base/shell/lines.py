@@ -72,6 +72,7 @@ git log --remerge-diff
 git log --grep -- --output=x
 git for-each-ref --format=%(signature)
 git cat-file --filters HEAD:a
+git describe --dirty
 git -c core.pager=sh log
 git --exec-path=. log
 git --git-dir=x log

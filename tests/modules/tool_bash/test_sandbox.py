@@ -239,3 +239,8 @@ def test_a_missing_program_is_said_with_what_to_install(monkeypatch: pytest.Monk
         assert "install the package `bubblewrap`" in sandbox_problem()
     finally:
         sandbox_problem.cache_clear()
+
+
+async def test_git_keeps_to_looking_under_a_grant_to_read(shell: Shell) -> None:
+    assert "0\n" in await run(shell, "printenv GIT_OPTIONAL_LOCKS", READING)
+    assert "0\n" not in await run(shell, "printenv GIT_OPTIONAL_LOCKS", Grant("person"))
