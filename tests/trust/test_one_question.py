@@ -219,6 +219,19 @@ async def test_cancelled_opens_nothing(project: Path) -> None:
         await opened(project, person)
 
 
+async def test_all_that_the_project_brings_itself_has_the_project_as_its_owner(
+    project: Path,
+) -> None:
+    module(project / "m", "tool-m")
+    path = team(project, "tools: [{module: tool-m, source: ../../m}]\n")
+    path.write_text(path.read_text().replace("includes: [coding]\n", ""))
+    person = Person()
+    await opened(project, person)
+    (items,) = person.questions
+    assert {item.group for item in items} == {"code", "power"}
+    assert {item.owner for item in items} == {str(project)}
+
+
 async def test_a_folder_of_ones_own_is_not_asked_about(project: Path) -> None:
     write(
         project / ".amplifier" / "settings.yaml",

@@ -9,6 +9,7 @@ from amplifier_tui.foundation.bundle.model import BundleData, ModuleKind
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.sources.lockfile import LockEntry
 from amplifier_tui.foundation.trust.items import make_item
+from amplifier_tui.foundation.trust.owners import Owner
 from amplifier_tui.foundation.trust.review import TrustReview
 
 GUARDING_HOOKS: Final = ("hooks-approval", "hooks-redaction", "hooks-logging", "hooks-checkpoint")
@@ -93,15 +94,16 @@ def keep_redaction(bundle: BundleData, review: TrustReview) -> None:
     """Add what keeps secrets from the model to a stranger's bundle, unless it may go without."""
     if not bundle.tools or any(entry.get("module") == "hooks-redaction" for entry in bundle.hooks):
         return
-    file = bundle.source_file
-    if file is None or review.places.owner_of(file).is_trusted:
+    file, places = bundle.source_file, review.places
+    if file is None or places.owner_of(file).is_trusted:
         return
+    own = places.owner_of(file) is Owner.PROJECT
     item = make_item(
         "power",
         "hooks-redaction is left out",
         subject=(str(file), "without hooks-redaction"),
         content="absent",
-        owner=str(file.parent),
+        owner=str(places.project if own else file.parent),
         detail="keys and passwords in what tools answer would reach the model",
         where=str(file),
     )
