@@ -26,7 +26,7 @@ from amplifier_tui.paths import sessions_dir
 MODULES = Path(__file__).parent / "modules"
 TOOLS = (
     *("echo", "fail", "noisy", "write", "wait", "block", "stubborn", "progress", "leak", "leave"),
-    *("delegate", "bash", "write_file", "edit_file", "memory"),
+    *("cancel_all", "delegate", "bash", "write_file", "edit_file", "memory"),
 )
 """Tools that are not asked about where a test is about something else."""
 E = TypeVar("E", bound=HostEvent)

@@ -213,7 +213,11 @@ class TurnControl:
         self._running = _Running(
             ticket, prompt, work, monotonic(), own_children(), loop.create_future(), handle
         )
-        attending = loop.create_task(self._attend(self._running), name="attend the turn")
+        self._begin_attending(self._running)
+
+    def _begin_attending(self, running: _Running) -> None:
+        loop = asyncio.get_running_loop()
+        attending = loop.create_task(self._attend(running), name="attend the turn")
         self._tasks.add(attending)
         attending.add_done_callback(self._ended)
 
@@ -319,7 +323,7 @@ class TurnControl:
         running.handle.ask(immediate, told=told)
         # A request nobody answers would hold the turn for as long as its clock runs.
         self._parts.withdraw()
-        if immediate and running.forcing is None:
+        if immediate and (running.forcing is None or running.forcing.done()):
             running.forcing = asyncio.get_running_loop().create_task(self._force(running))
         return True
 
@@ -372,6 +376,10 @@ class TurnControl:
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
+        if task.cancelled() and self._running is not None and not self._closed:
+            # A module cancelled every task there is: a turn that nobody attends never ends.
+            self._begin_attending(self._running)
+            return
         if task.cancelled() or task.exception() is None:
             return
         logger.error("Attending a turn failed", exc_info=task.exception())

@@ -296,3 +296,11 @@ def test_a_session_that_was_left_says_nothing_more(
     until.touch()
     assert driver.turn("hello").status == "success"
     assert len([e for e in driver.drain() if e.session_id == left.session_id]) == said
+
+
+def test_a_module_that_cancels_every_task_ends_its_turn_and_no_more(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(project.bundle(script=calling({"cancel_all": {}})))
+    assert driver.turn("go").status == "error"
+    assert driver.turn("again").turn == 2

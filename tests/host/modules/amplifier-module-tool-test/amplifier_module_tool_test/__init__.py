@@ -90,13 +90,33 @@ async def leave(input, coordinator):
     sys.exit(3)
 
 
+async def cancel_all(input, coordinator):
+    for task in asyncio.all_tasks():
+        task.cancel()
+    await asyncio.sleep(0)
+    return ToolResult(output="cancelled")
+
+
 async def delegate(input, coordinator):
     spawn = coordinator.get_capability("session.spawn")
     result = await spawn("self", input["text"], parent_session=coordinator.session)
     return ToolResult(output=result["output"])
 
 
-_ALL = (echo, fail, noisy, write, wait, block, stubborn, progress, leak, leave, delegate)
+_ALL = (
+    echo,
+    fail,
+    noisy,
+    write,
+    wait,
+    block,
+    stubborn,
+    progress,
+    leak,
+    leave,
+    cancel_all,
+    delegate,
+)
 
 
 async def mount(coordinator, config=None):
