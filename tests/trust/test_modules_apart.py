@@ -347,7 +347,7 @@ async def test_a_folder_whose_marker_is_spoiled_is_not_used(
 
 
 async def test_two_windows_that_install_the_same_do_it_once(
-    tmp_path: Path, own_home: Path, wheels: Path, uv: None
+    tmp_path: Path, own_home: Path, wheels: Path, uv: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_wheel(wheels, "zz-eleven", "1", "WORD = ''")
     builds = tmp_path / "builds"
@@ -358,6 +358,8 @@ async def test_two_windows_that_install_the_same_do_it_once(
     origin = SourceCommit("x", "1")
     found = await asyncio.gather(*(each.obtain(project, origin, build=True) for each in windows))
     assert len({folder.path for folder in found}) == 1
+    # The lock beside it is nothing to warn of.
+    assert windows[0].all() == found[:1] and caplog.records == []
     assert builds.read_text() == "x"
 
 

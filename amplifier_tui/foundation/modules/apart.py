@@ -174,7 +174,7 @@ def read_folder(path: Path) -> ApartFolder | None:
         shared = {str(name): str(version) for name, version in dict(data["shared"]).items()}
         name, source, commit = (str(data[key]) for key in ("name", "source", "commit"))
         return ApartFolder(path, name, source, commit, shared)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         _log.warning("%s is ignored: %s", path, error)
