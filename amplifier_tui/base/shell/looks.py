@@ -174,9 +174,11 @@ def _is_folder(operands: list[str], call: _Call) -> bool:
 
 
 def _first(call: _Call) -> Looks | None:
-    """A second operand would be written to."""
+    """A second operand would be written to, and some take all behind the first for operands."""
     arguments = call.arguments()
-    if arguments is None or len(arguments.operands) > 1 or not all(call.known):
+    if arguments is None or not all(call.known):
+        return None
+    if any(place != len(call.words) - 1 for place, _ in arguments.operands):
         return None
     return _looked(call, arguments, [word for _, word in arguments.operands])
 

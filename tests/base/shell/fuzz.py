@@ -43,8 +43,8 @@ JOINS = (" | ", "|", " && ", "; ", " || ", " & ", "\n", " |& ", ";", " ! ")
 PREFIXES = ("x=1 ", "PATH=. ", "! ", "time ", "command ", "\\", "( ", "{ ", "if ", "cd dir && ")
 CHARACTERS = " '\"\\$`()[]{}<>|&;*?!~#=-\n\tae5"
 OTHERS = ("touch new", "rm a", "evil", "sh evil", "tee out", "cp a out", "eval ls", "mkdir new")
-# They would wait for the end of the time they have.
-WAITING = ("sleep", "tail -", "follow", "retry")
+WAITING = ("sleep", "follow", "retry")
+"""What would wait for the end of the time it has."""
 
 
 def lines(count: int, seed: int) -> Iterator[str]:
@@ -109,7 +109,10 @@ def let_through(found: Iterator[str]) -> list[str]:
 _RUNNER = """
 cd "$1" || exit 1
 while IFS= read -r -d '' line; do
-  (eval "$line") </dev/null >/dev/null 2>&1
+  case $line in
+    *tail*) timeout -s KILL 1 bash --norc --noprofile -c "$line" </dev/null >/dev/null 2>&1 ;;
+    *) (eval "$line") </dev/null >/dev/null 2>&1 ;;
+  esac
 done </tmp/lines
 exit 0
 """
@@ -195,7 +198,7 @@ class Workshop:
                 **READING_ENVIRONMENT,
             },
             stdin=subprocess.DEVNULL,
-            timeout=120,
+            timeout=60,
             check=True,
             capture_output=True,
         )

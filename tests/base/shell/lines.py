@@ -137,6 +137,8 @@ uniq a*
 uniq -c a b
 xxd -r a
 xxd a b
+xxd a -E
+xxd a --
 xxd -al 5 out
 split a
 csplit a 1
