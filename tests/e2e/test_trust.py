@@ -8,6 +8,7 @@ from tests.e2e.terminal import Terminal
 
 QUESTION = "brings what needs your word"
 KEYS = re.compile(r"esc {1,2}Cancel\b")
+QUESTION_OR_READY = re.compile(rf"{QUESTION}|^ ▸ .*\bteam\b", re.MULTILINE)
 MODULE = """
 class Hello:
     name = "hello"
@@ -59,6 +60,16 @@ def clone(machine: Machine, origin: Path) -> None:
     for arguments in (("init",), ("add", "."), ("commit", "-m", "Begin")):
         git(origin, *arguments)
     git(machine.project.parent, "clone", str(origin), str(machine.project))
+
+
+def module(folder: Path, name: str) -> str:
+    """Publish a module in a repository of its own; returns its URI."""
+    package = folder / f"amplifier_module_{name.replace('-', '_')}" / "__init__.py"
+    package.parent.mkdir(parents=True)
+    package.write_text(MODULE.replace('"hello"', f'"{name}"'))
+    for arguments in (("init", "--initial-branch=main"), ("add", "."), ("commit", "-m", "Begin")):
+        git(folder, *arguments)
+    return f"git+file://{folder}@main"
 
 
 def asked(machine: Machine) -> Terminal:
@@ -125,4 +136,30 @@ def test_a_cloned_repository_asks_once_and_again_only_about_what_changed(
     assert not terminal.shows("tool-hello")
     answer(terminal, "escape")
     terminal.wait_for("Nothing was opened")
+    quit_program(terminal)
+
+
+def test_ninety_sources_are_one_question_and_then_none(machine: Machine, tmp_path: Path) -> None:
+    names = [f"tool-x{number}" for number in range(90)]
+    sources = {name: module(tmp_path / "published" / name, name) for name in names}
+    entries = "".join(
+        f"  - {{module: {name}, source: '{source}'}}\n" for name, source in sources.items()
+    )
+    head, _, foot = BUNDLE.partition("  - module: tool-hello\n    source: ../../tools/tool-hello\n")
+    machine.bundle("team", head + entries + foot, own=False)
+
+    terminal = asked(machine)
+    terminal.wait_for("90 sources · 1 setting")
+    terminal.wait_for("tool-x0 ")
+    answer(terminal, "u")
+    terminal.wait_for(QUESTION_OR_READY, 120)
+    assert not terminal.shows(QUESTION)
+    ready(terminal, "team")
+    modules(terminal)
+    terminal.wait_for(re.compile(r"Modules .*9\d ready"))
+    quit_program(terminal)
+
+    terminal = machine.start("--bundle", "team")
+    terminal.wait_for(QUESTION_OR_READY)
+    assert not terminal.shows(QUESTION)
     quit_program(terminal)
