@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import events, on, work
-from textual.widgets import Input
 
 from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.app.actions import program, session, turn, view
@@ -27,7 +26,6 @@ from amplifier_tui.ui.app.themes import (
     find_theme,
 )
 from amplifier_tui.ui.panes.table import PANES
-from amplifier_tui.ui.prompt.prompt import PromptArea
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.terminal import leave
 from amplifier_tui.ui.terminal.guard import TerminalGuard, handle_signals
@@ -250,12 +248,6 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         names = sorted(self.main.shown)
         self.write("The panes are not remembered", self.preferences.set_panes, str(self.cwd), names)
 
-    @on(PromptArea.Draft)
-    @on(Input.Changed)
-    def _typing(self) -> None:
-        if self.link is not None:
-            self.link.typed()
-
     @on(PromptInput.ChordKey)
     def _chord_key(self, event: PromptInput.ChordKey) -> None:
         from amplifier_tui.ui.dialogs.commands import LeaderPopup
@@ -266,13 +258,23 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     def on_app_focus(self) -> None:
         """The terminal came to the front."""
         if self.link is not None:
-            self.link.approvals.terminal_focused()
+            self.link.keyboard.terminal_focused()
 
     @on(events.Click)
-    @on(events.Key)
     def _user_is_here(self) -> None:
         if self.link is not None:
-            self.link.approvals.user_is_here()
+            self.link.keyboard.user_is_here()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Let a question that is open hear keys first, in the order in which they arrive."""
+        if (
+            isinstance(event, (events.Key, events.Paste))
+            and not event.is_forwarded
+            and self.link is not None
+            and self.link.keyboard.take(event)
+        ):
+            return
+        await super().on_event(event)
 
     # Messages are found by name, so that the widgets need not be imported before the first frame.
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.state.conversation.entries import EntryChange
     from amplifier_tui.ui.state.session import SessionState
     from amplifier_tui.ui.transcript.view import TranscriptView
+    from amplifier_tui.ui.widgets.question_strip import QuestionStrip
     from amplifier_tui.ui.widgets.status_bar import StatusBar
 
 MID = 100
@@ -90,6 +91,7 @@ class MainScreen(Screen[None]):
         self._queue = QueueLine()
         self.transcript: TranscriptView | None = None
         self.status: StatusBar | None = None
+        self.strip: QuestionStrip | None = None
         self.shown = set(BY_NAME)
         self._panes: dict[str, Widget] = {}
         self._drawer: str | None = None
@@ -109,11 +111,13 @@ class MainScreen(Screen[None]):
         """Mount everything else and show the state in it."""
         from amplifier_tui.ui.prompt.completion import Completer, CompletionPopup
         from amplifier_tui.ui.transcript.view import TranscriptView
+        from amplifier_tui.ui.widgets.question_strip import QuestionStrip
         from amplifier_tui.ui.widgets.status_bar import StatusBar
 
         self._state = state
         self.transcript = TranscriptView()
         self.status = StatusBar()
+        self.strip = QuestionStrip()
         popup = CompletionPopup()
         stage = Vertical(self.transcript, id="stage")
         # With its class from the start: to style all panes a second time takes 10 ms.
@@ -124,7 +128,7 @@ class MainScreen(Screen[None]):
         async with self.batch():
             await self.query_one("#status-place").remove()
             await self.mount(self.status, after=self.prompt)
-            await self.mount(popup, self._queue, before=self.prompt)
+            await self.mount(popup, self.strip, self._queue, before=self.prompt)
             await self.query_one("#body").mount(left, stage, right)
             await right.mount(*self._panes.values())
             if self._wide:

@@ -14,14 +14,14 @@ from textual.widgets import Input, Static
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import ApprovalRequested, Scope
 from amplifier_tui.ui.dialogs import approval_words as words
-from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.keys.actions import BY_ID, bindings
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.state.answer_keys import Heard
 from amplifier_tui.ui.state.waiting import DialogAnswer, QueuePlace
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 
-GRACE = 0.4
-"""Seconds after opening in which no key decides; typing goes on being ignored until it pauses."""
 REASON_LENGTH = 500
 LEAST_PAYLOAD = 2
 """Rows of the payload that rows about it do not take away."""
@@ -29,11 +29,12 @@ RESERVE = 23
 """Cells for the clock."""
 
 
-class ApprovalDialog(Sheet[DialogAnswer]):
+class ApprovalDialog(QuestionSheet[DialogAnswer]):
     """Asks about one request of an agent (`lane`), at its place in the queue.
 
     Args:
         hold: Stops the clock of the request with this id.
+        held: Whether the clock stands already.
         keymap: The keys to show.
         is_first_click: True for the click that brought the terminal to the front.
         cover: Told how many rows the dialog hides, 0 when it is gone.
@@ -43,6 +44,7 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         *bindings("approval"),
         Binding("enter", "confirm", show=False),
     ]
+    DECIDES = frozenset(("deny", "reason", "allow", "allow_all", "confirm"))
     AUTO_FOCUS = "#payload"
     DEFAULT_CSS = """
     ApprovalDialog > #sheet { border-left: thick $secondary; }
@@ -61,7 +63,6 @@ class ApprovalDialog(Sheet[DialogAnswer]):
     ApprovalDialog.-writing #choices { margin-top: 0; }
     ApprovalDialog.-small #choices, ApprovalDialog.-small #reason { margin-top: 0; }
     """
-    grace: ClassVar[float] = GRACE
 
     def __init__(
         self,
@@ -70,20 +71,19 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         lane: str,
         place: QueuePlace,
         hold: Callable[[str], None],
+        held: bool,
         keymap: Keymap,
         is_first_click: Callable[[], bool],
         cover: Callable[[int], None],
     ) -> None:
-        super().__init__(classes=f"-{request.risk}")
+        super().__init__(keymap.by_key("approval"), is_first_click, f"-{request.risk}")
         self.request = request
-        self.armed = False
         self._lane = lane
         self._place = place
         self._hold = hold
         self._report_cover = cover
-        self._held = False
+        self._held = held
         self._keymap = keymap
-        self._is_first_click = is_first_click
         self._scope: Scope = "once"
         self._confirming = False
         self._full = False
@@ -107,11 +107,7 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         yield KeyRow(reserve=reserve, id="choices")
 
     def on_mount(self) -> None:
-        """Start the clocks."""
-        # Typing that goes on is not meant for the dialog: it is armed when it has paused.
-        self._arming = self.set_timer(self.grace, self._arm) if self.grace else None
-        if self._arming is None:
-            self._arm()
+        """Start the clock."""
         self._show_state()
         if self.request.timeout is not None:
             self.set_interval(1.0, self._tick)
@@ -215,20 +211,25 @@ class ApprovalDialog(Sheet[DialogAnswer]):
         """Give the conversation its rows back."""
         self._report_cover(0)
 
-    def _arm(self) -> None:
-        self.armed = True
-
-    def on_key(self, event: events.Key) -> None:
-        """Any key stops the request's clock; typing that goes on does not decide."""
+    def hear(self, event: events.Key | events.Paste) -> Heard:
+        """Take a key: any one stops the request's clock, another than enter confirms nothing."""
         if self.request.timeout is not None and not self._held:
             self._held = True
             self._hold(self.request.request_id)
-            self._tick()
-        if not self.armed:
-            if self._arming is not None:
-                self._arming.reset()
-        elif self._confirming and event.key not in ("enter", "escape"):
-            self._confirm_first(False)
+            self.call_next(self._tick)
+        confirming = self._confirming
+        heard = super().hear(event)
+        goes_on = isinstance(event, events.Key) and event.key in ("enter", "escape")
+        if confirming and not goes_on and heard is not Heard.BACK:
+            self.call_next(self._confirm_first, False)
+        return heard
+
+    def _action_of(self, key: str) -> str:
+        return "confirm" if key == "enter" and self._confirming else super()._action_of(key)
+
+    def give_way(self) -> None:
+        """Leave it pending: the user types."""
+        self.finish(DialogAnswer(self.request.request_id, typing=True))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """No decision before the dialog has been seen, none while a reason is written."""
@@ -323,10 +324,6 @@ class ApprovalDialog(Sheet[DialogAnswer]):
     def _reason_given(self, event: Input.Submitted) -> None:
         event.stop()
         self._answer(Decision(allow=False, reason=" ".join(event.value.split())))
-
-    async def _choose(self, action: str) -> None:
-        if not self._is_first_click():
-            await super()._choose(action)
 
     @on(ScrollLines.Read)
     def _read(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -132,15 +133,40 @@ def why(request: ApprovalRequested) -> Content:
     return Content("\n").join(rows)
 
 
-def countdown(request: ApprovalRequested, remaining: float | None, held: bool) -> Content:
+def countdown(
+    request: ApprovalRequested, remaining: float | None, held: bool, *, short: bool = False
+) -> Content:
     """Return the clock beside the choices: seconds left, `held` by a key, or none for ever."""
     if remaining is None:
         return Content()
     if held:
         return Content.styled("clock stopped", "$text-muted")
     if request.default == "allow":
-        return Content.styled(f"allows itself in {elapsed(remaining)}", "$text-error bold")
-    return Content.styled(f"{elapsed(remaining)} then deny", "$text-muted")
+        words = "allows in" if short else "allows itself in"
+        return Content.styled(f"{words} {elapsed(remaining)}", "$text-error bold")
+    return Content.styled(elapsed(remaining) + ("" if short else " then deny"), "$text-muted")
+
+
+NARROW = 70
+"""Below this many cells a strip says only what it must."""
+
+
+def strip(request: ApprovalRequested, count: int, held: bool, key: str, width: int) -> Content:
+    """Return the row of `width` cells that says what waits: `count` requests, `key` opens one."""
+    glyph, colour = RISK[request.risk]
+    parts = [Content.styled(f"{count} wait", "$text-warning")] if count > 1 else []
+    if request.timeout is not None:
+        remaining = max(0.0, request.at + request.timeout - time.time())
+        parts.append(countdown(request, remaining, held, short=width < NARROW))
+    parts.append(Content.assemble((f" {key} ", "$foreground on $background bold"), " answer"))
+    right = Content("  " if width < NARROW else "   ").join(parts)
+    command = one_line(request.payload, 300) if request.payload_kind == "command" else ""
+    left = Content.assemble(
+        (f"{glyph} ", f"{colour} bold"),
+        one_line(request.action, 300) or "Something asks",
+        (f"   {visible(command)[0]}" if command else "", "$text-muted"),
+    ).truncate(max(0, width - right.cell_length - 2), ellipsis=True)
+    return Content.assemble(left, " " * (width - left.cell_length - right.cell_length), right)
 
 
 def outcome_words(request: ApprovalRequested, answer: ApprovalResolved | None) -> tuple[str, Level]:

@@ -1,6 +1,6 @@
 """The keys in force, and keys in the words of the screen."""
 
-from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, LEADER, Action
+from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, LEADER, Action, KeyScope, in_scope
 
 # Readline's where they do not clash with a terminal's own. They replace TextArea's list, which
 # also claims ctrl+x, f6 and f7.
@@ -89,6 +89,11 @@ class Keymap:
     def chord_of(self, action: Action) -> str:
         """Return the key after the leader, empty when it has none."""
         return self.chords.get(action.id, action.chord)
+
+    def by_key(self, scope: KeyScope) -> dict[str, str]:
+        """Return what the keys of one scope run."""
+        actions = in_scope(scope)
+        return {key: a.run for a in actions for key in self.keys_of(a).split(",") if key}
 
     def by_chord(self) -> dict[str, Action]:
         """Return the actions by the key that follows the leader."""

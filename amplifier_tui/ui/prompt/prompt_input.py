@@ -8,7 +8,7 @@ from textual import events
 from textual.message import Message
 from textual.reactive import var
 
-from amplifier_tui.ui.keys.actions import BY_ID, LEADER, in_scope
+from amplifier_tui.ui.keys.actions import BY_ID, LEADER
 from amplifier_tui.ui.keys.keymap import EDITING, Keymap
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.terminal.textual_costs import without_tree_sitter
@@ -76,11 +76,9 @@ class PromptInput(TextArea, inherit_bindings=False):
 
     def use_keymap(self, keymap: Keymap) -> None:
         """Take these keys."""
-        own = [(keymap.keys_of(action), action.run) for action in in_scope("prompt")]
-        own.append((keymap.keys_of(BY_ID[LEADER]), "begin_chord"))
-        self._actions = {
-            key: action for keys, action in (*EDITING, *own) for key in keys.split(",") if key
-        }
+        editing = {key: action for keys, action in EDITING for key in keys.split(",")}
+        leader = dict.fromkeys(keymap.keys_of(BY_ID[LEADER]).split(","), "begin_chord")
+        self._actions = editing | keymap.by_key("prompt") | leader
 
     @property
     def draft(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import attrgetter
@@ -15,42 +14,23 @@ if TYPE_CHECKING:
     from amplifier_tui.host.events import ApprovalRequested
     from amplifier_tui.ui.app.main_screen import MainScreen
     from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+    from amplifier_tui.ui.session.keyboard import Keyboard
     from amplifier_tui.ui.state.session import SessionState
-
-PAUSE = 0.7
-"""Seconds without typing after which a dialog may open."""
-LONGEST_WAIT = 3.0
-"""A request is shown after this many seconds even when the user keeps typing."""
 
 
 class ApprovalDialogs:
     """Opens and closes approval dialogs, as its queue decides."""
 
-    def __init__(self, screen: MainScreen, client: SessionClient, state: SessionState) -> None:
+    def __init__(
+        self, screen: MainScreen, client: SessionClient, state: SessionState, keyboard: Keyboard
+    ) -> None:
         self._screen = screen
         self._client = client
         self._state = state
+        self._keyboard = keyboard
         self.queue = DialogQueue(self)
         self._dialog: ApprovalDialog | None = None
-        self._refocused = False
-
-    def typed(self) -> None:
-        """The user changed a text: no dialog may open right now."""
-        self.queue.typed()
-        self.user_is_here()
-
-    def terminal_focused(self) -> None:
-        """The terminal came to the front; the click that did it decides nothing."""
-        self._refocused = True
-
-    def user_is_here(self) -> None:
-        """A key or a finished click: from here on clicks are meant."""
-        self._refocused = False
-
-    def is_first_click(self) -> bool:
-        """Whether a click is the one that brought the terminal to the front."""
-        first, self._refocused = self._refocused, False
-        return first
+        self._held: set[str] = set()
 
     def open(self, request: ApprovalRequested, place: QueuePlace) -> None:
         """Show a request."""
@@ -60,9 +40,10 @@ class ApprovalDialogs:
             request,
             lane=self._state.lanes.name_of(request.agent),
             place=place,
-            hold=self._client.hold,
+            hold=self._hold,
+            held=request.request_id in self._held,
             keymap=self._screen.keymap,
-            is_first_click=self.is_first_click,
+            is_first_click=self._keyboard.is_first_click,
             cover=partial(self._cover, request.request_id),
         )
         self._screen.app.push_screen(self._dialog, self._closed)
@@ -77,6 +58,29 @@ class ApprovalDialogs:
             answers = self._state.approvals.recent
             answer = next((a for a in reversed(answers) if a.request_id == request_id), None)
             self._screen.say(*outcome_words(dialog.request, answer))
+
+    def opens_in(self) -> float:
+        """Return the seconds after which to ask again, 0 when a dialog may open now."""
+        return self._keyboard.question_wait()
+
+    def show_waiting(self, request: ApprovalRequested | None, count: int) -> None:
+        """Show above the prompt what F8 would open, and how many there are."""
+        from amplifier_tui.ui.dialogs.approval_words import strip
+
+        if self._screen.strip is None:
+            return
+        if request is None:
+            self._screen.strip.show(None)
+        else:
+            held, key = (
+                request.request_id in self._held,
+                self._screen.keymap.way_to("approval.show"),
+            )
+            self._screen.strip.show(partial(strip, request, count, held, key), request.risk)
+
+    def _hold(self, request_id: str) -> None:
+        self._held.add(request_id)
+        self._client.hold(request_id)
 
     def show_place(self, place: QueuePlace) -> None:
         """Show how many wait."""
@@ -99,29 +103,22 @@ class ApprovalDialogs:
     def _closed(self, answer: DialogAnswer | None) -> None:
         self._dialog = None
         if answer is not None:
-            if answer.decision is None:
-                self._screen.say("It stays pending; F8 brings it back.")
             self.queue.answered(answer)
 
 
 class DialogQueue:
     """Decides when an approval dialog opens and closes, and what becomes of the answer.
 
-    One at a time, first come first served, in a pause of the user's typing. It never reopens what
-    was put off, and closes what is resolved elsewhere. `clock` gives monotonic seconds.
+    One at a time, first come first served, while the user does not type. It never reopens what was
+    put off, and closes what is resolved elsewhere.
     """
 
-    def __init__(
-        self, dialogs: ApprovalDialogs, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, dialogs: ApprovalDialogs) -> None:
         self._dialogs = dialogs
-        self._clock = clock
         self._pending: list[ApprovalRequested] = []
-        self._arrived: dict[str, float] = {}
         self._answered: set[str] = set()
         self._later: set[str] = set()
         self._open = ""
-        self._typed = float("-inf")
         self._ticking = False
 
     @property
@@ -129,16 +126,10 @@ class DialogQueue:
         """Requests the user has not answered, oldest first, put off ones included."""
         return [r for r in self._pending if r.request_id not in self._answered]
 
-    def typed(self) -> None:
-        """The user changed a text: no dialog may open right now."""
-        self._typed = self._clock()
-
     def sync(self, pending: Sequence[ApprovalRequested]) -> None:
         """Take the pending requests of the session, oldest first."""
-        now = self._clock()
         self._pending = list(pending)
         known = {request.request_id for request in pending}
-        self._arrived = {r: self._arrived.get(r, now) for r in known}
         self._answered &= known
         self._later &= known
         if self._open and self._open not in known:
@@ -161,13 +152,14 @@ class DialogQueue:
             self._open = ""
         request = next((r for r in self.waiting if r.request_id == answer.request_id), None)
         if request is not None and answer.decision is None:
-            self._later.add(answer.request_id)
+            if not answer.typing:
+                self._later.add(answer.request_id)
         elif request is not None and answer.decision is not None:
             same = [r for r in self.waiting if same_request(r, request)]
             for each in same if answer.identical else [request]:
                 self._answered.add(each.request_id)
                 self._dialogs.decide(each.request_id, answer.decision)
-        self._consider(at_once=True)
+        self._consider(at_once=not answer.typing)
 
     def _place(self, request_id: str) -> QueuePlace:
         waiting = self.waiting
@@ -177,22 +169,24 @@ class DialogQueue:
         return QueuePlace()
 
     def _show(self, request: ApprovalRequested) -> None:
+        self._dialogs.show_waiting(None, 0)
         self._open = request.request_id
         self._dialogs.open(request, self._place(request.request_id))
 
     def _consider(self, at_once: bool = False) -> None:
         """Open the next dialog now, or look again when the user may have paused."""
-        queue = [r for r in self.waiting if r.request_id not in self._later]
-        if self._open or not queue:
+        if self._open:
             return
-        now = self._clock()
-        waited = now - self._arrived[queue[0].request_id]
-        quiet = now - self._typed
-        if at_once or quiet >= PAUSE or waited >= LONGEST_WAIT:
+        waiting = self.waiting
+        queue = [r for r in waiting if r.request_id not in self._later]
+        wait = self._dialogs.opens_in() if queue and not at_once else 0
+        if queue and not wait:
             self._show(queue[0])
-        elif not self._ticking:
+            return
+        self._dialogs.show_waiting(waiting[0] if waiting else None, len(waiting))
+        if queue and not self._ticking:
             self._ticking = True
-            self._dialogs.after(max(0.01, min(PAUSE - quiet, LONGEST_WAIT - waited)), self._tick)
+            self._dialogs.after(max(0.01, wait), self._tick)
 
     def _tick(self) -> None:
         self._ticking = False

@@ -25,6 +25,7 @@ from amplifier_tui.host.events import (
 from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.session.approvals import ApprovalDialogs
 from amplifier_tui.ui.session.forks import Forks
+from amplifier_tui.ui.session.keyboard import Keyboard
 from amplifier_tui.ui.session.trust import TrustDialogs
 from amplifier_tui.ui.terminal import guard, leave
 from amplifier_tui.ui.terminal.leave import Farewell
@@ -70,8 +71,9 @@ class SessionLink:
         self._state = state
         self._feed = Feed(client, self.take)
         self._send = send
-        self.approvals = ApprovalDialogs(screen, client, state)
-        self.trust = TrustDialogs(screen, client, self.approvals.is_first_click)
+        self.keyboard = Keyboard(screen)
+        self.approvals = ApprovalDialogs(screen, client, state, self.keyboard)
+        self.trust = TrustDialogs(screen, client, self.keyboard)
         self.forks = Forks(screen, client, state)
         self._approvals_seen = -1
         self.opening = False

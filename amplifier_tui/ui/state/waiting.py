@@ -93,12 +93,14 @@ class PromptQueue(FieldSection):
 class DialogAnswer:
     """What the user did with a request's dialog; a decision of None puts it off.
 
-    `identical` gives the decision to every pending request that is the same.
+    `identical` gives the decision to every pending request that is the same; `typing` puts it off
+    for as long as the user types.
     """
 
     request_id: str
     decision: Decision | None = None
     identical: bool = False
+    typing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,17 @@ from sys import platform
 from typing import TYPE_CHECKING, cast
 
 from textual import _ansi_sequences
+from textual._time import get_time
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.keys import Keys, _character_to_key
 from textual.message import Message
 
 if TYPE_CHECKING:
     from amplifier_tui.base.text import StreamCleaner
+
+
+key_time = get_time
+"""Returns the time of now, in seconds of the clock that stamps keys."""
 
 
 def prepare_input() -> None:

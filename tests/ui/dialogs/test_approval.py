@@ -211,23 +211,25 @@ async def test_the_countdown_says_what_happens_without_an_answer() -> None:
 async def test_the_draft_is_given_back_untouched() -> None:
     async with running() as drive:
         await drive.write("half a thought")
-        drive.app.link.approvals.queue._typed = float("-inf")
         await drive.push(ask())
+        await drive.press("f8")
         await drive.dialog(ApprovalDialog)
         assert drive.app.main.prompt.input.text == "half a thought"
-        await drive.press("x", "y", "d")
+        await drive.press("down", "tab", "d")
         await drive.closed()
         assert drive.draft == "half a thought"
         await drive.write("!")
         assert drive.draft == "half a thought!"
 
 
-async def test_a_dialog_waits_while_the_user_types() -> None:
+async def test_a_dialog_waits_until_the_prompt_is_empty_and_nothing_is_pressed() -> None:
     async with running() as drive:
         await drive.write("typing")
         await drive.push(ask())
         assert drive.app.screen is drive.app.main
         assert "1 approval" in drive.text()
+        await drive.press("ctrl+u")
+        assert drive.app.screen is drive.app.main
         await drive.dialog(ApprovalDialog)  # after the pause
 
 

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import ApprovalRequested
-from amplifier_tui.ui.session.approvals import LONGEST_WAIT, PAUSE, DialogQueue
+from amplifier_tui.ui.session.approvals import DialogQueue
+from amplifier_tui.ui.state.answer_keys import QUIET, OpeningRule
 from amplifier_tui.ui.state.waiting import DialogAnswer, QueuePlace
 from tests.ui.requests import ask
 
@@ -19,7 +20,20 @@ class FakeDialogs:
         self.place = QueuePlace()
         self.decided: list[tuple[str, Decision]] = []
         self.closed: list[str] = []
+        self.strip: tuple[str, int] = ("", 0)
+        self.draft = ""
+        self._rule = OpeningRule()
         self._timers: list[tuple[float, Callable[[], None]]] = []
+
+    def type(self, text: str) -> None:
+        self._rule.pressed(self.now)
+        self.draft += text
+
+    def opens_in(self) -> float:
+        return self._rule.wait(self.now, bool(self.draft))
+
+    def show_waiting(self, request: ApprovalRequested | None, count: int) -> None:
+        self.strip = (request.request_id if request is not None else "", count)
 
     def open(self, request: ApprovalRequested, place: QueuePlace) -> None:
         assert not self.shown
@@ -50,7 +64,7 @@ class FakeDialogs:
 
 def queue_with(*requests: ApprovalRequested) -> tuple[DialogQueue, FakeDialogs]:
     dialogs = FakeDialogs()
-    queue = DialogQueue(dialogs, lambda: dialogs.now)
+    queue = DialogQueue(dialogs)
     queue.sync(requests)
     return queue, dialogs
 
@@ -59,29 +73,58 @@ def test_a_request_opens_at_once_when_nobody_types() -> None:
     assert queue_with(ask())[1].shown == "r1"
 
 
-def test_it_waits_for_a_pause_in_typing() -> None:
+def test_it_waits_until_no_key_was_pressed_for_a_while() -> None:
     queue, dialogs = queue_with()
-    queue.typed()
+    dialogs.type("")
     queue.sync([ask()])
+    assert dialogs.shown == "" and dialogs.strip == ("r1", 1)
+    dialogs.wait(QUIET * 0.9)
+    dialogs.type("")
+    dialogs.wait(QUIET * 0.9)
     assert dialogs.shown == ""
-    dialogs.wait(PAUSE * 0.9)
-    queue.typed()
-    dialogs.wait(PAUSE * 0.9)
-    assert dialogs.shown == ""
-    dialogs.wait(PAUSE)
+    dialogs.wait(QUIET)
+    assert dialogs.shown == "r1" and dialogs.strip == ("", 0)
+
+
+def test_it_waits_for_as_long_as_a_text_is_begun() -> None:
+    queue, dialogs = queue_with()
+    dialogs.type("please ")
+    queue.sync([ask()])
+    dialogs.wait(3_600)
+    assert dialogs.shown == "" and dialogs.strip == ("r1", 1)
+    dialogs.draft = ""
+    dialogs.wait(1)
     assert dialogs.shown == "r1"
 
 
-def test_it_does_not_wait_longer_than_three_seconds_for_someone_who_never_pauses() -> None:
+def test_f8_opens_it_while_a_text_is_begun() -> None:
     queue, dialogs = queue_with()
-    queue.typed()
-    queue.sync([ask()])
-    for _ in range(int(LONGEST_WAIT / 0.1) - 1):
-        dialogs.wait(0.1)
-        queue.typed()
-    assert dialogs.shown == ""
-    dialogs.wait(0.2)
+    dialogs.type("please ")
+    queue.sync([ask(), ask("r2")])
+    assert dialogs.strip == ("r1", 2)
+    assert queue.show() and dialogs.shown == "r1" and dialogs.strip == ("", 0)
+
+
+def test_what_the_user_typed_over_opens_again_when_the_prompt_is_empty() -> None:
+    queue, dialogs = queue_with(ask())
+    dialogs.shown = ""
+    dialogs.type("w")
+    queue.answered(DialogAnswer("r1", typing=True))
+    dialogs.wait(60)
+    assert dialogs.shown == "" and dialogs.strip == ("r1", 1)
+    dialogs.draft = ""
+    dialogs.wait(1)
     assert dialogs.shown == "r1"
+
+
+def test_a_request_that_is_resolved_while_it_waits_leaves_the_strip() -> None:
+    queue, dialogs = queue_with()
+    dialogs.type("please ")
+    queue.sync([ask(), ask("r2")])
+    queue.sync([ask("r2")])
+    assert dialogs.strip == ("r2", 1)
+    queue.sync([])
+    assert dialogs.strip == ("", 0) and dialogs.closed == []
 
 
 def test_a_postponed_request_stays_pending_until_it_is_asked_for() -> None:
@@ -89,7 +132,7 @@ def test_a_postponed_request_stays_pending_until_it_is_asked_for() -> None:
     dialogs.shown = ""
     queue.answered(DialogAnswer("r1"))
     dialogs.wait(10)
-    assert dialogs.shown == "" and dialogs.decided == []
+    assert dialogs.shown == "" and dialogs.decided == [] and dialogs.strip == ("r1", 1)
     assert queue.show() and dialogs.shown == "r1"
 
 
@@ -129,12 +172,13 @@ def test_the_queue_is_counted_with_its_identical_requests() -> None:
 
 @given(
     st.lists(
-        st.sampled_from(["new", "type", "allow", "later", "gone", "show", "wait"]), max_size=40
+        st.sampled_from(["new", "type", "allow", "later", "typing", "gone", "show", "wait"]),
+        max_size=40,
     )
 )
 def test_whatever_happens_only_open_requests_are_decided_and_each_once(steps: list[str]) -> None:
     dialogs = FakeDialogs()
-    queue = DialogQueue(dialogs, lambda: dialogs.now)
+    queue = DialogQueue(dialogs)
     pending: list[ApprovalRequested] = []
     count = 0
     for step in steps:
@@ -143,10 +187,11 @@ def test_whatever_happens_only_open_requests_are_decided_and_each_once(steps: li
             pending.append(ask(f"r{count}", payload=str(count)))
             queue.sync(pending)
         elif step == "type":
-            queue.typed()
-        elif step in ("allow", "later") and dialogs.shown:
+            dialogs.type("")
+        elif step in ("allow", "later", "typing") and dialogs.shown:
             shown, dialogs.shown = dialogs.shown, ""
-            queue.answered(DialogAnswer(shown, Decision(allow=True) if step == "allow" else None))
+            decision = Decision(allow=True) if step == "allow" else None
+            queue.answered(DialogAnswer(shown, decision, typing=step == "typing"))
         elif step == "gone" and pending:
             pending.pop(0)
             queue.sync(pending)
@@ -156,6 +201,9 @@ def test_whatever_happens_only_open_requests_are_decided_and_each_once(steps: li
             dialogs.wait(1.0)
         assert queue._open == dialogs.shown
         assert not dialogs.shown or dialogs.shown in {r.request_id for r in pending}
+        waiting = queue.waiting
+        assert dialogs.shown or dialogs.strip[1] == len(waiting)
+        assert not (dialogs.shown and dialogs.strip[0])
     decided = [request_id for request_id, _ in dialogs.decided]
     assert len(decided) == len(set(decided))
     dialogs.wait(10)

@@ -1,0 +1,73 @@
+"""Keys on their way: to a question that is open, or to the prompt while it waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.widgets import Input
+
+from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
+from amplifier_tui.ui.state.answer_keys import LOOK_AGAIN, Heard, OpeningRule
+from amplifier_tui.ui.terminal.input import key_time
+
+if TYPE_CHECKING:
+    from amplifier_tui.ui.app.main_screen import MainScreen
+
+
+class Keyboard:
+    """Knows whether the user types, and gives text to the prompt that was not meant to decide."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        self._screen = screen
+        self._rule = OpeningRule()
+        self._refocused = False
+
+    def question_wait(self) -> float:
+        """Return the seconds after which to ask again, 0 when a question may open now."""
+        if isinstance(self._screen.app.screen, QuestionSheet):
+            return LOOK_AGAIN
+        line = self._screen.app.focused
+        text = self._screen.prompt.input.text or (line.value if isinstance(line, Input) else "")
+        return self._rule.wait(key_time(), begun=bool(text))
+
+    def take(self, event: events.Key | events.Paste) -> bool:
+        """Hear a key or a paste before any widget does; True when that was all."""
+        self._rule.pressed(event.time)
+        self.user_is_here()
+        question = self._screen.app.screen
+        if not isinstance(question, QuestionSheet):
+            return False
+        heard = question.hear(event)
+        if heard is Heard.BACK:
+            self._give_back(question, event)
+        return heard is not Heard.ACTS
+
+    def terminal_focused(self) -> None:
+        """The terminal came to the front; the click that did it decides nothing."""
+        self._refocused = True
+
+    def user_is_here(self) -> None:
+        """A key or a finished click: from here on clicks are meant."""
+        self._refocused = False
+
+    def is_first_click(self) -> bool:
+        """Return whether this click brought the terminal to the front."""
+        first, self._refocused = self._refocused, False
+        return first
+
+    def _give_back(self, question: QuestionSheet[object], event: events.Key | events.Paste) -> None:
+        below = self._screen.app.screen_stack[-2]
+        if below is self._screen:
+            prompt = self._screen.prompt.input
+            self._screen.set_focus(prompt)
+            if isinstance(event, events.Paste):
+                prompt.insert_paste(question.typed)
+            else:
+                prompt.insert(question.typed)
+        elif isinstance(below.focused, Input):
+            below.focused.insert_text_at_cursor(question.typed)
+        else:
+            # Letters of a list are commands, and these were not meant for it.
+            return
+        question.give_way()

@@ -1,0 +1,97 @@
+"""Whose a key is while a question waits: the prompt's, or the question's. Typing answers nothing.
+
+Times are monotonic seconds, keys' those at which they arrived.
+"""
+
+from enum import Enum
+from typing import Literal
+
+QUIET = 1.5
+"""Seconds without a key after which a question may open."""
+LOOK_AGAIN = 0.25
+"""Seconds after which to look whether the text that was begun is gone."""
+GRACE = 0.4
+"""Seconds after opening in which no key decides."""
+ALONE = 0.4
+"""Seconds without another letter, before and after, that a deciding key needs: a key among others
+is typing. Three keys a second are 0.33 s apart."""
+BURST = 0.05
+"""Keys that are not further apart than this many seconds were not pressed by a hand."""
+
+KeyRole = Literal["decides", "acts", "text", "moves"]
+"""What a key is to an open question: an answer, a letter with another meaning there, a letter with
+none, or no letter at all."""
+
+
+class OpeningRule:
+    """Says when a question may open over the prompt."""
+
+    def __init__(self) -> None:
+        self._pressed = float("-inf")
+
+    def pressed(self, at: float) -> None:
+        """A key arrived."""
+        self._pressed = at
+
+    def wait(self, now: float, begun: bool) -> float:
+        """Return the seconds after which to ask again, 0 when a question may open now.
+
+        `begun`: a text is begun somewhere, and letters belong to it.
+        """
+        left = max(0.0, self._pressed + QUIET - now)
+        return max(left, LOOK_AGAIN) if begun else left
+
+
+class Heard(Enum):
+    """What becomes of a key."""
+
+    KEPT = "the question keeps it; one that decides does so when it stays alone"
+    ACTS = "it has its usual meaning"
+    BACK = "the question gives way, `text` goes to the prompt"
+
+
+class AnswerKeys:
+    """The keys of one open question; `opened` is when it was."""
+
+    def __init__(self, opened: float, grace: float = GRACE, alone: float = ALONE) -> None:
+        self._decides_from = opened + grace
+        self._alone = alone
+        self._last = float("-inf")
+        self._held = ""
+        self._in_grace = False
+        self.text = ""
+        """What was typed in one go up to now."""
+        self.due = float("inf")
+        """When a key that is held decides."""
+
+    def ready(self, now: float) -> bool:
+        """Return whether an answer counts already."""
+        return now >= self._decides_from
+
+    def gap(self, at: float) -> float:
+        """Note a key, and return the seconds since the one before."""
+        gap, self._last = at - self._last, at
+        return gap
+
+    def press(self, at: float, role: KeyRole, text: str = "", action: str = "") -> Heard:
+        """Take a key, with what it types and the action it stands for."""
+        gap = self.gap(at)
+        held, self._held = self._held, ""
+        typing = bool(held) or gap < (self._alone if self.text else min(BURST, self._alone))
+        if role == "moves":
+            self.text = ""
+            return Heard.ACTS
+        self.text = self.text + text if typing else text
+        if role == "text" or (typing and (held or role == "decides")):
+            return Heard.BACK
+        if role == "acts":
+            return Heard.ACTS
+        self._held, self._in_grace, self.due = action, not self.ready(at), at + self._alone
+        return Heard.KEPT
+
+    def settle(self, now: float) -> str:
+        """Return the action of a key that stayed alone, empty when there is none."""
+        if not self._held or now < self.due:
+            return ""
+        action, self._held = self._held, ""
+        return "" if self._in_grace else action

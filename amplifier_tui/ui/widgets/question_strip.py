@@ -1,0 +1,53 @@
+"""The row above the prompt that says which question waits while the user types."""
+
+from collections.abc import Callable
+
+from textual.content import Content
+from textual.widgets import Static
+
+from amplifier_tui.ui.widgets.messages import ActionWanted
+
+
+class QuestionStrip(Static):
+    """Shows the question that `approval.show` opens; a click opens it too."""
+
+    DEFAULT_CSS = """
+    QuestionStrip {
+        display: none;
+        height: 1;
+        background: $panel;
+        border-left: thick $secondary;
+        padding: 0 2 0 1;
+        text-wrap: nowrap;
+        &.-shown { display: block; }
+        &.-medium { border-left: thick $warning; }
+        &.-high, &.-critical { border-left: thick $error; }
+    }
+    MainScreen.-tiny QuestionStrip { padding: 0 1 0 0; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="question-strip")
+        self._draw: Callable[[int], Content] | None = None
+
+    def show(self, draw: Callable[[int], Content] | None, risk: str = "low") -> None:
+        """Show what `draw` makes for a width in cells, once a second anew, or nothing."""
+        self._draw = draw
+        self.set_classes(f"-shown -{risk}" if draw is not None else "")
+        self._draw_again()
+
+    def on_mount(self) -> None:
+        """Start the clock."""
+        self.set_interval(1.0, self._draw_again)
+
+    def on_resize(self) -> None:
+        """Fit the row."""
+        self._draw_again()
+
+    def _draw_again(self) -> None:
+        if self._draw is not None and self.size.width:
+            self.update(self._draw(self.content_size.width))
+
+    def on_click(self) -> None:
+        """Open the question."""
+        self.post_message(ActionWanted("approval.show"))

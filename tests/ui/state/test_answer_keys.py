@@ -1,0 +1,89 @@
+import pytest
+
+from amplifier_tui.ui.state.answer_keys import (
+    ALONE,
+    BURST,
+    GRACE,
+    LOOK_AGAIN,
+    QUIET,
+    AnswerKeys,
+    Heard,
+    OpeningRule,
+)
+
+
+def keys() -> AnswerKeys:
+    """Return the keys of a question that opened at 0 and has been read since."""
+    return AnswerKeys(0.0)
+
+
+def test_a_question_opens_at_once_when_nobody_typed() -> None:
+    assert OpeningRule().wait(0.0, begun=False) == 0
+
+
+def test_a_question_waits_for_quiet_hands_and_an_empty_prompt() -> None:
+    rule = OpeningRule()
+    rule.pressed(10.0)
+    assert rule.wait(10.5, begun=False) == pytest.approx(QUIET - 0.5)
+    assert rule.wait(10.0 + QUIET, begun=False) == 0
+    assert rule.wait(11.4, begun=True) == LOOK_AGAIN
+    assert rule.wait(3_600.0, begun=True) == LOOK_AGAIN
+
+
+def test_a_key_that_stays_alone_decides() -> None:
+    found = keys()
+    assert found.press(5.0, "decides", "a", "allow") is Heard.KEPT
+    assert found.settle(5.0 + ALONE - 0.01) == ""
+    assert found.settle(5.0 + ALONE) == "allow"
+    assert found.settle(9.0) == ""
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.01, 0.05, 1 / 20, 1 / 3, ALONE - 0.01])
+@pytest.mark.parametrize("text", ["an", "ad", "aa", "fi", "ra", "ja", "zd", "da"])
+def test_two_letters_of_one_go_are_typing_and_go_back(text: str, gap: float) -> None:
+    roles = {"a": "decides", "d": "decides", "f": "decides", "r": "acts", "z": "acts", "j": "acts"}
+    found = keys()
+    heard = [
+        found.press(5.0 + at * gap, roles.get(each, "text"), each, each)
+        for at, each in enumerate(text)
+    ]
+    assert heard[-1] is Heard.BACK and found.text == text
+    assert found.settle(60.0) == ""
+
+
+def test_letters_of_different_goes_are_not_one_text() -> None:
+    found = keys()
+    found.press(5.0, "acts", "r", "scope")
+    assert found.press(5.0 + ALONE, "decides", "a", "allow") is Heard.KEPT
+    assert found.settle(6.0) == "allow"
+
+
+def test_a_letter_without_meaning_goes_back_with_what_was_typed_before_it() -> None:
+    found = keys()
+    found.press(5.0, "acts", "r", "scope")
+    assert found.press(5.3, "text", "u") is Heard.BACK
+    assert found.text == "ru"
+
+
+def test_a_key_of_the_first_moments_does_not_decide() -> None:
+    found = keys()
+    found.press(GRACE - 0.01, "decides", "a", "allow")
+    assert found.settle(60.0) == ""
+    found.press(61.0, "decides", "d", "deny")
+    assert found.settle(62.0) == "deny"
+
+
+def test_scrolling_is_no_typing_but_a_burst_is_no_answer() -> None:
+    found = keys()
+    found.press(5.0, "moves")
+    assert found.press(5.0 + 2 * BURST, "decides", "a", "allow") is Heard.KEPT
+    assert found.press(5.2, "moves") is Heard.ACTS
+    assert found.settle(9.0) == ""
+    assert found.press(5.21, "decides", "a", "allow") is Heard.BACK
+
+
+def test_a_key_that_was_read_late_still_counts_as_the_next_one() -> None:
+    found = keys()
+    found.press(5.0, "decides", "a", "allow")
+    assert found.press(7.0, "text", "n") is Heard.BACK
+    assert found.text == "an" and found.settle(9.0) == ""
