@@ -33,6 +33,9 @@ def decide(terminal: Terminal, question: Sight, key: str) -> None:
         key: What to press.
     """
     terminal.wait_for(question)
+    if terminal.shows(STRIP):
+        # Who has just typed does not wait for the dialog to open.
+        terminal.press("f8")
     terminal.wait_for(DIALOG_KEYS)
     for _ in range(5):
         terminal.watch(GRACE)
@@ -51,10 +54,13 @@ def deny_with_reason(terminal: Terminal, question: Sight, reason: str) -> None:
     terminal.wait_for("Why not?")
     terminal.type(reason)
     terminal.wait_for(reason)
+    # An enter in one burst with what was typed sends nothing.
+    terminal.watch(0.1)
     terminal.press("enter")
     terminal.wait_gone("Deny, and say this")
 
 
+STRIP = re.compile(r"F8  answer")
 DIALOG_KEYS = re.compile(r"d {1,2}Deny\b")
 
 

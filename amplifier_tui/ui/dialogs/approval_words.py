@@ -147,8 +147,8 @@ def countdown(
     return Content.styled(elapsed(remaining) + ("" if short else " then deny"), "$text-muted")
 
 
-NARROW = 70
-"""Below this many cells a strip says only what it must."""
+NARROW, TINY = 90, 50
+"""Below so many cells a strip says less, and only what it must."""
 
 
 def strip(request: ApprovalRequested, count: int, held: bool, key: str, width: int) -> Content:
@@ -158,13 +158,14 @@ def strip(request: ApprovalRequested, count: int, held: bool, key: str, width: i
     if request.timeout is not None:
         remaining = max(0.0, request.at + request.timeout - time.time())
         parts.append(countdown(request, remaining, held, short=width < NARROW))
-    parts.append(Content.assemble((f" {key} ", "$foreground on $background bold"), " answer"))
+    answer = " answer" if width >= TINY else ""
+    parts.append(Content.assemble((f" {key} ", "$foreground on $background bold"), answer))
     right = Content("  " if width < NARROW else "   ").join(parts)
     command = one_line(request.payload, 300) if request.payload_kind == "command" else ""
     left = Content.assemble(
         (f"{glyph} ", f"{colour} bold"),
-        one_line(request.action, 300) or "Something asks",
-        (f"   {visible(command)[0]}" if command else "", "$text-muted"),
+        one_line(request.tool if command and width < TINY else request.action, 300) or "A question",
+        (f"  {visible(command)[0]}" if command else "", "$text-muted"),
     ).truncate(max(0, width - right.cell_length - 2), ellipsis=True)
     return Content.assemble(left, " " * (width - left.cell_length - right.cell_length), right)
 

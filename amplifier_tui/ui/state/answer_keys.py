@@ -15,7 +15,7 @@ GRACE = 0.4
 ALONE = 0.4
 """Seconds without another letter, before and after, that a deciding key needs: a key among others
 is typing. Three keys a second are 0.33 s apart."""
-BURST = 0.05
+BURST = 0.03
 """Keys that are not further apart than this many seconds were not pressed by a hand."""
 
 KeyRole = Literal["decides", "acts", "text", "moves"]

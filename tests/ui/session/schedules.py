@@ -24,7 +24,7 @@ class Step(NamedTuple):
 
 
 def schedule(chance: Random, length: int = 10) -> list[Step]:
-    """Return a random schedule: typing at 3 to 20 keys a second, pauses of 0.1 to 3 s, and so on."""
+    """Return a random schedule: typing at 3 to 20 keys a second, pauses, questions."""
     steps: list[Step] = []
     for _ in range(length):
         kind = chance.choice(
