@@ -103,8 +103,11 @@ def test_a_paste_cannot_answer_a_dialog(machine: Machine) -> None:
         terminal.paste("a\x1baaaa\r\x1b[Aa")
         terminal.watch(1)
         assert terminal.shows("bash wants to run a command")
+        terminal.wait_for("› aaaa")
         decide(terminal, "bash wants to run a command", "d")
         terminal.wait_for("Denied.")
+        terminal.press("ctrl+c")  # clears what was pasted
+        terminal.wait_gone("› aaaa")
         quit_program(terminal)
     assert not (machine.project / "pasted").exists()
 

@@ -174,11 +174,13 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         keys = self.query_one(KeyRow).get_content_height(self.size, self.size, width)
         keys += 1 if self._writing else 0
         left = rows - keys - (1 if self.has_class("-small") else 6)
-        needs = {
-            # What it will need once it is offered: the payload must not move when it is.
-            "#remember": self._rows_of(words.remember(self.request, self._scope, False, width - 2)),
-            "#facts": self._rows_of(words.facts(self.request)),
-        }
+        # What it will need once it is offered: the payload must not move when it is.
+        offer = self._rows_of(words.remember(self.request, self._scope, False, width - 2))
+        facts = words.facts(self.request)
+        if self._rows_of(facts) > left - offer - LEAST_PAYLOAD:
+            facts = words.facts(self.request, brief=True)
+        self.query_one("#facts", Static).update(facts)
+        needs = {"#remember": offer, "#facts": self._rows_of(facts)}
         payload = self.query_one(ScrollLines)
         if self._explaining:
             # The long form says where and who as well.

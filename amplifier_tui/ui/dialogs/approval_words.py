@@ -64,13 +64,16 @@ def body(request: ApprovalRequested) -> tuple[list[TextLine], int, tuple[int, ..
     return lines, LEAD, view.hunks
 
 
-def facts(request: ApprovalRequested) -> Content:
-    """Return where it would happen, who asked and why, and what is risky about it."""
+def facts(request: ApprovalRequested, brief: bool = False) -> Content:
+    """Return where it would happen, who asked and why, and what is risky about it.
+
+    `brief`: only what is risky about it.
+    """
     home = str(Path.home())
     where = [_pair("in", short_path(one_line(request.cwd), home))] if request.cwd else []
     cause = f" · {one_line(request.why)}" if request.why else ""
     asked = Content.assemble(_pair("asked by", one_line(request.asker, 80)), (cause, "$text-muted"))
-    rows = [Content("   ").join([*where, asked])]
+    rows = [] if brief else [Content("   ").join([*where, asked])]
     parts: list[Content] = []
     if request.diff:
         view = diff_view(request.diff)

@@ -401,3 +401,12 @@ async def test_a_resize_while_the_dialog_is_open_keeps_every_choice_on_screen() 
             await drive.pilot.resize_terminal(*size)
             await drive.until(lambda: "Later" in drive.text())
             assert "rm -rf build" in drive.text()
+
+
+async def test_that_it_leads_outside_is_said_where_not_all_about_it_has_room() -> None:
+    async with running(size=(80, 24)) as drive:
+        why = "the mode ask asks about commands, the network and what lies outside " * 3
+        rule = "write_file(" + "/tmp/a/long/way" * 14 + ")"
+        await drive.push(ask(outside=True, why=why, rule=rule, payload="x\ny\nz", segments=()))
+        await drive.dialog(ApprovalDialog)
+        assert "outside the workspace" in drive.text() and "the network" not in drive.text()
