@@ -13,6 +13,7 @@ from textual.content import Content
 
 from amplifier_tui.base.text import one_line, reveal
 from amplifier_tui.ui.state.formats import elapsed, short_path
+from amplifier_tui.ui.widgets.question_strip import NARROW, TINY, strip_row
 from amplifier_tui.ui.widgets.scroll_lines import TextLine
 
 if TYPE_CHECKING:
@@ -150,10 +151,6 @@ def countdown(
     return Content.styled(elapsed(remaining) + ("" if short else " then deny"), "$text-muted")
 
 
-NARROW, TINY = 90, 50
-"""Below so many cells a strip says less, and only what it must."""
-
-
 def strip(request: ApprovalRequested, count: int, held: bool, key: str, width: int) -> Content:
     """Return the row of `width` cells that says what waits: `count` requests, `key` opens one."""
     glyph, colour = RISK[request.risk]
@@ -161,16 +158,14 @@ def strip(request: ApprovalRequested, count: int, held: bool, key: str, width: i
     if request.timeout is not None:
         remaining = max(0.0, request.at + request.timeout - time.time())
         parts.append(countdown(request, remaining, held, short=width < NARROW))
-    answer = " answer" if width >= TINY else ""
-    parts.append(Content.assemble((f" {key} ", "$foreground on $background bold"), answer))
-    right = Content("  " if width < NARROW else "   ").join(parts)
     command = one_line(request.payload, 300) if request.payload_kind == "command" else ""
+    what = request.tool if command and width < TINY else request.action
     left = Content.assemble(
         (f"{glyph} ", f"{colour} bold"),
-        one_line(request.tool if command and width < TINY else request.action, 300) or "A question",
+        one_line(what, 300) or "A question",
         (f"  {visible(command)[0]}" if command else "", "$text-muted"),
-    ).truncate(max(0, width - right.cell_length - 2), ellipsis=True)
-    return Content.assemble(left, " " * (width - left.cell_length - right.cell_length), right)
+    )
+    return strip_row(left, parts, key, width)
 
 
 def outcome_words(request: ApprovalRequested, answer: ApprovalResolved | None) -> tuple[str, Level]:

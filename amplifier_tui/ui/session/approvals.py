@@ -70,13 +70,11 @@ class ApprovalDialogs:
         if self._screen.strip is None:
             return
         if request is None:
-            self._screen.strip.show(None)
+            self._screen.strip.show("approvals", None)
         else:
-            held, key = (
-                request.request_id in self._held,
-                self._screen.keymap.way_to("approval.show"),
-            )
-            self._screen.strip.show(partial(strip, request, count, held, key), request.risk)
+            held = request.request_id in self._held
+            draw = partial(strip, request, count, held, self._screen.keymap.way_to("approval.show"))
+            self._screen.strip.show("approvals", draw, request.risk)
 
     def _hold(self, request_id: str) -> None:
         self._held.add(request_id)

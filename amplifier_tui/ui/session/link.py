@@ -210,11 +210,6 @@ class SessionLink:
         self._compacting = True
         self._client.compact(instructions)
 
-    def typed(self) -> None:
-        """The user changed a text: no dialog may open right now."""
-        self.approvals.typed()
-        self.trust.typed()
-
     def show_what_waits(self) -> bool:
         """Show the question that waits for the user; False when there is none."""
         return self.trust.show() or self.approvals.queue.show()

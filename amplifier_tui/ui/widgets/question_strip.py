@@ -1,11 +1,23 @@
 """The row above the prompt that says which question waits while the user types."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from textual.content import Content
 from textual.widgets import Static
 
 from amplifier_tui.ui.widgets.messages import ActionWanted
+
+NARROW, TINY = 90, 50
+"""Below so many cells a strip says less, and only what it must."""
+
+
+def strip_row(what: Content, about: Sequence[Content], key: str, width: int) -> Content:
+    """Return a row of `width` cells: `what`, cut to its room, and the key that opens it."""
+    answer = " answer" if width >= TINY else ""
+    shown = Content.assemble((f" {key} ", "$foreground on $background bold"), answer)
+    right = Content("  " if width < NARROW else "   ").join([*about, shown])
+    left = what.truncate(max(0, width - right.cell_length - 2), ellipsis=True)
+    return Content.assemble(left, " " * (width - left.cell_length - right.cell_length), right)
 
 
 class QuestionStrip(Static):
@@ -28,12 +40,20 @@ class QuestionStrip(Static):
 
     def __init__(self) -> None:
         super().__init__(id="question-strip")
+        self._waiting: dict[str, tuple[Callable[[int], Content], str]] = {}
         self._draw: Callable[[int], Content] | None = None
 
-    def show(self, draw: Callable[[int], Content] | None, risk: str = "low") -> None:
-        """Show what `draw` makes for a width in cells, once a second anew, or nothing."""
-        self._draw = draw
-        self.set_classes(f"-shown -{risk}" if draw is not None else "")
+    def show(self, kind: str, draw: Callable[[int], Content] | None, risk: str = "low") -> None:
+        """Show what `draw` makes for a width in cells, once a second anew, or nothing.
+
+        Of two kinds of question that wait the one that came first is shown.
+        """
+        if draw is None:
+            self._waiting.pop(kind, None)
+        else:
+            self._waiting[kind] = draw, risk
+        self._draw, risk = next(iter(self._waiting.values()), (None, ""))
+        self.set_classes(f"-shown -{risk}" if self._draw is not None else "")
         self._draw_again()
 
     def on_mount(self) -> None:

@@ -1,34 +1,25 @@
 """The dialog of the one question: what a project or a stranger brings, and what of it may count."""
 
-import time
 from collections.abc import Callable
-from functools import partial
-from math import inf
-from typing import ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.timer import Timer
 from textual.widgets import Static
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import Remember, TrustDecision
 from amplifier_tui.host.events import TrustAsked
-from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.dialogs.trust.listing import TrustList
 from amplifier_tui.ui.dialogs.trust.picks import TrustPicks
 from amplifier_tui.ui.dialogs.trust.rows import counts
 from amplifier_tui.ui.keys.actions import BY_ID, bindings
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
 
-GRACE = 0.5
-"""Seconds after opening in which no key decides; typing goes on being ignored until it pauses."""
-BURST = 0.15
-"""Seconds around a key in which another one means that somebody is typing: nothing is decided."""
 
-
-class TrustDialog(Sheet[TrustDecision]):
+class TrustDialog(QuestionSheet[TrustDecision]):
     """Asks about everything one opening brings; None when the question was withdrawn.
 
     Args:
@@ -38,6 +29,8 @@ class TrustDialog(Sheet[TrustDecision]):
     """
 
     BINDINGS = bindings("trust")
+    DECIDES = frozenset(("use", "use_once", "without", "cancel"))
+    BROWSES = frozenset("jkgG ")
     AUTO_FOCUS = "#trust-list"
     DEFAULT_CSS = """
     TrustDialog > #sheet { border-left: thick $warning; }
@@ -47,8 +40,6 @@ class TrustDialog(Sheet[TrustDecision]):
     TrustDialog #trust-keys { margin-top: 1; }
     TrustDialog.-small #trust-head, TrustDialog.-small #trust-keys { margin: 0; }
     """
-    grace: ClassVar[float] = GRACE
-    burst: ClassVar[float] = BURST
 
     def __init__(
         self,
@@ -59,15 +50,11 @@ class TrustDialog(Sheet[TrustDecision]):
         cover: Callable[[int], None],
     ) -> None:
         power = any(item.group in ("power", "keys") for item in asked.items)
-        super().__init__(classes="-power" if power else None)
+        super().__init__(keymap.by_key("trust"), is_first_click, "-power" if power else "")
         self.asked = asked
         self.picks = TrustPicks(asked)
         self._keymap = keymap
-        self._is_first_click = is_first_click
         self._report_cover = cover
-        self._armed = False
-        self._deciding: Timer | None = None
-        self._last_key = self._gap = 0.0
 
     def _content(self) -> ComposeResult:
         title = one_line(self.asked.title, 200)
@@ -79,36 +66,8 @@ class TrustDialog(Sheet[TrustDecision]):
         yield KeyRow(id="trust-keys")
 
     def on_mount(self) -> None:
-        """Start the clock."""
-        self._last_key = time.monotonic()
+        """Show the keys."""
         self._show_keys()
-
-    def on_key(self, event: events.Key) -> None:
-        """Notice typing: it does not decide, and takes back what a key just did."""
-        self._notice(event.time)
-        self._last_key = event.time
-
-    def _notice(self, at: float) -> None:
-        # Typing that goes on is not meant for the dialog: it is armed when it has paused.
-        self._gap = at - self._last_key
-        self._armed = self._armed or self._gap >= self.grace
-        if self._deciding is not None:
-            self._deciding.stop()
-            self._deciding = None
-
-    async def _choose(self, action: str) -> None:
-        if not self._is_first_click():
-            self._notice(time.monotonic())
-            self._gap = inf
-            await super()._choose(action)
-
-    def _decide(self, decision: TrustDecision) -> None:
-        """Answer, unless the key that says so is one of several in a burst."""
-        if self._armed and self._gap >= self.burst:
-            answer = partial(self.finish, decision)
-            self._deciding = self.set_timer(self.burst, answer) if self.burst else None
-            if self._deciding is None:
-                answer()
 
     def withdraw(self) -> None:
         """Close without an answer: it was answered elsewhere, or the opening has stopped."""
@@ -119,7 +78,7 @@ class TrustDialog(Sheet[TrustDecision]):
         decision = TrustDecision(
             accepted=picks.accepted, remember=remember, owners=picks.owners, folder=picks.folder
         )
-        self._decide(decision)
+        self.finish(decision)
 
     def action_use(self) -> None:
         """Let it count, all of it or what is ticked, now and later."""
@@ -131,11 +90,11 @@ class TrustDialog(Sheet[TrustDecision]):
 
     def action_without(self) -> None:
         """Open without any of it; asked again the next time."""
-        self._decide(TrustDecision(remember="session"))
+        self.finish(TrustDecision(remember="session"))
 
     def action_cancel(self) -> None:
         """Open nothing."""
-        self._decide(TrustDecision(cancelled=True))
+        self.finish(TrustDecision(cancelled=True))
 
     def action_choose(self) -> None:
         """Choose what counts one by one, or all at once again."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 from rich.cells import cell_len
 from textual.content import Content
 
-from amplifier_tui.base.text import reveal
+from amplifier_tui.base.text import one_line, reveal
 from amplifier_tui.ui.dialogs.trust.picks import FOLDER, About, TrustPicks, owner_of
 from amplifier_tui.ui.state.formats import plural, short_path
+from amplifier_tui.ui.widgets.question_strip import strip_row
 from amplifier_tui.ui.widgets.styled import Role, Row, pieces_width, spread
 
 if TYPE_CHECKING:
@@ -43,6 +44,15 @@ def counts(asked: "TrustAsked") -> str:
     """Return how much is asked about: `23 sources · 1 setting`."""
     found = [(noun, _count(asked, group)) for group, (_, _, noun) in _GROUPS.items()]
     return " · ".join(plural(count, noun) for noun, count in found if count)
+
+
+def strip(asked: "TrustAsked", key: str, width: int) -> Content:
+    """Return the row of `width` cells that says that the question waits, and the key to it."""
+    title = one_line(asked.title, 200)
+    what = Content.assemble(
+        ("! ", "$text-warning bold"), title, (f"  {counts(asked)}", "$text-muted")
+    )
+    return strip_row(what, (), key, width)
 
 
 def _count(asked: "TrustAsked", group: str) -> int:
