@@ -204,7 +204,7 @@ async def test_the_conversation_goes_on_behind_it() -> None:
         await drive.push(asked(source(1)))
         await drive.dialog(TrustDialog)
         await drive.push(Notice(session_id=SESSION, level="info", text="fetching something"))
-        assert "fetching something" in drive.text()
+        await drive.until(lambda: "fetching something" in drive.text())
 
 
 def test_thousands_of_sources_are_laid_out_in_time() -> None:
