@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from amplifier_tui.host.events import TrustAsked
     from amplifier_tui.ui.app.main_screen import MainScreen
     from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
+    from amplifier_tui.ui.dialogs.trust.picks import TrustPicks
     from amplifier_tui.ui.session.keyboard import Keyboard
 
 
@@ -24,11 +25,12 @@ class TrustDialogs:
         self._waits = False
         self._ticking = False
         self._dialog: TrustDialog | None = None
+        self._picks: TrustPicks | None = None
 
     def sync(self, asked: TrustAsked | None) -> None:
         """Take the question that waits, if any."""
         if asked is not self._asked:
-            self._asked, self._waits = asked, asked is not None
+            self._asked, self._waits, self._picks = asked, asked is not None, None
             if self._dialog is not None:
                 self._dialog.withdraw()
                 self._dialog = None
@@ -66,10 +68,14 @@ class TrustDialogs:
 
     def _open(self, asked: TrustAsked) -> None:
         from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
+        from amplifier_tui.ui.dialogs.trust.picks import TrustPicks
 
+        if self._picks is None:
+            self._picks = TrustPicks(asked)
         self._show_waiting(None)
         self._dialog = TrustDialog(
             asked,
+            self._picks,
             keymap=self._screen.keymap,
             is_first_click=self._keyboard.is_first_click,
             cover=self._screen.cover,

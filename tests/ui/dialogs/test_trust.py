@@ -10,7 +10,7 @@ from amplifier_tui.host.client import TrustDecision
 from amplifier_tui.host.events import Notice, SessionClosed, TrustAsked
 from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
 from amplifier_tui.ui.dialogs.trust.picks import TrustPicks
-from amplifier_tui.ui.dialogs.trust.rows import first_folds, trust_rows
+from amplifier_tui.ui.dialogs.trust.rows import trust_rows
 from amplifier_tui.ui.widgets.styled import pieces_width
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
@@ -199,6 +199,22 @@ async def test_a_second_question_of_the_same_opening_follows_the_first() -> None
 
 
 @pytest.mark.usefixtures("at_once")
+async def test_what_was_ticked_and_opened_is_there_again_after_typing() -> None:
+    async with running() as drive:
+        await drive.push(many())
+        await drive.dialog(TrustDialog)
+        await drive.press("space", "j", "enter", "x")
+        await drive.closed()
+        assert drive.draft == "x"
+        await drive.press("f8")
+        await drive.dialog(TrustDialog)
+        text = drive.text()
+        assert "Use 60 of 94" in text
+        assert "[✓] github.com/microsoft" in text
+        assert "▾ [ ] github.com/acme" in text
+
+
+@pytest.mark.usefixtures("at_once")
 async def test_the_conversation_goes_on_behind_it() -> None:
     async with running(size=(80, 24)) as drive:
         await drive.push(asked(source(1)))
@@ -210,8 +226,9 @@ async def test_the_conversation_goes_on_behind_it() -> None:
 def test_thousands_of_sources_are_laid_out_in_time() -> None:
     question = asked(*(source(n, f"github.com/o{n % 50}") for n in range(2000)))
     picks = TrustPicks(question)
+    picks.folded.clear()
     began = time.process_time()
-    rows = trust_rows(question, picks, (), 80)
+    rows = trust_rows(question, picks, 80)
     assert len(rows) > 6000
     assert time.process_time() - began < 2
 
@@ -258,7 +275,7 @@ def test_text_of_bundles_is_shown_whole_and_does_nothing(
     )
     picks = TrustPicks(question)
     picks.toggle(("item", "a"))
-    rows = trust_rows(question, picks, first_folds(question), width)
+    rows = trust_rows(question, picks, width)
     assert all(pieces_width(row.row) <= width for row in rows)
     text = "".join(part for row in rows for part, _ in row.row)
     assert clean(text) == text

@@ -23,6 +23,7 @@ class TrustDialog(QuestionSheet[TrustDecision]):
     """Asks about everything one opening brings; None when the question was withdrawn.
 
     Args:
+        picks: What is ticked already; changed by the user.
         keymap: The keys to show.
         is_first_click: True for the click that brought the terminal to the front.
         cover: Told how many rows the dialog hides, 0 when it is gone.
@@ -44,6 +45,7 @@ class TrustDialog(QuestionSheet[TrustDecision]):
     def __init__(
         self,
         asked: TrustAsked,
+        picks: TrustPicks,
         *,
         keymap: Keymap,
         is_first_click: Callable[[], bool],
@@ -52,7 +54,7 @@ class TrustDialog(QuestionSheet[TrustDecision]):
         power = any(item.group in ("power", "keys") for item in asked.items)
         super().__init__(keymap.by_key("trust"), is_first_click, "-power" if power else "")
         self.asked = asked
-        self.picks = TrustPicks(asked)
+        self.picks = picks
         self._keymap = keymap
         self._report_cover = cover
 

@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from amplifier_tui.ui.dialogs.trust.picks import About, TrustPicks, owner_of
-from amplifier_tui.ui.dialogs.trust.rows import TrustRow, first_folds, trust_rows
+from amplifier_tui.ui.dialogs.trust.rows import TrustRow, trust_rows
 from amplifier_tui.ui.widgets.line_view import LineView, cursor_bindings
 from amplifier_tui.ui.widgets.palette import MARGIN
 
@@ -36,7 +36,6 @@ class TrustList(LineView[TrustRow]):
         super().__init__(id="trust-list")
         self._asked = asked
         self._picks = picks
-        self._folded = first_folds(asked)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the number of rows at `width`, most often of those that are made already."""
@@ -44,7 +43,7 @@ class TrustList(LineView[TrustRow]):
         return max(1, len(self.rows if width == self._made_for else self._make_rows(width)))
 
     def _make_rows(self, width: int) -> list[TrustRow]:
-        return trust_rows(self._asked, self._picks, self._folded, width)
+        return trust_rows(self._asked, self._picks, width)
 
     def _stops_at(self, row: TrustRow) -> bool:
         return row.own
@@ -86,7 +85,7 @@ class TrustList(LineView[TrustRow]):
             self.tick()
             return
         about = owner_of(item)
-        self._folded ^= {about}
+        self._picks.folded ^= {about}
         self.lay_out()
         self.put_cursor(max(0, self.find_row(about)))
 

@@ -1,4 +1,4 @@
-"""What is ticked in the question of trust: items one by one, publishers and a folder for good."""
+"""What is ticked and folded in the question of trust: items, publishers and a folder for good."""
 
 import re
 from typing import Final
@@ -9,7 +9,13 @@ About = tuple[str, ...]
 """What a row stands for: `item KEY`, `owner GROUP OWNER`, `later OWNER` or `folder`."""
 
 FOLDER: Final[About] = ("folder",)
+_FOLDED_ABOVE: Final = 3
+"""An owner with more new sources than this is folded at first; nothing else ever is."""
 _PUBLISHER: Final = re.compile(r"[a-z0-9.-]+(:\d+)?/[a-z0-9._-]+")
+
+
+def _is_long(items: list[TrustItem]) -> bool:
+    return sum(item.group == "code" and not item.was for item in items) > _FOLDED_ABOVE
 
 
 def owner_of(item: TrustItem) -> About:
@@ -18,9 +24,10 @@ def owner_of(item: TrustItem) -> About:
 
 
 class TrustPicks:
-    """What the user ticked.
+    """What the user ticked and folded; outlives a dialog that gave way to typing.
 
     Attributes:
+        folded: Rows of owners whose items are not shown.
         choosing: Only what is ticked would count; else everything does.
         publishers: Owners that can be trusted for good, as asked about.
         offers_folder: Whether anything asked about is of the user's own folder.
@@ -37,6 +44,7 @@ class TrustPicks:
         for item in asked.items:
             for about in (("item", item.key), owner_of(item)):
                 self._members.setdefault(about, []).append(item)
+        self.folded = {about for about, each in self._members.items() if _is_long(each)}
         self._ticked: set[str] = set()
         self._later: set[About] = set()
 

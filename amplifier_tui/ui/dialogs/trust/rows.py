@@ -1,6 +1,6 @@
 """The rows of the question of trust: by group and owner, each item with all that it says."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,8 +24,6 @@ _GROUPS: Final = {
     "files": ("Files", "of yours, to be put before the model", "file"),
     "keys": ("Keys", "of yours, and where they would go", "key"),
 }
-_FOLDED_ABOVE: Final = 3
-"""An owner with more new sources than this is folded at first; nothing else ever is."""
 _LEAST = 12
 """Cells for words in a row."""
 
@@ -59,18 +57,7 @@ def _count(asked: "TrustAsked", group: str) -> int:
     return sum(item.group == group for item in asked.items)
 
 
-def first_folds(asked: "TrustAsked") -> set[About]:
-    """Return the owners that are folded at first."""
-    sizes: dict[About, int] = {}
-    for item in asked.items:
-        about = owner_of(item)
-        sizes[about] = sizes.get(about, 0) + (item.group == "code" and not item.was)
-    return {about for about, size in sizes.items() if size > _FOLDED_ABOVE}
-
-
-def trust_rows(
-    asked: "TrustAsked", picks: TrustPicks, folded: Collection[About], width: int
-) -> list[TrustRow]:
+def trust_rows(asked: "TrustAsked", picks: TrustPicks, width: int) -> list[TrustRow]:
     """Return the whole list in `width` cells, without what is folded."""
     rows: list[TrustRow] = []
     for group, (name, what, noun) in _GROUPS.items():
@@ -79,9 +66,12 @@ def trust_rows(
             rows += _heading(name, what, width, after=rows)
         for about in owners:
             members = picks.members(about)
-            lead: Row = [("▸ " if about in folded else "▾ ", "muted"), (picks.mark(about), "text")]
+            lead: Row = [
+                ("▸ " if about in picks.folded else "▾ ", "muted"),
+                (picks.mark(about), "text"),
+            ]
             rows += _owner_rows(about, plural(len(members), noun), lead, asked, width)
-            for item in () if about in folded else members:
+            for item in () if about in picks.folded else members:
                 rows += _item_rows(item, picks.mark(("item", item.key)), asked.folder, width)
     later: list[tuple[About, str]] = [
         (("later", owner), f"all of {owner}, also later") for owner in picks.publishers
