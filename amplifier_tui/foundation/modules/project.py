@@ -2,9 +2,10 @@
 
 import importlib.metadata
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+
+from amplifier_tui.kernel.mounting.packages import read_toml
 
 PROVIDED = frozenset({"amplifier-core", "amplifier-foundation"})
 """Distributions whose place this program takes inside its own process."""
@@ -42,6 +43,8 @@ class Project:
 
 def read_project(path: Path) -> Project:
     """Read what a module folder says about itself."""
+    import tomllib  # Most sessions read none.
+
     transport = _transport(path / "amplifier.toml")
     requirements = (path / "requirements.txt").is_file()
     try:
@@ -73,10 +76,7 @@ class SourceCommit:
 
 
 def _transport(file: Path) -> str:
-    try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return "python"
+    data = read_toml(file)
     for table in (data.get("module"), data):
         if isinstance(table, dict) and isinstance(table.get("transport"), str):
             return str(table["transport"]).lower()

@@ -4,7 +4,6 @@ import importlib
 import importlib.util
 import re
 import sys
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -86,6 +85,8 @@ def declared_modules(path: Path) -> dict[str, str]:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Return what a TOML file says; nothing if it can't be read."""
+    import tomllib  # Most sessions read none.
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
