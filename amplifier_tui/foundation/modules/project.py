@@ -43,12 +43,13 @@ class Project:
 
 def read_project(path: Path) -> Project:
     """Read what a module folder says about itself."""
-    import tomllib  # Most sessions read none.
-
     transport = _transport(path / "amplifier.toml")
     requirements = (path / "requirements.txt").is_file()
     try:
-        data = tomllib.loads((path / "pyproject.toml").read_text(encoding="utf-8"))
+        text = (path / "pyproject.toml").read_text(encoding="utf-8")
+        import tomllib  # Most sessions read none.
+
+        data = tomllib.loads(text)
     except FileNotFoundError:
         return Project(path, requirements=requirements, transport=transport)
     except (OSError, ValueError) as error:

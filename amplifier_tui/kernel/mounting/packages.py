@@ -85,10 +85,11 @@ def declared_modules(path: Path) -> dict[str, str]:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Return what a TOML file says; nothing if it can't be read."""
-    import tomllib  # Most sessions read none.
-
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        import tomllib  # Most sessions read none.
+
+        return tomllib.loads(text)
     except (OSError, ValueError):
         return {}
 

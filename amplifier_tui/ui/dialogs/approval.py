@@ -240,8 +240,8 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         return super().check_action(action, parameters)
 
     def _answer(self, decision: Decision | None, identical: bool = False) -> None:
-        if not self._withdrawn:
-            self.finish(DialogAnswer(self.request.request_id, decision, identical))
+        if self.is_active and not self._withdrawn:
+            self.dismiss(DialogAnswer(self.request.request_id, decision, identical))
 
     def action_deny(self) -> None:
         """Refuse."""
