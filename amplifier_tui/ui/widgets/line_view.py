@@ -104,7 +104,8 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
             self.cursor_row = min(self.cursor_row, len(self.rows) - 1)
         else:
             self.cursor_row = self.find_row(about)
-        self._land()
+        if self.has_focus:
+            self._land()
 
     def find_row(self, about: Hashable) -> int:
         """Return the first row about something that the cursor can be on, or -1."""
@@ -171,8 +172,8 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
         return row == self.cursor_row and self.has_focus
 
     def _land(self) -> None:
-        """A list that hears the keys has a cursor, if it has a row for it."""
-        if self.has_focus and self.cursor_row < 0:
+        """Put a cursor on a list that hears the keys, if it has a row for it and none yet."""
+        if self.cursor_row < 0:
             self.cursor_row = self._stop(0)
 
     def on_focus(self) -> None:

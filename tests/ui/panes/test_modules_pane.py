@@ -237,5 +237,7 @@ async def test_a_refused_module_says_so_and_t_asks_again() -> None:
         )
         await drive.push(refused)
         assert "you refused it" in drive.text()
-        await drive.press("f2", "t")
+        await drive.press("f2", "enter")
+        assert "t asks about it once more" in drive.text()
+        await drive.press("t")
         assert drive.client.named("ask_trust_again") == [()]
