@@ -234,10 +234,10 @@ def module_details(module: ModuleStatus, width: int) -> list[Row]:
         ("mounted", f"in {milliseconds(module.mount_ms)}" if module.mount_ms else "", "text"),
         ("calls", f"{module.calls}{last}" if module.calls else "", "text"),
         ("error", module.error, "error"),
+        ("again", "t asks about it once more" if module.refused else "", "text"),
         ("missing", ", ".join(module.missing), "error"),
         ("handler", module.trouble, "warning"),
         ("remedy", module.remedy, "strong"),
-        ("again", "t asks about it once more" if module.refused else "", "text"),
         ("so", "the session cannot run without it" if module.fatal else "", "error"),
     ]
     shown = [line for line in lines if line[1]]
