@@ -61,7 +61,7 @@ def test_hostile_text_is_harmless_wherever_it_comes_from(machine: Machine) -> No
             ToolUse("read_file", {"file_path": FILE}),
             ToolUse("read_file", {"file_path": f"missing {EVIL}"}),
         ),
-        reply(ToolUse("bash", {"command": f"printf '{octal}'; ls; : '{EVIL}'"})),
+        reply(ToolUse("bash", {"command": f"printf '{octal}'; mkdir made; : '{EVIL}'"})),
         reply(ToolUse("write_file", {"file_path": FILE, "content": EVIL})),
         f"{EVIL}\n\n```\n{EVIL}\n```\n\n| {EVIL} |\n| --- |\n| {EVIL} |\n\nThe end.",
     ]

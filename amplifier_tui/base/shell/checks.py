@@ -94,7 +94,8 @@ def _is_doubtful(node: Node, data: bytes) -> bool:
     if node.child_count:
         return node.type not in _TEXTS and _has_odd_gaps(node, data)
     if not node.is_named or node.type == "comment":
-        return False
+        # Backquotes around nothing, which a shell drops.
+        return node.type == "``"
     if node.type in ("raw_string", "ansi_c_string"):
         # Inside of double quotes, single ones in `${…}` are characters like others.
         return _RUNS_SOMETHING.search(source(node)) is not None and _is_in_expansion(node)

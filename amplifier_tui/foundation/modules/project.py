@@ -5,8 +5,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from amplifier_tui.kernel.mounting.packages import read_toml
-
 PROVIDED = frozenset({"amplifier-core", "amplifier-foundation"})
 """Distributions whose place this program takes inside its own process."""
 _NATIVE = ("rust", "wasm", "grpc")
@@ -77,7 +75,13 @@ class SourceCommit:
 
 
 def _transport(file: Path) -> str:
-    data = read_toml(file)
+    try:
+        text = file.read_text(encoding="utf-8")
+        import tomllib
+
+        data = tomllib.loads(text)
+    except (OSError, ValueError):
+        return "python"
     for table in (data.get("module"), data):
         if isinstance(table, dict) and isinstance(table.get("transport"), str):
             return str(table["transport"]).lower()
