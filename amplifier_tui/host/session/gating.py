@@ -59,6 +59,7 @@ class Gating:
         self._facts = facts
         self._project = project
         self._sandbox = ""
+        self._announcing: asyncio.Task[None] | None = None
         self._broken: set[str] = set()
         self._loop = asyncio.get_running_loop()
         self.main: SessionGate | None = None
@@ -113,16 +114,19 @@ class Gating:
         if self.main is not None:
             self.main.turn_over()
 
-    async def look(self) -> None:
-        """Find out what the machine offers; before `announce`."""
-        self._sandbox = await asyncio.to_thread(self.gate.sandbox)
+    def announce_soon(self) -> None:
+        """Say which mode is applied; read the rules, and say what is wrong with them.
 
-    def announce(self) -> None:
-        """Say which mode is applied; read the rules, and say what is wrong with them."""
+        What the machine offers is looked up first, and nothing waits for it.
+        """
+        self._announcing = asyncio.create_task(self._announce())
+
+    async def _announce(self) -> None:
+        self._sandbox = await asyncio.to_thread(self.gate.sandbox)
         self._send_mode()
         for problem in self._policy.problems:
             self._sender.notice("warning", problem, "rules")
-        self._loop.run_in_executor(None, lambda: self.gate.book)
+        await asyncio.to_thread(lambda: self.gate.book)
 
     def _load(self) -> RuleBook:
         """Read the rules, in a thread."""

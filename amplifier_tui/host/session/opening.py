@@ -153,9 +153,8 @@ class Opening:
         await asyncio.to_thread(store.save_metadata)
         for used in self._used:
             parts.normalizer.usage.restore(used)
-        await parts.gating.look()
         sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))
-        parts.gating.announce()
+        parts.gating.announce_soon()
         if self._used:
             parts.normalizer.tell_usage()
         if not live.has_provider:
