@@ -113,3 +113,17 @@ async def mount(coordinator, config=None):
     await coordinator.mount("tools", Speak(), name="{name}")
 """
 """Code of a tool module that says a word of what it depends on."""
+
+
+def looking_only_into(wheels: Path) -> dict[str, str]:
+    """The variables with which pip and uv ask no index, and find what lies in a folder."""
+    # uv has no variable for `--no-index`.
+    settings = write(
+        wheels.parent / "uv.toml",
+        f"[pip]\nno-index = true\nfind-links = [{json.dumps(str(wheels))}]\n",
+    )
+    return {
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(wheels),
+        "UV_CONFIG_FILE": str(settings),
+    }

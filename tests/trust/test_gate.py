@@ -17,7 +17,9 @@ from amplifier_tui.host.events import (
     ToolStarted,
     TurnEnded,
 )
+from amplifier_tui.paths import amplifier_home
 from tests.host.driving import Driver, Project, calling
+from tests.sandbox import needs_sandbox
 
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "read": ("read_file", {"file_path": "here.txt"}),
@@ -52,9 +54,9 @@ def made(project: Project) -> set[str]:
     }
 
 
-def in_lane(lane: str) -> list[dict[str, Any]]:
-    """A script that makes all the calls, in the session or in a sub-agent."""
-    calls = calling(*({tool: arguments} for tool, arguments in CALLS.values()))
+def in_lane(lane: str, *more: dict[str, Any]) -> list[dict[str, Any]]:
+    """A script that makes all the calls, or these, in the session or in a sub-agent."""
+    calls = calling(*(more or ({tool: arguments} for tool, arguments in CALLS.values())))
     if lane == "the session":
         return [calls]
     delegating = calling({"delegate": {"text": "go as a child"}})
@@ -100,6 +102,43 @@ def test_the_mode_that_is_shown_is_what_happens(
         expected = {k: v if v == DENIED and not published else ASKS for k, v in expected.items()}
     assert seen == expected
     assert made(project) == ({"project/made.txt"} if seen["write"] == GOES else set())
+
+
+def settings(text: str) -> None:
+    """The user's own."""
+    amplifier_home().mkdir(parents=True, exist_ok=True)
+    (amplifier_home() / "settings.yaml").write_text(text)
+
+
+OUT_OF_BOUNDS = {"bash": {"command": "touch made.txt ../outside.txt; ls $AMPLIFIER_HOME/*.yaml"}}
+
+
+@needs_sandbox
+@pytest.mark.parametrize("lane", LANES)
+def test_auto_runs_commands_unasked_where_they_can_touch_the_workspace_alone(
+    project: Project, driver: Driver, lane: str
+) -> None:
+    settings("{}")
+    name = project.bundle(script=in_lane(lane, OUT_OF_BOUNDS), tools=TOOLS)
+    project.allow(["delegate"])
+    driver.open(name, mode="auto")
+    driver.client.submit("go")
+    assert [request.tool for request in finish(driver) if request.tool != "delegate"] == []
+    assert made(project) == {"project/made.txt"}
+    (ended,) = [e for e in driver.of(ToolEnded) if "ran in a sandbox" in e.output]
+    assert "settings.yaml" not in ended.output
+
+
+def test_auto_asks_about_commands_where_there_is_no_sandbox(
+    project: Project, driver: Driver
+) -> None:
+    settings("sandbox: off")
+    name = project.bundle(script=calling(OUT_OF_BOUNDS), tools=TOOLS)
+    project.allow([])
+    driver.open(name, mode="auto")
+    driver.client.submit("go")
+    assert [request.tool for request in finish(driver)] == ["bash"]
+    assert made(project) == set()
 
 
 RUDE = {

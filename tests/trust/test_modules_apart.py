@@ -29,7 +29,13 @@ from amplifier_tui.kernel.mounting import packages
 from amplifier_tui.kernel.mounting.discovery import installed_modules, is_built_in
 from tests.fixtures.modules import write_distribution
 from tests.foundation.helpers import GitRepo, Recorder, allow, write
-from tests.foundation.packages import TOOL, project_files, write_project, write_wheel
+from tests.foundation.packages import (
+    TOOL,
+    looking_only_into,
+    project_files,
+    write_project,
+    write_wheel,
+)
 from tests.foundation.stacks import STACK
 
 SESSION: dict[str, Any] = {
@@ -59,9 +65,8 @@ def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The only place installers may look."""
     folder = tmp_path / "wheels"
     folder.mkdir()
-    for tool in ("PIP", "UV"):
-        monkeypatch.setenv(f"{tool}_NO_INDEX", "1")
-        monkeypatch.setenv(f"{tool}_FIND_LINKS", str(folder))
+    for name, value in looking_only_into(folder).items():
+        monkeypatch.setenv(name, value)
     return folder
 
 
