@@ -107,6 +107,7 @@ class ModuleMounted(HostEvent):
     Attributes:
         provides: Names it mounted, such as tool names or the provider's name.
         origin: The bundle that asked for it.
+        owner: Whose word that is: `program`, `user`, `project` or `stranger`.
         source: Where its code came from: `built-in`, a package, a path, a URI.
         events: Hook events it listens to.
         in_place_of: The source in whose place the built-in module is used; empty for none.
@@ -118,6 +119,7 @@ class ModuleMounted(HostEvent):
     ms: float = 0.0
     provides: tuple[str, ...] = ()
     origin: str = ""
+    owner: str = ""
     source: str = ""
     version: str = ""
     detail: str = ""
@@ -138,6 +140,7 @@ class ModuleFailed(HostEvent):
     remedy: str = ""
     instance: str = ""
     origin: str = ""
+    owner: str = ""
     fatal: bool = False
     missing: tuple[str, ...] = ()
     refused: bool = False

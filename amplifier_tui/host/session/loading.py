@@ -134,6 +134,7 @@ class ObservingLoader(ModuleLoader):
                 ms=seconds * 1000,
                 provides=provides,
                 origin=planned.origin,
+                owner=planned.owner,
                 source=source,
                 version=__version__ if built_in else "",
                 detail=detail,
@@ -157,6 +158,7 @@ class ObservingLoader(ModuleLoader):
                 remedy=_remedy(planned, error),
                 instance=planned.instance,
                 origin=planned.origin,
+                owner=planned.owner,
                 fatal=planned.kind in _FATAL,
                 missing=planned.missing,
             )

@@ -29,6 +29,7 @@ class Planned:
     Attributes:
         source: As written.
         origin: The bundle that asks for it.
+        owner: Whose word that is: `program`, `user`, `project` or `stranger`.
         detail: What distinguishes it, such as a provider's model.
         missing: Environment variables it needs and does not find.
         in_place_of: Source in whose place the built-in module is used, as the settings say.
@@ -39,6 +40,7 @@ class Planned:
     instance: str = ""
     source: str = ""
     origin: str = ""
+    owner: str = ""
     detail: str = ""
     missing: tuple[str, ...] = ()
     in_place_of: str = ""
@@ -75,24 +77,25 @@ class ModuleFacts:
 def read_plan(
     plan: Mapping[str, Any],
     *,
-    origins: Mapping[str, str] | None = None,
+    origins: Mapping[str, tuple[str, str]] | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> list[Planned]:
     """Return the modules of a mount plan, in mount order.
 
     Args:
-        origins: Bundle names by `kind:module`, `session:orchestrator` and `session:context`.
+        origins: Bundle names and owners by `kind:module`, `session:orchestrator` and
+            `session:context`.
     """
     origins = origins or {}
     found = [
-        _planned(entry, kind, origins.get(f"session:{kind}", ""))
+        _planned(entry, kind, *origins.get(f"session:{kind}", ("", "")))
         for kind in _SESSION
         for entry in _entries([section_of(plan, "session").get(kind)])
     ]
     for section, kind in _SECTIONS.items():
         for entry in _entries(plan.get(section)):
             key = entry.get("id") or entry["module"]
-            planned = _planned(entry, kind, origins.get(f"{kind}:{key}", ""))
+            planned = _planned(entry, kind, *origins.get(f"{kind}:{key}", ("", "")))
             if kind == "provider" and environ is not None:
                 planned.missing = tuple(missing_keys(entry, environ))
             found.append(planned)
@@ -115,7 +118,7 @@ def _entries(section: Any) -> Iterator[Mapping[str, Any]]:
             yield entry
 
 
-def _planned(entry: Mapping[str, Any], kind: ModuleKind, origin: str) -> Planned:
+def _planned(entry: Mapping[str, Any], kind: ModuleKind, origin: str, owner: str) -> Planned:
     module_id = str(entry["module"])
     config = section_of(entry, "config")
     detail = next((str(config[key]) for key in _DETAILS if config.get(key)), "")
@@ -125,6 +128,7 @@ def _planned(entry: Mapping[str, Any], kind: ModuleKind, origin: str) -> Planned
         instance=str(entry.get("instance_id") or ""),
         source=str(entry.get("source") or ""),
         origin=origin,
+        owner=owner,
         detail=detail if kind == "provider" else "",
         in_place_of=str(entry.get(IN_PLACE_OF) or ""),
     )

@@ -9,13 +9,14 @@ from typing import Final
 from uuid import uuid4
 
 from amplifier_tui.base.jsonl import StoredRows
-from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.bundle.model import BundleData, Origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.catalog import Choice
 from amplifier_tui.foundation.spawn.capability import SessionSpawner
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
+from amplifier_tui.foundation.trust.owners import weakest
 from amplifier_tui.foundation.workspace import Trust, Workspace
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import Failed, HostEvent, Level, ModuleFailed, Notice, Usage
@@ -279,7 +280,7 @@ class Opening:
         bundle = prepared.bundle
         planned = read_plan(
             prepared.mount_plan,
-            origins={key: found[-1].bundle for key, found in bundle.origins.items() if found},
+            origins={key: _contributors(found) for key, found in bundle.origins.items() if found},
             environ=workspace.environ,
         )
         facts = ModuleFacts(planned)
@@ -421,3 +422,8 @@ def _prompt_parts(bundle: BundleData, working_dir: Path) -> Parts | None:
         return await SystemPromptFactory(bundle, resolver).parts()
 
     return parts
+
+
+def _contributors(origins: list[Origin]) -> tuple[str, str]:
+    """Return the bundle with the last word about an entry, and whose all of its words are."""
+    return origins[-1].bundle, str(weakest(*(origin.owner for origin in origins)))

@@ -217,6 +217,14 @@ def failure_word(module: ModuleStatus) -> str:
     return error.rstrip(".") or "failed"
 
 
+_OWNERS = {
+    "program": "comes with the program",
+    "user": "yours",
+    "project": "the project's",
+    "stranger": "a stranger's",
+}
+
+
 def module_details(module: ModuleStatus, width: int) -> list[Row]:
     """Return the block that opens under a module's line."""
     last = f", the latest took {milliseconds(module.last_ms)}" if module.last_ms else ""
@@ -224,6 +232,7 @@ def module_details(module: ModuleStatus, width: int) -> list[Row]:
         ("id", module.module_id, "text"),
         ("kind", module.kind, "text"),
         ("from", module.origin, "text"),
+        ("whose", _OWNERS.get(module.owner, module.owner), "text"),
         ("source", module.source, "text"),
         ("instead of", module.in_place_of, "warning"),
         ("version", module.version, "text"),

@@ -328,3 +328,12 @@ def test_a_module_whose_source_cannot_be_had_is_not_mounted_unless_the_settings_
     driver.open(path)
     mounted = [event for event in driver.of(ModuleMounted) if event.module_id == "provider-mock"]
     assert [(event.source, event.in_place_of) for event in mounted] == [("built-in", source)]
+
+
+def test_every_module_says_whose_word_it_is_mounted_on(project: Project, driver: Driver) -> None:
+    driver.open(project.bundle())
+    own = driver.of(ModuleMounted)
+    assert {event.owner for event in own} == {"project"}
+    driver.open("demo")
+    shipped = driver.of(ModuleMounted)[len(own) :]
+    assert {event.owner for event in shipped} == {"program"}

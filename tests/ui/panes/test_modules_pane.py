@@ -142,6 +142,16 @@ async def test_the_head_stays_when_the_list_scrolls() -> None:
         assert text(pane)[1] == "● tool-00"
 
 
+async def test_details_say_whose_word_a_module_is_mounted_on() -> None:
+    app = Stage(ModulesPane(), events=[mounted("tool-x", "tool", origin="b", owner="project")])
+    async with app.run_test(size=(40, 12)) as pilot:
+        pane = app.query_one(ModulesPane)
+        pane.focus()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert any(line.split() == ["whose", "the", "project's"] for line in text(pane))
+
+
 async def test_details_are_scrolled_into_view_below_the_head() -> None:
     many = [mounted(f"tool-{n:02}", "tool", origin="b", source="s") for n in range(12)]
     app = Stage(ModulesPane(), events=many)

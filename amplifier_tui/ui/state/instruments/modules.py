@@ -42,6 +42,7 @@ class ModuleStatus:
     mount_ms: float = 0.0
     provides: tuple[str, ...] = ()
     origin: str = ""
+    owner: str = ""
     source: str = ""
     version: str = ""
     detail: str = ""
@@ -115,14 +116,22 @@ class Modules(Section):
     @on(events.ModuleMounted)
     def _mounted(self, event: events.ModuleMounted) -> None:
         values = told(
-            event, "provides", "origin", "source", "version", "detail", "events", "in_place_of"
+            event,
+            "provides",
+            "origin",
+            "owner",
+            "source",
+            "version",
+            "detail",
+            "events",
+            "in_place_of",
         )
         values |= {"error": "", "remedy": "", "missing": (), "fatal": False, "refused": False}
         self._tell(event, state="ready", mount_ms=event.ms, **values)
 
     @on(events.ModuleFailed)
     def _failed(self, event: events.ModuleFailed) -> None:
-        names = (*_ERROR, "origin") if event.origin else _ERROR
+        names = (*_ERROR, "origin", "owner") if event.origin else _ERROR
         self._tell(event, state="failed", **told(event, *names))
 
     @on(events.ModuleUnmounted)
