@@ -121,7 +121,23 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 async def brings_filters(folder: Path, *, timeout: float = TIMEOUT) -> bool:
     """Whether a repository's own configuration names filters, which ``git status`` would run."""
     pattern = r"^filter\..*\.(clean|process)$"
-    listed = await git_output(
+    return await asyncio.to_thread(_configures, folder, pattern, timeout)
+
+
+def names_programs(folder: Path) -> bool:
+    """Whether a repository's own configuration names a program that git runs when it only looks.
+
+    Blocking.
+    """
+    pattern = (
+        r"^(filter\..*|diff\.external|diff\..*\.(command|textconv)|pager\..*|gpg\..*"
+        r"|core\.(fsmonitor|pager|hookspath|sshcommand|askpass)|log\.showsignature)$"
+    )
+    return _configures(folder, pattern, TIMEOUT)
+
+
+def _configures(folder: Path, pattern: str, timeout: float) -> bool:
+    listed = git_output_now(
         folder, "config", "--show-scope", "--get-regexp", pattern, timeout=timeout
     )
     return any(line.split("\t", 1)[0] in _OWN_SCOPES for line in (listed or "").splitlines())

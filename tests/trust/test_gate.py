@@ -1,6 +1,7 @@
 """What the mode says happens, whatever a bundle mounts: for the session and its sub-agents."""
 
 import json
+import subprocess
 from typing import Any
 
 import pytest
@@ -139,6 +140,33 @@ def test_auto_asks_about_commands_where_there_is_no_sandbox(
     driver.client.submit("go")
     assert [request.tool for request in finish(driver)] == ["bash"]
     assert made(project) == set()
+
+
+@pytest.mark.parametrize(
+    ("configured", "command", "asked"),
+    [
+        ("", "git status", False),
+        ("", "git log --oneline | head -5", False),
+        ("core.fsmonitor", "git status", True),
+        ("filter.x.clean", "git diff", True),
+        ("diff.external", "git diff | cat", True),
+        ("", "git -C other status", True),
+        ("", "cd other && git status", True),
+    ],
+)
+def test_without_a_sandbox_git_asks_where_the_repository_names_programs(
+    project: Project, driver: Driver, configured: str, command: str, asked: bool
+) -> None:
+    settings("sandbox: off")
+    subprocess.run(["git", "init", "-q"], cwd=project.folder, check=True)
+    (project.folder / "other").mkdir()
+    if configured:
+        subprocess.run(["git", "config", configured, "evil"], cwd=project.folder, check=True)
+    name = project.bundle(script=calling({"bash": {"command": command}}), tools=TOOLS)
+    project.allow([])
+    driver.open(name)
+    driver.client.submit("go")
+    assert bool(finish(driver)) == asked
 
 
 RUDE = {

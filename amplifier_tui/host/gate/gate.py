@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+from amplifier_tui.base.git import names_programs
 from amplifier_tui.host.events import Mode, Scope
 from amplifier_tui.host.gate.modes import Act, Verdict, mode_verdict, mode_words
 
@@ -106,6 +107,8 @@ class Gate:
 
         description = describe_call(tool, arguments, self.workspace)
         act = act_of(description, tool, arguments)
+        if act == "look" and self._may_run_more(description, confines):
+            act = "other"
 
         def decision(verdict: Verdict, reason: str, **more: Any) -> GateDecision:
             return GateDecision(verdict, reason, description, act, **more)
@@ -134,6 +137,16 @@ class Gate:
         if match is not None:
             return by_rule(match, f"by the rule {match.rule}")
         return decision(by_mode, mode_words(self.mode, act, by_mode))
+
+    def _may_run_more(self, description: Description, confines: bool) -> bool:
+        """Whether git would run, outside of a sandbox, what a repository's configuration names."""
+        commands = [part.command for part in description.parts if part.command is not None]
+        words = [command.words for command in commands if command.words[:1] == ("git",)]
+        if not words or (confines and not self.sandbox()):
+            return False
+        moved = any(command.words[:1] in (("cd",), ("pushd",)) for command in commands)
+        elsewhere = moved or any("-C" in each for each in words)
+        return elsewhere or names_programs(self.workspace)
 
     def _by_mode(self, description: Description, act: Act, confines: bool) -> Verdict:
         sandboxed = (
