@@ -40,13 +40,13 @@ def at(tmp_path: Path, own_home: Path) -> Iterator[Machine]:
     found.evil.stop()
 
 
-def opened(at: Machine, name: str, use: Callable[[TrustItem], bool]) -> Driver:
+def opened(at: Machine, name: str, use: Callable[[TrustItem], bool]) -> str:
+    """Open it in a session and say hello; returns why it could not be opened, if so."""
     driver = Driver(at.clone, LocalClient())
     try:
-        at.opened(driver, name, use)
+        return at.opened(driver, name, use)
     finally:
         driver.close()
-    return driver
 
 
 @every_row
@@ -66,12 +66,28 @@ def test_nothing_of_it_counts_until_the_user_says_so(at: Machine, row: str) -> N
         assert any(trick.shows in text for text in texts), at.asked
 
 
+@every_row
+def test_nothing_of_it_counts_in_another_bundle_either(at: Machine, row: str) -> None:
+    # Tricks of a bundle beside the shipped one, all others with a bundle of the project.
+    other = "coding" if ROWS[row].make(at) else at.bundle(name="plain")
+    before = at.state()
+    opened(at, other, lambda item: False)
+    assert not at.ran.exists(), "code of the clone ran"
+    assert at.state() == before
+    assert at.evil.requests == []
+    for words in (PRIVATE, DIARY, KEY):
+        assert words not in at.prompts()
+
+
 @pytest.mark.parametrize("row", [name for name, trick in ROWS.items() if trick.used])
 def test_with_use_it_it_works(at: Machine, row: str) -> None:
     trick = ROWS[row]
     name = trick.make(at)
     assert trick.used is not None
     assert trick.used(*at.prepared(name or ""))
+    failed = opened(at, name or "", lambda item: True)
+    # The loop of the tricks is none, and a file of the user's is no bundle that could run.
+    assert not failed or "orchestrator" in failed
 
 
 def test_fifty_tricks_at_least() -> None:
