@@ -117,9 +117,9 @@ class Machine:
             elif isinstance(event, TurnEnded):
                 return ""
 
-    def prepared(self, bundle: str) -> tuple[PreparedBundle, str]:
-        """Return a bundle as it is when everything is used, and its system prompt."""
-        answers = UseAll(self.asked)
+    def prepared(self, bundle: str, *, use: bool = True) -> tuple[PreparedBundle, str]:
+        """Return a bundle as it is when everything is used, or nothing, and its system prompt."""
+        answers = Answers(self.asked, use)
         workspace = Workspace.open(
             self.clone, shipped=(shipped_bundles_dir(),), environ=dict(os.environ)
         )
@@ -145,13 +145,14 @@ class Machine:
 _NEWS = (TrustAsked, ApprovalRequested, SessionOpened, Failed, TurnEnded)
 
 
-class UseAll:
-    """Answers "use it" to everything."""
+class Answers:
+    """Answers "use it" to everything, or "open without it"."""
 
     folders: tuple[Path, ...] = ()
 
-    def __init__(self, asked: list[TrustItem]) -> None:
+    def __init__(self, asked: list[TrustItem], use: bool) -> None:
         self._asked = asked
+        self._use = use
 
     def known(self, item: TrustItem) -> bool | None:
         return None
@@ -161,7 +162,7 @@ class UseAll:
 
     async def ask(self, items: Sequence[TrustItem]) -> frozenset[str]:
         self._asked += items
-        return frozenset(item.key for item in items)
+        return frozenset(item.key for item in items if self._use)
 
 
 def machine(home: Path, folder: Path, calls: Sequence[ToolUse]) -> Machine:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.host.door.local_client import LocalClient
 from tests.host.driving import Driver
@@ -88,6 +89,33 @@ def test_with_use_it_it_works(at: Machine, row: str) -> None:
     failed = opened(at, name or "", lambda item: True)
     # The loop of the tricks is none, and a file of the user's is no bundle that could run.
     assert not failed or "orchestrator" in failed
+
+
+NOT_IN_THE_PLAN = {
+    "guard: nothing in the place of what a guard is told",
+    "guard: in wide letters",
+    "guard: a bold mode",
+    "code: the bundle's own package",
+}
+"""What is used there shows elsewhere, or means nothing to anybody."""
+
+
+@pytest.mark.parametrize("row", [name for name in ROWS if name not in NOT_IN_THE_PLAN])
+def test_what_is_asked_about_makes_a_difference_when_it_is_used(at: Machine, row: str) -> None:
+    trick = ROWS[row]
+    name = trick.make(at) or ""
+    refused = _effect(at, name, use=False)
+    if at.asked:
+        assert _effect(at, name, use=True) != refused
+
+
+def _effect(at: Machine, name: str, *, use: bool) -> tuple[str, ...]:
+    try:
+        prepared, prompt = at.prepared(name, use=use)
+    except BundleError as error:
+        return (str(error),)
+    skipped = [skip.source for skip in prepared.bundle.skipped]
+    return str(prepared.mount_plan), prompt, str(skipped), str(prepared.activation_failures)
 
 
 def test_fifty_tricks_at_least() -> None:
