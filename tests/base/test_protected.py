@@ -11,7 +11,7 @@ from amplifier_tui.base.protected import (
     secret_homes,
 )
 
-WORKSPACE = Path("/work/.claude/trees/project")
+WORKSPACE = Path("/home/me/.claude/trees/project")
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_what_people_edit_all_day_configures_nothing_in_particular(written: str)
 def test_names_above_the_workspace_do_not_count_and_those_elsewhere_do() -> None:
     assert configures(WORKSPACE / "a.py", WORKSPACE) == ""
     assert configures(Path("/home/u/.bashrc"), WORKSPACE)
-    assert configures(Path("/work/.claude/settings.json"), WORKSPACE) == "other agents"
+    assert configures(Path("/home/me/.claude/settings.json"), WORKSPACE) == "other agents"
 
 
 def test_state_files_keep_away_from_builds_as_well() -> None:
