@@ -41,6 +41,39 @@ def test_an_agent_file_becomes_a_definition(tmp_path: Path) -> None:
     }
 
 
+EVERYWHERE = """---
+meta:
+  name: thinker
+  model_role: [reasoning, general]
+  provider_preferences: [{provider: a, model: b}]
+  tools: [{module: tool-x, source: ./x}]
+  exclude_tools: [tool-y]
+  agents: [helper]
+model_role: fast
+color: blue
+unheard_of: {deep: 1}
+hooks:
+---
+You think.
+"""
+
+
+def test_every_key_of_an_agent_file_is_kept_at_top_level_and_below_meta(tmp_path: Path) -> None:
+    agent = read_agent_file(write(tmp_path / "a.md", EVERYWHERE), "a")
+    assert agent == {
+        "name": "thinker",
+        "description": "",
+        "model_role": "fast",
+        "provider_preferences": [{"provider": "a", "model": "b"}],
+        "tools": [{"module": "tool-x", "source": str(tmp_path / "x")}],
+        "exclude_tools": ["tool-y"],
+        "agents": ["helper"],
+        "color": "blue",
+        "unheard_of": {"deep": 1},
+        "instruction": "You think.",
+    }
+
+
 def test_without_meta_a_named_frontmatter_is_the_meta(tmp_path: Path) -> None:
     path = write(tmp_path / "a.md", "---\ndescription: d\ntools: [t]\n---\nbody")
     agent = read_agent_file(path, "a")

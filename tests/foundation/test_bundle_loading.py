@@ -124,7 +124,38 @@ def test_a_yaml_bomb_is_refused(tmp_path: Path) -> None:
 def test_an_agent_file_is_a_bundle_too(tmp_path: Path) -> None:
     text = "---\nmeta: {name: a}\ntools: [{module: t}]\n---\nYou are a.\n"
     bundle = load_bundle_path(write(tmp_path / "agents" / "a.md", text))
-    assert (bundle.name, bundle.tools, bundle.instruction) == ("", [{"module": "t"}], "You are a.")
+    assert (bundle.name, bundle.tools, bundle.instruction) == ("a", [{"module": "t"}], "You are a.")
+
+
+@pytest.mark.parametrize(
+    ("file", "frontmatter", "name"),
+    [
+        ("agents/helper.md", "tools: []", "helper"),
+        ("elsewhere/helper.md", "meta: {description: d}", "helper"),
+        ("agents/helper.md", "meta: {name: assistant}", "assistant"),
+        ("agents/helper.md", "bundle: {name: own}", "own"),
+        ("behaviors/helper.md", "tools: []", ""),
+        ("agents/bundle.md", "tools: []", ""),
+        ("agents/helper.yaml", "tools: []", ""),
+    ],
+)
+def test_an_agent_file_without_a_name_has_that_of_the_agent(
+    tmp_path: Path, file: str, frontmatter: str, name: str
+) -> None:
+    text = frontmatter if file.endswith(".yaml") else f"---\n{frontmatter}\n---\nYou help."
+    bundle = load_bundle_path(write(tmp_path / file, text))
+    assert bundle.name == name
+    assert BundleValidator().validate(bundle).valid is bool(name)
+
+
+def test_modules_in_a_mapping_are_refused_with_the_form_that_is_expected(tmp_path: Path) -> None:
+    file = write(tmp_path / "x.yaml", "bundle: {name: x}\ntools:\n  tool-bash: {}\n")
+    with pytest.raises(BundleValidationError) as error:
+        load_bundle_path(file)
+    assert str(error.value) == (
+        f"{file}:2: Bundle 'x' has malformed tools: expected list, got dict.\n"
+        "Correct format: tools: [{module: <id>, source: <uri>}]"
+    )
 
 
 def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:

@@ -7,7 +7,12 @@ import pytest
 
 from amplifier_tui import kernel
 from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.spawn.capability import ChildInfo, MemoryRecords, SessionSpawner
+from amplifier_tui.foundation.spawn.capability import (
+    ChildInfo,
+    ChildRecord,
+    MemoryRecords,
+    SessionSpawner,
+)
 from tests.foundation.helpers import write
 from tests.foundation.stacks import entry, loop_started, prepared, stack
 
@@ -21,6 +26,7 @@ def roster() -> dict[str, Any]:
         },
         "loner": {"system": {"instruction": "Alone."}, "agents": "none"},
         "chief": {"agents": ["helper"]},
+        "thinker": {"model_role": ["reasoning", "general"]},
         "frugal": {"provider_preferences": [{"provider": "fx-provider", "model": "fx-small-1"}]},
     }
 
@@ -112,7 +118,7 @@ async def test_children_can_delegate_as_far_as_their_agent_allows() -> None:
             for capability in ("session.spawn", "session.resume"):
                 assert children.sessions[-1].coordinator.get_capability(capability)
     assert seen == {
-        "helper": ["chief", "frugal", "helper", "loner"],
+        "helper": ["chief", "frugal", "helper", "loner", "thinker"],
         "chief": ["helper"],
         "loner": [],
     }
@@ -171,6 +177,43 @@ async def test_an_agents_own_preferences_count_when_the_call_has_none() -> None:
     async with ready.create_session() as session:
         await SessionSpawner(ready, prepare=children).spawn("frugal", "x", session)
     assert children.config["providers"][0]["config"]["default_model"] == "fx-small-1"
+
+
+async def test_an_agents_role_becomes_the_provider_and_model_a_routing_module_says() -> None:
+    ready, children, asked = await prepared(bundle()), Children(), []
+
+    async def resolve(role: Any) -> list[dict[str, str]]:
+        asked.append(role)
+        return [{"provider": "fx-provider", "model": "fx-large-*"}]
+
+    async with ready.create_session() as session:
+        session.coordinator.register_capability("model_role_resolver", resolve)
+        spawner = SessionSpawner(ready, prepare=children)
+        await spawner.spawn("thinker", "x", session)
+        assert children.config["providers"][0]["config"]["default_model"] == "fx-large-1"
+        await spawner.spawn("frugal", "x", session)
+        assert children.config["providers"][0]["config"]["default_model"] == "fx-small-1"
+        await spawner.records.save(ChildRecord("late", "p", "thinker", {}, None, [], ""))
+        await spawner.resume("late", "x", session)
+        assert children.config["providers"][0]["config"]["default_model"] == "fx-large-1"
+    assert asked == [["reasoning", "general"]] * 2
+
+
+async def test_a_role_nobody_can_resolve_leaves_the_sessions_model(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ready, children = await prepared(bundle()), Children()
+
+    def fail(role: Any) -> None:
+        raise KeyError("no such role")
+
+    async with ready.create_session() as session:
+        spawner = SessionSpawner(ready, prepare=children)
+        await spawner.spawn("thinker", "x", session)
+        session.coordinator.register_capability("model_role_resolver", fail)
+        await spawner.spawn("thinker", "x", session)
+    assert "default_model" not in (children.config["providers"][0].get("config") or {})
+    assert "no such role" in caplog.text
 
 
 async def test_the_parents_plan_is_not_changed() -> None:

@@ -14,32 +14,26 @@ from amplifier_tui.foundation.io import parse_frontmatter
 
 _log = logging.getLogger(__name__)
 
-_TOP_LEVEL = (*SECTIONS, "session", "provider_preferences", "model_role")
-
 
 def read_agent_file(path: Path, name: str) -> dict[str, Any]:
     """Read an agent's definition; `name` is its name where the file gives none.
 
-    Returns `name`, `description` and the other keys of `meta` (or of the whole frontmatter when
-    there is no `meta`), the sections an agent may have, and `instruction` with the body. Raises
-    `ValueError` for a definition of the wrong shape, `OSError` and `yaml.YAMLError`.
+    Returns every key of the frontmatter and of its `meta`, of which the frontmatter's own counts
+    where both have one, `name`, `description`, and `instruction` with the body. What is null counts
+    as absent. Raises `ValueError` for a definition of the wrong shape, `OSError` and
+    `yaml.YAMLError`.
     """
     data, body = parse_frontmatter(read_regular(path).decode("utf-8-sig"))
     if not isinstance(data, dict):
         raise ValueError(f"{path}: the frontmatter is no mapping, but {type(data).__name__}")
-    meta = data.get("meta")
-    if not isinstance(meta, dict):
-        meta = data if "name" in data or "description" in data else {}
-    agent: dict[str, Any] = {
-        key: value for key, value in meta.items() if key not in (*_TOP_LEVEL, "agents")
-    }
-    agent["name"] = meta.get("name") or name
-    agent["description"] = meta.get("description") or ""
-    for key in _TOP_LEVEL:
-        if data.get(key):
-            value = data[key]
-            agent[key] = with_absolute_sources(value, path.parent) if key in SECTIONS else value
-    allowed = _delegation(data.get("agents"), path)
+    meta = data.pop("meta", None)
+    agent: dict[str, Any] = {"name": name, "description": ""}
+    for part in (meta if isinstance(meta, dict) else {}, data):
+        agent.update((key, value) for key, value in part.items() if value not in (None, ""))
+    for key in SECTIONS:
+        if key in agent:
+            agent[key] = with_absolute_sources(agent[key], path.parent)
+    allowed = _delegation(agent.pop("agents", None), path)
     if allowed is not None:
         agent["agents"] = allowed
     if body.strip():

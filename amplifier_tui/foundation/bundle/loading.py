@@ -15,7 +15,7 @@ from amplifier_tui.foundation.exceptions import (
     BundleValidationError,
 )
 from amplifier_tui.foundation.io import Keys, YamlDocument, split_frontmatter, yaml_problem
-from amplifier_tui.foundation.paths import bundle_file_in, is_there
+from amplifier_tui.foundation.paths import BUNDLE_FILES, bundle_file_in, is_there
 
 MAX_BYTES = 8_000_000
 """Largest bundle file that is read."""
@@ -54,9 +54,22 @@ class BundleFile:
             raise BundleValidationError(
                 error.message, path=self.path, line=self.line_of(error.keys), remedy=error.remedy
             ) from error
+        bundle.name = bundle.name or self._agent_name()
         bundle.instruction = self.body.strip() or None
         bundle.source_file = self.path
         return bundle
+
+    def _agent_name(self) -> str:
+        """Return the name of an agent whose file this is; empty for any other file.
+
+        A behavior without a name must stay so: it is laid over a bundle that keeps its own.
+        """
+        meta = self.data.get("meta")
+        if self.path.suffix != ".md" or self.path.name in BUNDLE_FILES or "bundle" in self.data:
+            return ""
+        if isinstance(meta, dict) and isinstance(meta.get("name"), str):
+            return str(meta["name"])
+        return self.path.stem if isinstance(meta, dict) or self.path.parent.name == "agents" else ""
 
 
 def load_bundle_path(path: Path) -> Bundle:

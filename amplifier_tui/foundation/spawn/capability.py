@@ -153,7 +153,8 @@ class SessionSpawner:
             hook_inheritance: `exclude_hooks` or `inherit_hooks`, lists of module ids.
             orchestrator_config: Merged over the orchestrator's configuration.
             parent_messages: Conversation the child starts with.
-            provider_preferences: Most wanted first; default the agent's own.
+            provider_preferences: Most wanted first; default the agent's own, else those of its
+                `model_role`.
             self_delegation_depth: How often an agent has delegated to itself by now.
             session_metadata: Goes into the child's `session.metadata`.
             use_subprocess: Has no effect: children run in this process.
@@ -173,7 +174,7 @@ class SessionSpawner:
         )
         plan = _with_metadata(plan, session_metadata)
         plan = with_orchestrator_config(plan, orchestrator_config)
-        wishes = provider_preferences or (agent or {}).get("provider_preferences") or ()
+        wishes = provider_preferences or await _own_preferences(agent, parent_session)
         plan = await with_preferences(plan, _preferences(wishes), parent_session)
         own = parent_session.session_id
         record = ChildRecord(
@@ -202,14 +203,16 @@ class SessionSpawner:
         if record is None:
             raise ValueError(f"No sub-session {sub_session_id!r} to resume")
         if not record.plan:
-            record = self._planned(record, parent_session)
+            record = await self._planned(record, parent_session)
         return await self._run(record, instruction, parent_session, is_resumed=True)
 
-    def _planned(self, record: ChildRecord, parent: "AmplifierSession") -> ChildRecord:
+    async def _planned(self, record: ChildRecord, parent: "AmplifierSession") -> ChildRecord:
         """Return a record of an earlier run of the program with a plan as it would be now."""
         known = _known_agents(parent, None)
         agent = _agent(record.agent_name, known)
         plan = _with_metadata(child_plan(parent.config, agent, agents=known), record.metadata)
+        wishes = await _own_preferences(agent, parent)
+        plan = await with_preferences(plan, _preferences(wishes), parent)
         folder = record.working_dir or str(child_folder(parent, self.prepared.bundle.base_path))
         return replace(record, plan=plan, instruction=_instruction(agent), working_dir=folder)
 
@@ -308,6 +311,26 @@ def _instruction(agent: Mapping[str, Any] | None) -> str | None:
         system.get("instruction") if isinstance(system, Mapping) else None
     )
     return str(text) if text else None
+
+
+async def _own_preferences(
+    agent: Mapping[str, Any] | None, parent: "AmplifierSession"
+) -> Iterable[ProviderPreference | Mapping[str, Any]]:
+    """Return what an agent wishes: its preferences, else those its role stands for.
+
+    Capability `model_role_resolver` of a routing module gets the role, or the list of roles, and
+    returns preferences; it may be async.
+    """
+    wishes = (agent or {}).get("provider_preferences")
+    role = (agent or {}).get("model_role")
+    resolve = parent.coordinator.get_capability("model_role_resolver")
+    if wishes or not role or not callable(resolve):
+        return wishes or ()
+    try:
+        return await awaited(resolve(role)) or ()
+    except Exception as error:  # a module's code; the agent runs with the session's model then
+        _log.warning("No model for the role %s of an agent: %s", role, error)
+        return ()
 
 
 def _preferences(
