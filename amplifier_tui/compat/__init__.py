@@ -6,6 +6,7 @@ and whether or not the real packages are installed too.
 
 `python -m amplifier_tui.compat -m pytest` and `python -m amplifier_tui.compat script.py` run a
 module author's own tests and scripts that way.
+Their loggers are ours by both names as well.
 """
 
 import importlib
@@ -44,7 +45,16 @@ def install() -> None:
     for finder in finders:
         sys.meta_path.remove(finder)
     sys.meta_path.insert(0, finders[0] if finders else AliasFinder())
+    for alias, real in ALIASES.items():
+        _join_loggers(alias, real)
     _forget_others()
+
+
+def _join_loggers(alias: str, real: str) -> None:
+    """Have the logger of an aliased name be ours: its handlers and its level then count."""
+    loggers = logging.Logger.manager.loggerDict
+    if not isinstance(loggers.get(alias), logging.Logger):
+        loggers[alias] = logging.getLogger(real)
 
 
 def _forget_others() -> None:
@@ -87,6 +97,7 @@ class AliasFinder(MetaPathFinder):
         found = importlib.util.find_spec(names[0])
         if found is None:
             return None
+        _join_loggers(fullname, names[0])
         spec = ModuleSpec(fullname, _AliasLoader(names), origin=found.origin)
         spec.submodule_search_locations = found.submodule_search_locations
         if any(name.startswith(f"{fullname}.") for name in MOVED):

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.exceptions import TrustRefusedError
@@ -69,19 +69,25 @@ def trust_everything(request: TrustRequest) -> bool:
     return True
 
 
-_default: list[TrustCallback] = []
+_REMEDY: Final = "Allow the source when asked, or start with --trust."
+_default: list[tuple[TrustCallback, str]] = []
 
 
-def answer_by_default(callback: TrustCallback) -> None:
-    """Have a callback answer wherever no other one was given, for the rest of this process."""
-    _default[:] = [callback]
+def answer_by_default(callback: TrustCallback, remedy: str = _REMEDY) -> None:
+    """Have a callback answer wherever no other one was given, for the rest of this process.
+
+    `remedy` says to those who were refused what they can do.
+    """
+    _default[:] = [(callback, remedy)]
 
 
 class TrustGate:
     """Asks the callback (default `shipped_only()`), one question at a time, none of them twice."""
 
     def __init__(self, callback: TrustCallback | None = None) -> None:
-        self._callback = callback or next(iter(_default), shipped_only())
+        default, remedy = next(iter(_default), (shipped_only(), _REMEDY))
+        self._callback = callback or default
+        self._remedy = _REMEDY if callback else remedy
         self._answers: dict[tuple[TrustAction, str, str, Path | None, str], bool] = {}
         self._lock = asyncio.Lock()
 
@@ -101,5 +107,5 @@ class TrustGate:
             what = uri if request.subject in ("", uri) else f"{request.subject} from {uri}"
             raise TrustRefusedError(
                 f"Not allowed to {request.action} {what}",
-                remedy="Allow the source when asked, or start with --trust.",
+                remedy=self._remedy,
             )

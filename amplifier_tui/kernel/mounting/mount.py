@@ -20,6 +20,7 @@ from amplifier_tui.kernel.mounting.callbacks import contained
 from amplifier_tui.kernel.mounting.errors import (
     BrokenModuleError,
     ModuleValidationError,
+    SourceUnavailableError,
     exception_text,
     module_failure_reason,
 )
@@ -168,13 +169,13 @@ async def _announce_failure(
     coordinator: ModuleCoordinator, kind: OptionalKind, spec: dict[str, Any], error: Exception
 ) -> None:
     text = exception_text(error)
+    says_it_all = ModuleDeclinedError | ModuleValidationError | SourceUnavailableError
     logger.warning(
         "Failed to load %s '%s': %s",
         kind,
         spec["module"],
         text,
-        # These two say it all.
-        exc_info=None if isinstance(error, ModuleDeclinedError | ModuleValidationError) else error,
+        exc_info=None if isinstance(error, says_it_all) else error,
     )
     data = {
         "module_type": kind,
