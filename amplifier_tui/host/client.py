@@ -199,7 +199,13 @@ class SessionClient(Protocol):
     def set_mode(self, mode: Mode) -> None:
         """Change what goes through unasked; holds for the sessions opened after, too.
 
-        Leads to `ModeChanged`.
+        Leads to `ModeChanged`, and to `ApprovalResolved` for what need not be asked any more.
+        """
+
+    def carry_out(self, mode: Mode) -> None:
+        """Leave the plan mode for another one and have the agent do what it proposed.
+
+        Leads to `ModeChanged` and `TurnStarted`, or to a `Notice` where there is no plan.
         """
 
     def ask_trust_again(self) -> None:

@@ -98,6 +98,9 @@ class FakeClient:
         self.calls.append(("set_mode", mode))
         self.push(ModeChanged(session_id=SESSION, mode=mode, by="user"))
 
+    def carry_out(self, mode: Mode) -> None:
+        self.calls.append(("carry_out", mode))
+
     def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
         self.calls.append(("answer_trust", request_id, decision))
 

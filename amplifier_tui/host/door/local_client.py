@@ -92,6 +92,7 @@ class LocalClient:
     decide = _command(SessionClient.decide, "answer a request")
     answer_trust = _command(SessionClient.answer_trust, "answer the question of trust")
     set_mode = _command(SessionClient.set_mode, "change the mode")
+    carry_out = _command(SessionClient.carry_out, "carry out the plan")
     ask_trust_again = _command(SessionClient.ask_trust_again, "ask again")
     hold = _command(SessionClient.hold, "hold a request")
     switch_bundle = _command(SessionClient.switch_bundle, "switch bundles")

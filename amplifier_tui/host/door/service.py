@@ -37,6 +37,8 @@ from amplifier_tui.host.turns.prompts import Prompt
 logger = logging.getLogger(__name__)
 
 NO_SESSION: Final = "No session is open"
+CARRY_OUT: Final = "Carry out the plan."
+"""The prompt of a plan that the user says yes to."""
 
 _PRINTED: int = 20
 """Printed lines of a session that become notices; the rest is only logged."""
@@ -108,7 +110,8 @@ class Service:
                 self._refuse("no_turn", str(error), "Choose a turn of the conversation.")
                 return
             bundle = live.store.metadata.bundle or live.bundle
-            await self.open(OpenRequest(cwd=self._cwd, bundle=bundle), carried)
+            mode = live.gating.gate.mode
+            await self.open(OpenRequest(cwd=self._cwd, bundle=bundle, mode=mode), carried)
 
     def _refuse(self, kind: str, message: str, remedy: str, prompt: str = "") -> None:
         stamp = self._stamp()
@@ -123,7 +126,8 @@ class Service:
             return
         await self._give_up_opening()
         self._cwd = request.cwd
-        self._mode = request.mode or self._mode
+        # A stored session has a mode of its own.
+        self._mode = request.mode or ("" if request.resume else self._mode)
         opening = Opening(
             replace(request, mode=self._mode),
             self._put,
@@ -162,7 +166,7 @@ class Service:
         before, self._live, self._refused = self._live, live, opening.refused
         if self._mode and live.gating.gate.mode != self._mode:
             # Chosen while it opened.
-            live.gating.set_mode(self._mode)
+            await live.gating.set_mode(self._mode)
         self._printed = 0
         if before is not None:
             closing = asyncio.get_running_loop().create_task(before.close("replaced"))
@@ -271,7 +275,18 @@ class Service:
         """Change what goes through unasked."""
         self._mode = mode
         if self._live is not None:
-            self._live.gating.set_mode(mode)
+            await self._live.gating.set_mode(mode)
+
+    async def carry_out(self, mode: Mode) -> None:
+        """Do what the plan mode ended in."""
+        live = self._opened()
+        if live is None:
+            return
+        if live.turns.running or live.gating.gate.mode != "plan":
+            self._say("info", "There is no plan to carry out: plan mode ends in one")
+            return
+        await self.set_mode(mode)
+        live.turns.submit(Prompt(CARRY_OUT))
 
     async def ask_trust_again(self) -> None:
         """Forget what was refused of this session, and open its bundle anew."""

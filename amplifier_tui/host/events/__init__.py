@@ -50,6 +50,7 @@ from amplifier_tui.host.events.turn import BlockDelta as BlockDelta
 from amplifier_tui.host.events.turn import BlockEnded as BlockEnded
 from amplifier_tui.host.events.turn import BlockStarted as BlockStarted
 from amplifier_tui.host.events.turn import CancelRequested as CancelRequested
+from amplifier_tui.host.events.turn import PlanProposed as PlanProposed
 from amplifier_tui.host.events.turn import QueueChanged as QueueChanged
 from amplifier_tui.host.events.turn import SteerApplied as SteerApplied
 from amplifier_tui.host.events.turn import ToolEnded as ToolEnded

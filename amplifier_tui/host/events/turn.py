@@ -114,6 +114,13 @@ class TurnEnded(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlanProposed(HostEvent):
+    """A turn in plan mode has ended; `SessionClient.carry_out` does what it proposed."""
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CancelRequested(HostEvent):
     """A stop was acknowledged: graceful first, immediate when asked again."""
 
@@ -193,11 +200,11 @@ class ApprovalRequested(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalResolved(HostEvent):
-    """A request was answered, by the user, a standing rule, the clock or a stop."""
+    """A request was answered: by the user, a standing rule, another mode, the clock or a stop."""
 
     request_id: str
     outcome: ApprovalOutcome
-    by: Literal["user", "rule", "timeout", "stop"] = "user"
+    by: Literal["user", "rule", "mode", "timeout", "stop"] = "user"
     scope: Scope = "once"
     reason: str = ""
     call_id: str = ""

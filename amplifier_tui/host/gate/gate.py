@@ -35,6 +35,7 @@ class GateDecision:
         scope: How long that rule holds.
         by_person: Only a person can let it through, for this time.
         hook_only: It would go through if no hook asked.
+        mode: The mode in which it was decided.
     """
 
     verdict: Verdict
@@ -45,6 +46,7 @@ class GateDecision:
     scope: Scope = "session"
     by_person: bool = False
     hook_only: bool = False
+    mode: Mode = "ask"
 
     @property
     def network(self) -> bool:
@@ -105,13 +107,14 @@ class Gate:
         """
         from amplifier_tui.host.gate.describe import act_of, describe_call
 
+        mode = self.mode
         description = describe_call(tool, arguments, self.workspace)
         act = act_of(description, tool, arguments)
         if act == "look" and self._may_run_more(description, confines):
             act = "other"
 
         def decision(verdict: Verdict, reason: str, **more: Any) -> GateDecision:
-            return GateDecision(verdict, reason, description, act, **more)
+            return GateDecision(verdict, reason, description, act, mode=mode, **more)
 
         def by_rule(match: Match, reason: str) -> GateDecision:
             return decision(match.verdict, reason, rule=match.rule, scope=match.scope)
@@ -119,11 +122,11 @@ class Gate:
         match = self.book.match(description.parts)
         if match is not None and match.verdict == "deny":
             return by_rule(match, f"The rule {match.rule} denies this.")
-        by_mode = self._by_mode(description, act, confines)
+        by_mode = self._by_mode(mode, description, act, confines)
         alone = _only_by_person(arguments, description, act)
         if failed or alone:
             if by_mode == "deny":
-                return decision("deny", mode_words(self.mode, act, by_mode))
+                return decision("deny", mode_words(mode, act, by_mode))
             broken = f"{', '.join(failed)} failed while judging it" if failed else ""
             return decision("ask", broken or alone, by_person=True)
         if match is not None and match.verdict == "ask":
@@ -136,7 +139,7 @@ class Gate:
             return decision("ask", "a hook asks", hook_only=goes)
         if match is not None:
             return by_rule(match, f"by the rule {match.rule}")
-        return decision(by_mode, mode_words(self.mode, act, by_mode))
+        return decision(by_mode, mode_words(mode, act, by_mode))
 
     def _may_run_more(self, description: Description, confines: bool) -> bool:
         """Whether git would run, outside of a sandbox, what a repository's configuration names."""
@@ -148,15 +151,15 @@ class Gate:
         elsewhere = moved or any("-C" in each for each in words)
         return elsewhere or names_programs(self.workspace)
 
-    def _by_mode(self, description: Description, act: Act, confines: bool) -> Verdict:
+    def _by_mode(self, mode: Mode, description: Description, act: Act, confines: bool) -> Verdict:
         sandboxed = (
             confines
-            and self.mode == "auto"
+            and mode == "auto"
             and act == "other"
             and description.kind == "command"
             and not self.sandbox()
         )
-        return mode_verdict(self.mode, act, careful=self.careful, sandboxed=sandboxed)
+        return mode_verdict(mode, act, careful=self.careful, sandboxed=sandboxed)
 
 
 def _only_by_person(arguments: Mapping[str, Any], description: Description, act: Act) -> str:

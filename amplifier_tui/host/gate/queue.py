@@ -30,10 +30,11 @@ from amplifier_tui.host.redaction import Redactor
 
 if TYPE_CHECKING:
     from amplifier_tui.host.gate.describe import Description
+    from amplifier_tui.host.gate.gate import GateDecision
     from amplifier_tui.host.gate.risk import Judgement
     from amplifier_tui.host.gate.rules import Match, Part, Rule, RuleBook
 
-By = Literal["user", "rule", "timeout", "stop"]
+By = Literal["user", "rule", "mode", "timeout", "stop"]
 Default = Literal["allow", "deny"]
 
 STOPPED: Final = "the turn was stopped"
@@ -49,7 +50,8 @@ class ApprovalQuestion:
     `prompt` is the asker's own words, `why` what made it ask, `risk` its own opinion; `tool` is
     empty outside of a tool call. After `timeout` seconds (None: never) the asker does `default`.
     `description` is the gate's, which has looked at the rules; `by_person` says that no rule may
-    answer and the answer must not be remembered.
+    answer and the answer must not be remembered. `judge` has the gate decide anew; it gives None
+    where the mode is still the same.
     """
 
     asker: str
@@ -65,6 +67,7 @@ class ApprovalQuestion:
     lane: str = MAIN_LANE
     description: Description | None = None
     by_person: bool = False
+    judge: Callable[[], GateDecision | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +166,8 @@ class ApprovalQueue:
             return answer
         pending = self._put_up(question, request_id, description, judgement)
         try:
+            # It may have been decided in a mode that was left since.
+            await self._judge(pending)
             return await pending.future
         except asyncio.CancelledError:
             if request_id in self._pending:
@@ -312,6 +317,31 @@ class ApprovalQueue:
                 continue
             if match.verdict == "deny" or not pending.question.by_person:
                 self._finish(pending, _by_match(match), match.scope, match.rule)
+
+    async def judge_again(self) -> tuple[str, ...]:
+        """Have the gate decide anew about what waits: its mode has changed.
+
+        Returns:
+            What was answered, in words.
+        """
+        return tuple(
+            [
+                f"{pending.question.tool} {pending.future.result().outcome}"
+                for pending in tuple(self._pending.values())
+                if await self._judge(pending)
+            ]
+        )
+
+    async def _judge(self, pending: _Pending) -> bool:
+        """Answer a request that need not be asked in the mode there is now; whether it was."""
+        judge = pending.question.judge
+        decision = await asyncio.to_thread(judge) if judge is not None else None
+        if decision is None or decision.verdict == "ask" or pending.future.done():
+            return False
+        outcome: ApprovalOutcome = "allowed" if decision.verdict == "allow" else "denied"
+        by: By = "rule" if decision.rule else "mode"
+        self._finish(pending, ApprovalAnswer(outcome, by, decision.reason), rule=decision.rule)
+        return True
 
     def _expire(self, request_id: str) -> None:
         pending = self._pending.get(request_id)

@@ -99,16 +99,18 @@ class SessionGate:
             self._hook_failed(self._module_of(name), error)
         hooked = result.action == "ask_user"
         failed = tuple(dict.fromkeys(self._module_of(name) for name, _ in answers.failed))
-        decision = await asyncio.to_thread(
-            partial(
-                self._gate.decide,
-                tool,
-                arguments,
-                hooked=hooked,
-                failed=failed,
-                confines=self._confines(tool),
-            )
+        judge = partial(
+            self._gate.decide,
+            tool,
+            arguments,
+            hooked=hooked,
+            failed=failed,
+            confines=self._confines(tool),
         )
+        decision = await asyncio.to_thread(judge)
+        while decision.mode != self._gate.mode:
+            decision = await asyncio.to_thread(judge)
+        decided_in = decision.mode
         question = ApprovalQuestion(
             asker=self._module_of(answers.asker) if hooked else ASKER,
             prompt=(result.approval_prompt or "") if hooked else "",
@@ -122,6 +124,7 @@ class SessionGate:
             lane=self._lane,
             description=decision.description,
             by_person=decision.by_person,
+            judge=lambda: judge() if self._gate.mode != decided_in else None,
         )
         if decision.verdict == "deny":
             self._decided(question, decision)
@@ -173,7 +176,8 @@ class SessionGate:
             return
         person = "person" if answer.by == "user" else ""
         if decision is not None:
-            self._let_through(question, decision, person or ("rule" if not by_default else ""))
+            by = "" if by_default or answer.by == "mode" else "rule"
+            self._let_through(question, decision, person or by)
         elif person and question.tool:
             self._approved.add(call_key(question.tool, question.arguments))
 

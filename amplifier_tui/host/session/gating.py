@@ -76,6 +76,7 @@ class Gating:
             timeout=policy.timeout,
             sandbox=sandbox_problem if confined else lambda: "it is switched off in the settings",
         )
+        sender.store.metadata.mode = self.gate.mode
         self.approvals = ApprovalQueue(
             sender.session_id,
             workspace,
@@ -148,10 +149,17 @@ class Gating:
             )
         return RuleBook(rules)
 
-    def set_mode(self, mode: Mode) -> None:
-        """Apply another mode from the next call on."""
+    async def set_mode(self, mode: Mode) -> None:
+        """Apply another mode, to the calls that wait for an answer as well."""
         self.gate.mode, self._by = mode, "user"
         self._send_mode()
+        store = self._sender.store
+        store.metadata.mode = mode
+        answered = await self.approvals.judge_again()
+        if answered:
+            self._sender.notice("info", f"Mode {mode} answered: {', '.join(answered)}", "gate")
+        if store.rows:
+            await asyncio.to_thread(store.save_metadata)
 
     def _send_mode(self) -> None:
         gate = self.gate

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.python import awaited
-from amplifier_tui.host.events import Failed, SessionClosed, SessionOpened
+from amplifier_tui.host.events import Failed, PlanProposed, SessionClosed, SessionOpened
 from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.gate.surfaces import ProviderApprovals
@@ -37,6 +37,7 @@ from amplifier_tui.host.turns.control import Outcome, TurnControl, TurnParts
 from amplifier_tui.host.turns.prompts import Prompt, PromptDeniedError, PromptPath
 from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.host.turns.sources import Sources
+from amplifier_tui.host.turns.telling import ModeTeller
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.kernel.session.grant import SandboxTerms
 
@@ -142,6 +143,9 @@ class LiveSession:
         self.approvals.on_resolved = self._resolved
         self._normalizer.on_usage = self._usage_known
         self._detach.append(self.turns.steering.attach(coordinator.hooks))
+        teller = ModeTeller(lambda: self.gating.gate.mode)
+        teller.told(messages)
+        self._detach.append(teller.attach(coordinator.hooks))
         self._detach.append(coordinator.hooks.observe(self._watch))
         coordinator.register_capability("session.steer", self.turns.steer)
         register = coordinator.get_capability("approval.register_provider")
@@ -253,6 +257,14 @@ class LiveSession:
         await self.budget.send(turn_over=True)
         await self.save_state()
         self.store.save_metadata()
+        if outcome.status == "success" and outcome.answer.strip():
+            self.offer_plan()
+
+    def offer_plan(self) -> None:
+        """Say that there is a plan, if the mode is the one that ends in one."""
+        if self.gating.gate.mode == "plan" and self._last_answer.strip():
+            number = self.store.metadata.turn_count
+            self.sender.send(PlanProposed(**self.sender.stamp(), turn=number))
 
     async def save_state(self) -> None:
         """Write what the context and its sources remember."""

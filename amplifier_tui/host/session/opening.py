@@ -21,7 +21,7 @@ from amplifier_tui.foundation.workspace import Trust, Workspace
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import Failed, HostEvent, Level, ModuleFailed, Notice, Usage
 from amplifier_tui.host.failures import no_provider_remedy
-from amplifier_tui.host.gate.modes import first_mode
+from amplifier_tui.host.gate.modes import first_mode, read_mode
 from amplifier_tui.host.gate.surfaces import KernelApprovals
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.budget import Parts
@@ -156,6 +156,8 @@ class Opening:
             parts.normalizer.usage.restore(used)
         sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))
         parts.gating.announce_soon()
+        if rows and rows[-1].get("role") == "assistant":
+            live.offer_plan()
         if self._used:
             parts.normalizer.tell_usage()
         if not live.has_provider:
@@ -288,6 +290,8 @@ class Opening:
         if problem is not None:
             self._notice("warning", str(problem), "settings")
         mode, wrong = first_mode("mode", workspace.settings.get("mode"))
+        if self._request.resume:
+            mode = read_mode(sender.store.metadata.mode) or mode
         if wrong:
             self._notice("warning", wrong, "settings")
         gating = Gating(

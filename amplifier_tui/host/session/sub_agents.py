@@ -8,6 +8,7 @@ from amplifier_tui.host.events import TurnStatus
 from amplifier_tui.host.gate.surfaces import KernelApprovals, ProviderApprovals
 from amplifier_tui.host.session.live import SessionParts
 from amplifier_tui.host.stream.notices import Display
+from amplifier_tui.host.turns.telling import ModeTeller
 from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY
@@ -35,6 +36,7 @@ async def follow(
     child.coordinator.approval_system = approvals
     child.coordinator.display_system = Display(parts.sender, info.session_id)
     parts.normalizer.observe(child.coordinator.hooks, info.session_id)
+    ModeTeller(lambda: parts.gating.gate.mode).attach(child.coordinator.hooks)
     # Its events are in the log of the session on the screen.
     child.coordinator.register_capability("session.events_path", str(parts.sender.store.log.path))
     child.coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)

@@ -139,6 +139,7 @@ class Metadata:
         project_dir: The folder it was started in, whose sessions it is listed with.
         parent_id: The session its conversation was taken from.
         workspace: Folder of its own scratch workspace, if it has one.
+        mode: What goes through unasked.
         other: Fields of other programs, kept as they are.
     """
 
@@ -155,6 +156,7 @@ class Metadata:
     project_dir: str = ""
     parent_id: str = ""
     workspace: str = ""
+    mode: str = ""
     program: str = "amplifier-tui"
     program_version: str = __version__
     other: dict[str, Any] = field(default_factory=dict)

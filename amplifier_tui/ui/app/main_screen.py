@@ -164,19 +164,7 @@ class MainScreen(Screen[None]):
         self.take_back_hint = f"{keymap.way_to('turn.unqueue')} takes the last one back"
         self.prompt.use_keymap(keymap)
         if self.transcript is not None:
-            from amplifier_tui.ui.transcript.entries.scene import Keys
-
-            self.transcript.use_keys(
-                Keys(
-                    retry=keymap.way_to("turn.retry"),
-                    without=keymap.way_to("turn.without"),
-                    details=keymap.way_to("view.expand"),
-                    demo=keymap.way_to("session.demo"),
-                    bundles=keymap.way_to("session.bundles"),
-                    new=keymap.way_to("session.new"),
-                    compact=keymap.way_to("context.compact"),
-                )
-            )
+            self.transcript.use_keys(keymap.way_to)
 
     @property
     def narrow(self) -> bool:

@@ -176,6 +176,8 @@ def outcome_words(request: ApprovalRequested, answer: ApprovalResolved | None) -
     if answer.by == "timeout" or answer.outcome == "timed_out":
         done = "allowed" if request.default == "allow" else "denied"
         return f"{name}: timed out, {done}", "warning"
+    if answer.by == "mode":
+        return f"{name}: {answer.outcome}, {one_line(answer.reason, 120)}", "info"
     if answer.by == "rule":
         return f"{name}: {answer.outcome} by rule {one_line(answer.rule, 120)}", "info"
     return f"{name}: {answer.outcome}", "info"

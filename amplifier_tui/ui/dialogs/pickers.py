@@ -172,6 +172,17 @@ MODES: dict[Mode, str] = {
 }
 
 
+def auto_words(sandbox: str) -> str:
+    """Return what `auto` means here; `sandbox` says why commands can't run in one."""
+    if sandbox:
+        held = f"There is no sandbox here ({one_line(sandbox, 200)}), so auto asks about commands."
+    else:
+        held = (
+            "Commands run in the sandbox: they write in the workspace alone, and have no network."
+        )
+    return f"In auto the agent writes in the workspace without asking. {held} Critical calls ask."
+
+
 class ModePicker(Picker):
     """Returns the mode to apply."""
 

@@ -87,6 +87,8 @@ _HELP = {
     "turn.stop": "After the running step; a second time, at once. Also a summary being written.",
     "turn.without": "When a source of the context broke the turn: without it for this session.",
     "mode.choose": "What goes through without a question: plan, ask, edits or auto.",
+    "plan.ask": "What plan mode ended in is done, in mode ask.",
+    "plan.edits": "What plan mode ended in is done, in mode edits.",
     "context.compact": "Shows first what would become of it.",
     "memory.remember": "For this project; for every one with --everywhere before the text.",
     "memory.list": "What was remembered; d forgets.",
@@ -138,6 +140,9 @@ ACTIONS: tuple[Action, ...] = (
         ),
         Action("mode.next", "Next mode: plan, ask, edits", "app.next_mode", "shift+tab"),
         Action("mode.choose", "Choose the mode", "app.mode", "", "u", "mode", "name"),
+        Action("plan.ask", "Do the plan, asking", "app.do_plan", "", "p", "do"),
+        Action("plan.edits", "Do the plan, edits go through", "app.do_edits", "", "P", "do-edits"),
+        Action("plan.dismiss", "Go on planning", "app.dismiss_plan", "", "G", "go-on-planning"),
         Action(
             "approval.show", "Answer what waits for you", "app.approvals", "f8", "a", "approvals"
         ),

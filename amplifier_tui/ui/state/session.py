@@ -86,6 +86,11 @@ class SessionState:
         self.conversation.prepend(earlier)
         return self.conversation.list.take_changes()
 
+    def dismiss_plan(self) -> list[EntryChange]:
+        """Ask about the plan no more; returns what that did to the conversation."""
+        self.conversation.dismiss_plan()
+        return self.conversation.list.take_changes()
+
     def _receive(self, event: HostEvent) -> None:
         session_id = event.session_id
         current = self.facts.session_id

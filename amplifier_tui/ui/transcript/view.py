@@ -12,17 +12,17 @@ from textual.widget import Widget
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app.pace import stream_period
 from amplifier_tui.ui.state.conversation.entries import (
+    OFFERS,
     ConversationEntry,
     EntryChange,
     ErrorEntry,
     UserEntry,
-    WelcomeEntry,
 )
 from amplifier_tui.ui.transcript.arriving import Arrivals
 from amplifier_tui.ui.transcript.document_view import DocumentView
 from amplifier_tui.ui.transcript.entries import cards
 from amplifier_tui.ui.transcript.entries.renderer import is_expandable, name_of, plain_text
-from amplifier_tui.ui.transcript.entries.scene import Keys
+from amplifier_tui.ui.transcript.entries.scene import WayTo
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
 from amplifier_tui.ui.transcript.layout.pager import EntryCursor
 from amplifier_tui.ui.widgets.messages import (
@@ -114,11 +114,11 @@ class TranscriptView(DocumentView, can_focus=True):
             self.refresh()
         self._start_timers()
 
-    def use_keys(self, keys: Keys) -> None:
+    def use_keys(self, keys: WayTo) -> None:
         """Name these keys where an entry tells of one."""
         self._document.renderer.keys = keys
         for item in self._document.items.values():
-            if isinstance(item.entry, ErrorEntry | WelcomeEntry):
+            if isinstance(item.entry, OFFERS):
                 self._document.redraw(item)
         self._settle()
         self.refresh()
@@ -240,13 +240,13 @@ class TranscriptView(DocumentView, can_focus=True):
 
     def _click(self, item: DrawnEntry, row: int, link: str) -> None:
         self._point_at(item)
-        offers = isinstance(item.entry, ErrorEntry | WelcomeEntry)
+        offers = isinstance(item.entry, OFFERS)
         if offers and link == cards.RETRY:
             self.action_retry()
         elif offers and link == cards.WITHOUT:
             self.action_retry_without()
-        elif offers and link in cards.ACTIONS:
-            self.post_message(ActionWanted(cards.ACTIONS[link]))
+        elif offers and link.startswith(cards.ACTION):
+            self.post_message(ActionWanted(link.removeprefix(cards.ACTION)))
         elif link:
             self.post_message(LinkClicked(link))
         else:
@@ -257,7 +257,8 @@ class TranscriptView(DocumentView, can_focus=True):
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Show where a link leads before it is clicked."""
         link = str(event.style.meta.get("link", ""))
-        tooltip = one_line(link, 200) if link and link not in cards.OWN else None
+        own = link.startswith(cards.ACTION)
+        tooltip = one_line(link, 200) if link and not own else None
         if tooltip != self.tooltip:
             self.tooltip = tooltip
 

@@ -1,9 +1,20 @@
 """The mode: what goes through without a question is shown, changed and explained."""
 
-from amplifier_tui.host.events import ModeChanged
+import pytest
+
+from amplifier_tui.host.events import (
+    BlockEnded,
+    ModeChanged,
+    PlanProposed,
+    TurnEnded,
+    TurnStarted,
+)
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.pickers import ModePicker
+from amplifier_tui.ui.dialogs.questions import Confirm
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION
+from tests.ui.requests import ask, resolved
 
 
 async def test_the_status_bar_shows_the_mode_the_gate_applies() -> None:
@@ -27,11 +38,57 @@ async def test_auto_is_chosen_where_its_meaning_is_read() -> None:
         await drive.push(ModeChanged(session_id=SESSION, mode="ask", sandbox=reason))
         await drive.write("/mode auto")
         await drive.press("enter")
+        await drive.dialog(Confirm)
+        assert f"There is no sandbox here ({reason})" in " ".join(drive.text().split())
+        await drive.press("escape")
+        assert not drive.client.named("set_mode")
+        await drive.push(ModeChanged(session_id=SESSION, mode="ask"))
+        await drive.press("ctrl+x", "u")
         await drive.dialog(ModePicker)
         assert "runs commands in the sandbox" in drive.text()
-        assert reason in drive.text()
         await drive.press("down", "down", "down", "enter")
+        await drive.dialog(Confirm)
+        await drive.until(lambda: "run in the sandbox" in " ".join(drive.text().split()))
+        await drive.press("y")
         assert drive.client.calls[-1] == ("set_mode", "auto")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_a_plan_is_carried_out_or_gone_on_with_from_its_card(size: tuple[int, int]) -> None:
+    async with running(size=size) as drive:
+        plan = (
+            ModeChanged(session_id=SESSION, mode="plan"),
+            TurnStarted(session_id=SESSION, turn=1, prompt="tidy up"),
+            BlockEnded(session_id=SESSION, block_id="b", kind="text", text="First this."),
+            TurnEnded(session_id=SESSION, turn=1, status="success"),
+            PlanProposed(session_id=SESSION, turn=1),
+        )
+        await drive.push(*plan)
+        assert "The plan waits for you." in drive.text()
+        rows = drive.text().splitlines()
+        row = next(at for at, line in enumerate(rows) if "do it, asking" in line)
+        await drive.pilot.click(offset=(rows[row].index("do it, asking") + 1, row))
+        await drive.until(lambda: drive.client.named("carry_out") == [("ask",)])
+        await drive.press("ctrl+x", "P")
+        assert drive.client.named("carry_out")[-1] == ("edits",)
+        await drive.write("/go-on-planning")
+        await drive.press("enter")
+        assert "The plan waits" not in drive.text()
+        await drive.push(plan[-1])
+        assert "The plan waits" in drive.text()
+        await drive.push(ModeChanged(session_id=SESSION, mode="edits"))
+        assert "The plan waits" not in drive.text()
+
+
+async def test_a_dialog_that_another_mode_answers_closes_and_says_so() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(ask(tool="write_file"))
+        await drive.press("f8")
+        await drive.dialog(ApprovalDialog)
+        words = "mode edits: lets through writing in the workspace"
+        await drive.push(resolved(by="mode", tool="write_file", reason=words))
+        await drive.closed()
+        assert "write_file: allowed, mode edits: lets through" in drive.text()
 
 
 async def test_a_mode_can_be_named_and_one_that_is_none_is_refused() -> None:

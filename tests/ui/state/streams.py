@@ -116,6 +116,7 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
     },
     host.TrustAsked: {"request_id": _IDS, "title": _TEXT},
     host.TrustAnswered: {"request_id": _IDS},
+    host.PlanProposed: {"turn": st.sampled_from([1, 2])},
     host.CancelRequested: {"immediate": st.booleans()},
     host.QueueChanged: {
         "items": st.lists(_TEXT, max_size=2).map(tuple),

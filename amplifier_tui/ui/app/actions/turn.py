@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amplifier_tui.ui.app.session_app import in_session
+from amplifier_tui.ui.app.session_app import in_open_session, in_session
 from amplifier_tui.ui.keys.actions import BY_SLASH
 
 if TYPE_CHECKING:
@@ -122,7 +122,8 @@ def next_mode(app: SessionApp, client: SessionClient, state: SessionState) -> No
 @in_session
 def mode(app: SessionApp, client: SessionClient, state: SessionState, name: str = "") -> None:
     """Choose what goes through without a question."""
-    from amplifier_tui.ui.dialogs.pickers import MODES, ModePicker
+    from amplifier_tui.ui.dialogs.pickers import MODES, ModePicker, auto_words
+    from amplifier_tui.ui.dialogs.questions import Confirm
 
     known = next((each for each in _CYCLE if each == name), None)
     if known is not None:
@@ -132,7 +133,38 @@ def mode(app: SessionApp, client: SessionClient, state: SessionState, name: str 
         app.say(f"There is no mode {name}: {', '.join(MODES)}.", "warning")
         return
 
-    def chosen(found: str) -> None:
-        client.set_mode(next(each for each in MODES if each == found))
+    def confirmed(yes: bool) -> None:
+        if yes:
+            client.set_mode("auto")
 
-    app.ask(ModePicker(state.facts.mode, state.facts.sandbox), chosen)
+    def chosen(found: str) -> None:
+        if found == "auto":
+            question = auto_words(state.facts.sandbox)
+            app.ask(Confirm(question, "Go to auto"), confirmed)
+        else:
+            client.set_mode(next(each for each in _CYCLE if each == found))
+
+    if name:
+        chosen(name)
+    else:
+        app.ask(ModePicker(state.facts.mode, state.facts.sandbox), chosen)
+
+
+@in_open_session
+def do_plan(
+    app: SessionApp, client: SessionClient, state: SessionState, mode: Mode = "ask"
+) -> None:
+    """Have what plan mode ended in done."""
+    client.carry_out(mode)
+
+
+def do_plan_with_edits(app: SessionApp) -> None:
+    """Have it done without a question about each edit."""
+    do_plan(app, mode="edits")
+
+
+@in_open_session
+def dismiss_plan(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Go on planning: what is typed next says what is to be different."""
+    app.main.show(state.dismiss_plan())
+    app.main.prompt.input.focus()

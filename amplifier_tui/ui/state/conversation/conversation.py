@@ -11,6 +11,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     EntryList,
     ErrorEntry,
     NoteEntry,
+    PlanEntry,
     ProviderLine,
     TextEntry,
     ToolEntry,
@@ -160,6 +161,7 @@ class ConversationState(Handlers):
         self._routes: dict[type[HostEvent], list[Route]] = {}
         self._turns: set[tuple[str, int, str, float]] = set()
         self._unready: ErrorEntry | None = None
+        self._plan: PlanEntry | None = None
         self._opened_as = ""
         self._divider = ""
         self._told: deque[HostEvent] = deque(maxlen=_TOLD)
@@ -179,6 +181,20 @@ class ConversationState(Handlers):
     def _mode_changed(self, event: events.ModeChanged) -> None:
         self._mode = event.mode
         self._welcome.set_mode(event.mode)
+        if event.mode != "plan":
+            self.dismiss_plan()
+
+    @on(events.PlanProposed, live=True)
+    def _planned(self, event: events.PlanProposed) -> None:
+        self.dismiss_plan()
+        self._plan = PlanEntry(key="plan")
+        self.list.add(self._plan)
+
+    def dismiss_plan(self) -> None:
+        """Ask about the plan no more."""
+        if self._plan is not None:
+            self.list.remove(self._plan)
+            self._plan = None
 
     def prepend(self, earlier: "ConversationState") -> None:
         """Put the entries of an earlier part of the session in front."""
@@ -236,6 +252,8 @@ class ConversationState(Handlers):
         if not event.replayed:
             self._divider = ""
         self.failures.turn_started(event)
+        if event.agent == MAIN_LANE:
+            self.dismiss_plan()
         if self._is_tried_again(event):
             self._note("Trying again")
             return

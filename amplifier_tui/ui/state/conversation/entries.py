@@ -114,6 +114,11 @@ class NoteEntry(ConversationEntry):
     level: Level = "info"
 
 
+@dataclass(slots=True, kw_only=True)
+class PlanEntry(ConversationEntry):
+    """A plan was made in plan mode: whether it is carried out."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProviderLine:
     """A provider that is not ready, and the environment variables it does not find."""
@@ -139,6 +144,10 @@ class WelcomeEntry(ConversationEntry):
     problem: str = ""
     remedy: str = ""
     providers: tuple[ProviderLine, ...] = ()
+
+
+OFFERS = (ErrorEntry, PlanEntry, WelcomeEntry)
+"""Entries that tell of keys which help; a click on the words does the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

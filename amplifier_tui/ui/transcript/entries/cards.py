@@ -8,6 +8,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     TOO_LONG,
     ErrorEntry,
     NoteEntry,
+    PlanEntry,
     ProviderLine,
     ThinkingEntry,
     UserEntry,
@@ -96,18 +97,16 @@ def note_lines(entry: NoteEntry, scene: Scene) -> list[StyledLine]:
     return margined(lines, scene.column)
 
 
-# What a click on a link of our own does. Only these two kinds of entries have such links: in the
-# words of a model they are addresses like any others.
-RETRY: Final = "retry:"
-WITHOUT: Final = "without:"
-ACTIONS: Final = {
-    "demo:": "session.demo",
-    "bundles:": "session.bundles",
-    "new:": "session.new",
-    "compact:": "context.compact",
-}
-"""The action (`ui/keys/actions.py`) behind each of the others."""
-OWN: Final = frozenset((RETRY, WITHOUT, *ACTIONS))
+# What a click on a link of our own does. Only `OFFERS` have such links: in the words of a model
+# they are addresses like any others.
+ACTION: Final = "action:"
+"""Before the id of the action (`ui/keys/actions.py`) that a link stands for."""
+RETRY: Final = f"{ACTION}turn.retry"
+WITHOUT: Final = f"{ACTION}turn.without"
+
+
+def _way(scene: Scene, action: str, words: str) -> Way:
+    return Way(scene.keys(action), words, f"{ACTION}{action}")
 
 
 def error_lines(entry: ErrorEntry, scene: Scene) -> list[StyledLine]:
@@ -130,21 +129,33 @@ def error_lines(entry: ErrorEntry, scene: Scene) -> list[StyledLine]:
 
 
 def _ways(entry: ErrorEntry, scene: Scene) -> list[Way]:
-    keys = scene.keys
     ways: list[Way] = []
     if entry.retryable:
-        ways.append(Way(keys.retry, "try again", RETRY))
+        ways.append(_way(scene, "turn.retry", "try again"))
         if entry.source:
             words = f"go on without {one_line(entry.source, 40)}"
-            ways.append(Way(keys.without, words, WITHOUT))
+            ways.append(_way(scene, "turn.without", words))
     if entry.kind == TOO_LONG:
-        ways.append(Way(keys.compact, "compact the conversation", "compact:"))
+        ways.append(_way(scene, "context.compact", "compact the conversation"))
     if entry.kind == NO_PROVIDER:
-        ways.append(Way(keys.demo, "try the offline demo", "demo:"))
-        ways.append(Way(keys.bundles, "choose a bundle", "bundles:"))
+        ways.append(_way(scene, "session.demo", "try the offline demo"))
+        ways.append(_way(scene, "session.bundles", "choose a bundle"))
     if entry.detail:
-        ways.append(Way(keys.details, "hide details" if scene.expanded else "details"))
+        words = "hide details" if scene.expanded else "details"
+        ways.append(Way(scene.keys("view.expand"), words))
     return ways
+
+
+def plan_lines(entry: PlanEntry, scene: Scene) -> list[StyledLine]:
+    """Return what can be done with a plan."""
+    ways = [
+        _way(scene, "plan.ask", "do it, asking"),
+        _way(scene, "plan.edits", "do it, edits go through"),
+        _way(scene, "plan.dismiss", "go on planning"),
+    ]
+    head = [Span("◐ ", "warning"), Span("The plan waits for you.", "strong")]
+    rows = [head, *way_rows(ways, scene.column.measure)]
+    return margined(_wrapped(rows, scene.column.measure), scene.column)
 
 
 _KEYS = (("@", "file"), ("/", "command"), ("F1", "keys"))
@@ -209,11 +220,10 @@ def _problem(entry: WelcomeEntry, scene: Scene, *, apart: bool) -> list[list[Spa
         remedy = _SET_IT if len(variables) == 1 else _SET
     if remedy:
         rows += [[], [Span(remedy)]]
-    keys = scene.keys
     ways = [
-        Way(keys.demo, "try the offline demo", "demo:"),
-        Way(keys.bundles, "choose a bundle", "bundles:"),
-        Way(keys.new, "open again", "new:"),
+        _way(scene, "session.demo", "try the offline demo"),
+        _way(scene, "session.bundles", "choose a bundle"),
+        _way(scene, "session.new", "open again"),
     ]
     return [*rows, *way_rows(ways, scene.column.measure)]
 

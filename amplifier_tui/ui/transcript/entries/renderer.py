@@ -8,6 +8,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     ErrorEntry,
     NoteEntry,
+    PlanEntry,
     TextEntry,
     ThinkingEntry,
     ToolEntry,
@@ -18,6 +19,7 @@ from amplifier_tui.ui.transcript.entries.cards import (
     error_lines,
     is_long,
     note_lines,
+    plan_lines,
     thinking_line,
     user_lines,
     welcome_lines,
@@ -33,6 +35,7 @@ _LINES_OF: dict[type[ConversationEntry], Callable[[Any, Scene], list[StyledLine]
     ToolEntry: tool_lines,
     ErrorEntry: error_lines,
     NoteEntry: note_lines,
+    PlanEntry: plan_lines,
     WelcomeEntry: welcome_lines,
 }
 _NAMES: dict[type[ConversationEntry], str] = {
@@ -112,6 +115,8 @@ class Renderer:
                 return head + self._rows(entry.message) + self._rows(entry.remedy)
             case NoteEntry():
                 return head + self._rows(entry.text)
+            case PlanEntry():
+                return head + 2
             case WelcomeEntry():
                 return head + 4 + len(entry.examples) + len(entry.missing)
             case _:

@@ -1,10 +1,11 @@
 """What an entry is rendered for, where things stand, and the rows entries are built from."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 from amplifier_tui.base.text import clean
+from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.state import formats
 from amplifier_tui.ui.transcript.lines import (
     Span,
@@ -56,19 +57,9 @@ _LEAST = 8
 _APART = "   "
 
 
-class Keys(NamedTuple):
-    """The names of the keys that an entry tells of."""
-
-    retry: str = "ctrl+x r"
-    without: str = "ctrl+x g"
-    details: str = "ctrl+o"
-    demo: str = "ctrl+x w"
-    bundles: str = "ctrl+x b"
-    new: str = "ctrl+x n"
-    compact: str = "ctrl+x c"
-
-
-KEYS = Keys()
+WayTo = Callable[[str], str]
+"""Names the key that leads to an action, by the action's id."""
+KEYS: Final[WayTo] = Keymap().way_to
 
 
 class Way(NamedTuple):
@@ -94,7 +85,7 @@ class Scene:
     selected: bool = False
     since: float = 0.0
     took: float = 0.0
-    keys: Keys = KEYS
+    keys: WayTo = KEYS
 
 
 def way_rows(ways: Iterable[Way], width: int) -> list[list[Span]]:
