@@ -77,11 +77,16 @@ class BundleCatalog:
             return self._at(name)
         return next((entry for entry in self._all() if entry.name == name), None)
 
+    def reference_of(self, entry: BundleEntry) -> str:
+        """Return what finds a bundle again: its name, unless that means another one."""
+        return entry.name if self.find(entry.name) == entry else entry.source
+
     def choose(self, requested: str = "", resumed: str = "", default: str = "") -> Choice:
         """Decide which bundle a session gets: `requested`, else `resumed`, else the configured one.
 
-        `resumed` is what the session was opened with, `bundle:<name>` or a name. `default` is taken
-        when nothing that is configured is there.
+        `resumed` is what the session was opened with, `bundle:<name>` or a name; `unknown` is what
+        the Amplifier CLI writes for none. `default` is taken when nothing that is configured is
+        there.
 
         Raises:
             BundleNotFoundError: What was requested is not there, or not even the default is.
@@ -96,7 +101,7 @@ class BundleCatalog:
             return Choice(entry, chosen_by=self._chosen_by(entry, "bundle.added", entry.name))
         notice = ""
         for wanted in (resumed.removeprefix("bundle:"), self.settings.active_bundle, default):
-            if not wanted:
+            if not wanted or wanted == "unknown":
                 continue
             entry = self.find(wanted)
             if entry is not None:

@@ -101,6 +101,8 @@ class SessionCard:
 
     session_id: str
     title: str = ""
+    description: str = ""
+    tags: tuple[str, ...] = ()
     bundle: str = ""
     first_prompt: str = ""
     turns: int = 0

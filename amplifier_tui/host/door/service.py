@@ -109,9 +109,9 @@ class Service:
             except NoSuchTurnError as error:
                 self._refuse("no_turn", str(error), "Choose a turn of the conversation.")
                 return
-            bundle = live.store.metadata.bundle or live.bundle
             mode = live.gating.gate.mode
-            await self.open(OpenRequest(cwd=self._cwd, bundle=bundle, mode=mode), carried)
+            request = OpenRequest(cwd=self._cwd, bundle=live.reference, mode=mode)
+            await self.open(request, carried)
 
     def _refuse(self, kind: str, message: str, remedy: str, prompt: str = "") -> None:
         stamp = self._stamp()
@@ -301,7 +301,7 @@ class Service:
         except OSError as error:
             self._say("warning", f"What was refused can't be forgotten: {error}")
             return
-        await self.switch_bundle(live.store.metadata.bundle or live.bundle)
+        await self.switch_bundle(live.reference)
 
     async def hold(self, request_id: str) -> None:
         """Stop the clock of an approval request."""
@@ -311,8 +311,7 @@ class Service:
     async def rename(self, title: str) -> None:
         """Give the session a title."""
         if self._live is not None:
-            self._live.store.metadata.name = " ".join(title.split())[:200]
-            await asyncio.to_thread(self._live.store.save_metadata)
+            self._live.rename(title)
 
     async def bundles(self) -> tuple[BundleCard, ...]:
         """List the bundles."""

@@ -42,6 +42,7 @@ from amplifier_tui.host.events.session import ModuleUnmounted as ModuleUnmounted
 from amplifier_tui.host.events.session import Notice as Notice
 from amplifier_tui.host.events.session import SessionClosed as SessionClosed
 from amplifier_tui.host.events.session import SessionOpened as SessionOpened
+from amplifier_tui.host.events.session import TitleChanged as TitleChanged
 from amplifier_tui.host.events.trust import TrustAnswered as TrustAnswered
 from amplifier_tui.host.events.trust import TrustAsked as TrustAsked
 from amplifier_tui.host.events.turn import ApprovalRequested as ApprovalRequested

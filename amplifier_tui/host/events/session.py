@@ -15,6 +15,8 @@ class SessionOpened(HostEvent):
     directory: str
     """The folder of its transcript."""
     title: str = ""
+    description: str = ""
+    tags: tuple[str, ...] = ()
     provider: str = ""
     model: str = ""
     context_window: int = 0
@@ -24,6 +26,15 @@ class SessionOpened(HostEvent):
     examples: tuple[str, ...] = ()
     """Prompts the bundle suggests for an empty session."""
     branch: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TitleChanged(HostEvent):
+    """What a session is called, given by the user, a hook or another program."""
+
+    title: str
+    description: str = ""
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

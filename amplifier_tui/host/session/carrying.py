@@ -11,9 +11,9 @@ from amplifier_tui.base.jsonl import Row
 from amplifier_tui.context.state_file import state_before, write_state
 from amplifier_tui.host.events import Failed, HostEvent, TurnEnded, Usage
 from amplifier_tui.host.messages import is_from_hook
+from amplifier_tui.host.store.metadata import now
 from amplifier_tui.host.store.replay import DISPLAY, messages_of, read_outcomes
 from amplifier_tui.host.store.session_store import SessionStore
-from amplifier_tui.host.store.sessions import now
 from amplifier_tui.host.store.state import FILE_NAME
 
 logger = logging.getLogger(__name__)

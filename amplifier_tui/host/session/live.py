@@ -8,11 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import time
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.python import awaited
-from amplifier_tui.host.events import Failed, PlanProposed, SessionClosed, SessionOpened
+from amplifier_tui.host.events import (
+    Failed,
+    PlanProposed,
+    SessionClosed,
+    SessionOpened,
+    TitleChanged,
+)
 from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.gate.surfaces import ProviderApprovals
@@ -28,6 +34,7 @@ from amplifier_tui.host.session.module_facts import (
     section_of,
 )
 from amplifier_tui.host.session.workspaces import git_branch
+from amplifier_tui.host.store.metadata import now
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.store.state import StateKeeper
 from amplifier_tui.host.stream.normalizer import Normalizer
@@ -47,19 +54,31 @@ STOP_TIME: Final = 1.3
 CLEANUP_TIME: Final = 1.2
 """Seconds a turn has to stop, and modules have to clean up, when the session is closed."""
 
+CARD_PAUSE: Final = 2.0
+"""Seconds between two looks at whether another program wrote the session's card."""
+TITLE_LENGTH: Final = 200
+
+
+class _Called(TypedDict):
+    title: str
+    description: str
+    tags: tuple[str, ...]
+
 
 @dataclass(slots=True)
 class SessionParts:
     """What a session is made of before it runs.
 
     Attributes:
-        bundle: Name or URI of the bundle.
+        bundle: Its bundle, as it is shown.
+        reference: The bundle, as it is opened again.
         workspace: Its working directory, absolute.
         sandbox: How its commands are confined.
         prompt_parts: Gives the parts of the system prompt.
     """
 
     bundle: str
+    reference: str
     plan: dict[str, Any]
     workspace: Path
     sender: Sender
@@ -81,6 +100,7 @@ class LiveSession:
         self.gating = parts.gating
         self.approvals = parts.gating.approvals
         self.bundle = parts.bundle
+        self.reference = parts.reference
         self._parts = parts
         self._normalizer = parts.normalizer
         self._recorder = ContextRecorder(sender.store)
@@ -105,7 +125,7 @@ class LiveSession:
         self.memories = Memories(coordinator, sender)
         self._last_answer = ""
         self._prompts = PromptPath(coordinator, self._recorder, parts.workspace, sender)
-        self._detach: list[Callable[[], None]] = []
+        self._detach: list[Callable[[], object]] = []
         self.turns = TurnControl(
             TurnParts(
                 hooks=coordinator.hooks,
@@ -140,6 +160,7 @@ class LiveSession:
         self._last_answer = last_words(messages)
         await self._recorder.attach(context, coordinator.hooks)
         self.store.on_row = self._row_added
+        self.store.on_title = self._title_changed
         self.approvals.on_resolved = self._resolved
         self._normalizer.on_usage = self._usage_known
         self._detach.append(self.turns.steering.attach(coordinator.hooks))
@@ -160,7 +181,7 @@ class LiveSession:
             bundle=self.bundle,
             cwd=str(self._parts.workspace),
             directory=str(self.store.folder),
-            title=self.store.metadata.name,
+            **self._called(),
             provider=self._provider.name,
             model=self._provider.model,
             context_window=self._provider.window,
@@ -169,6 +190,33 @@ class LiveSession:
             examples=tuple(str(text) for text in examples) if isinstance(examples, list) else (),
             branch=git_branch(self._parts.workspace),
         )
+
+    def rename(self, title: str) -> None:
+        """Give the session a title; none takes it away."""
+        self.store.metadata.name = " ".join(title.split())[:TITLE_LENGTH]
+        self.store.save_metadata()
+
+    def _called(self) -> _Called:
+        title, description, tags = self.store.metadata.shown
+        text = self.sender.redactor.text
+        return {
+            "title": text(title),
+            "description": text(description),
+            "tags": tuple(text(tag) for tag in tags),
+        }
+
+    def _title_changed(self) -> None:
+        self.sender.send(TitleChanged(**self.sender.stamp(), **self._called()))
+
+    def follow_card(self) -> None:
+        """Show from here on what hooks and other programs call the session."""
+        following = asyncio.get_running_loop().create_task(self._look_at_card())
+        self._detach.append(following.cancel)
+
+    async def _look_at_card(self) -> None:
+        while True:
+            await asyncio.sleep(CARD_PAUSE)
+            self.store.follow_metadata()
 
     @property
     def has_provider(self) -> bool:
@@ -250,6 +298,7 @@ class LiveSession:
         if outcome.answer.strip():
             self._last_answer = outcome.answer
         metadata, usage = self.store.metadata, self._normalizer.usage
+        metadata.updated = now()
         metadata.turn_count = max(metadata.turn_count, number)
         metadata.provider = usage.provider or self._provider.name or metadata.provider
         metadata.model = usage.model or self._provider.model or metadata.model

@@ -13,6 +13,8 @@ from amplifier_tui.foundation.bundle.model import BundleData, Origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.catalog import Choice
+from amplifier_tui.foundation.paths import redact_uri
+from amplifier_tui.foundation.registry.includes import namespace_of
 from amplifier_tui.foundation.spawn.capability import SessionSpawner
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
@@ -124,7 +126,9 @@ class Opening:
         )
         # The keys are in the environment now.
         self.redactor = Redactor()
-        self._store = store = SessionStore(folder, self.redactor, self._disk_trouble)
+        self._store = store = SessionStore(
+            folder, self.redactor, self._disk_trouble, partial(self._notice, "warning")
+        )
         await asyncio.to_thread(store.open)
         sender = Sender(self._put, store)
         self._say_what_was_mended(store)
@@ -135,12 +139,15 @@ class Opening:
         choice = await asyncio.to_thread(self._choose, workspace, store)
         if choice.notice:
             self._notice("warning", choice.notice)
-        prepared = await self._prepare(workspace, choice, cwd)
+        reference = await asyncio.to_thread(lambda: workspace.catalog().reference_of(choice.entry))
+        prepared = await self._prepare(workspace, choice, reference, cwd)
         working_dir = await self._working_dir(prepared, store, cwd)
-        card, entry = store.metadata, choice.entry
-        card.bundle = entry.name if entry.origin in _NAMED else entry.source
+        card = store.metadata
+        if request.bundle or request.demo or not card.bundle:
+            # Else it goes on with its own, which another program may find though we don't.
+            card.note_bundle(redact_uri(reference), _uri_of(reference, prepared.bundle))
         card.working_dir, card.project_dir = str(working_dir), str(cwd)
-        parts = self._parts(workspace, choice, prepared, working_dir, sender)
+        parts = self._parts(workspace, choice, reference, prepared, working_dir, sender)
         self._say_what_was_refused(prepared, parts)
         session = await self._create(prepared, parts)
         try:
@@ -163,6 +170,7 @@ class Opening:
         if not live.has_provider:
             self._no_provider(parts, prepared)
         live.budget.measure_soon()
+        live.follow_card()
         loop = asyncio.get_running_loop()
         loop.run_in_executor(None, self._say_settings, prepared)
         loop.run_in_executor(None, prune_workspaces, self.session_id)
@@ -210,13 +218,13 @@ class Opening:
     def _choose(self, workspace: Workspace, store: SessionStore) -> Choice:
         request = self._request
         requested = request.bundle or (DEMO_BUNDLE if request.demo else "")
-        resumed = store.metadata.bundle if request.resume else ""
+        resumed = store.metadata.bundle_reference if request.resume else ""
         return workspace.choose(requested, resumed, DEFAULT_BUNDLE)
 
-    async def _prepare(self, workspace: Workspace, choice: Choice, cwd: Path) -> PreparedBundle:
+    async def _prepare(
+        self, workspace: Workspace, choice: Choice, reference: str, cwd: Path
+    ) -> PreparedBundle:
         entry = choice.entry
-        found = await asyncio.to_thread(lambda: workspace.catalog().find(entry.name))
-        name = entry.name if found == entry else entry.source
         asks_as = self._asks_as or self.session_id
         trust: Trust
         if isinstance(self._trust, TrustMemory):
@@ -227,7 +235,7 @@ class Opening:
             trust = self._trust
         rules = await asyncio.to_thread(allow_rules, cwd)
         prepared = await workspace.prepare(
-            name, trust=trust, progress=self._progress, chosen_by=choice.chosen_by, also=rules
+            reference, trust=trust, progress=self._progress, chosen_by=choice.chosen_by, also=rules
         )
         self._rules = [text for item, text in rules.items() if item.key in prepared.allowed]
         self.redactor.add_config(prepared.mount_plan)
@@ -275,6 +283,7 @@ class Opening:
         self,
         workspace: Workspace,
         choice: Choice,
+        reference: str,
         prepared: PreparedBundle,
         working_dir: Path,
         sender: Sender,
@@ -307,6 +316,7 @@ class Opening:
         )
         return SessionParts(
             bundle=choice.entry.name,
+            reference=reference,
             plan=prepared.mount_plan,
             workspace=working_dir,
             sender=sender,
@@ -413,8 +423,12 @@ class Opening:
         self._notice("error", text, "store")
 
 
-_NAMED: Final = frozenset({"shipped", "user", "project", "added"})
-"""Origins whose bundles are found by name."""
+def _uri_of(reference: str, bundle: BundleData) -> str:
+    """Return a bundle's name or URI, as the Amplifier CLI finds it; it knows no path or include."""
+    if Path(reference).is_absolute():
+        # Unquoted, as it takes such URIs apart.
+        return f"file://{reference}"
+    return redact_uri((namespace_of(reference) and bundle._source_uri) or reference)
 
 
 def _prompt_parts(bundle: BundleData, working_dir: Path) -> Parts | None:

@@ -15,8 +15,8 @@ from amplifier_tui.base.jsonl import StoredRows, read_object, write_object, writ
 from amplifier_tui.base.plain import plain
 from amplifier_tui.foundation.spawn.capability import ChildRecord, MemoryRecords
 from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.store.metadata import FILE_NAME, now
 from amplifier_tui.host.store.replay import TRANSCRIPT
-from amplifier_tui.host.store.sessions import FILE_NAME, now
 
 logger = logging.getLogger(__name__)
 

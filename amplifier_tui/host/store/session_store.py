@@ -11,21 +11,15 @@ from amplifier_tui.base.files import FileLock, FileLockedError
 from amplifier_tui.base.jsonl import Row, StoredRows, encode_row, mend
 from amplifier_tui.base.plain import plain
 from amplifier_tui.host.events import HostEvent, ToolEnded
-from amplifier_tui.host.messages import is_from_hook, metadata_of, typed_prompt
+from amplifier_tui.host.messages import metadata_of
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store import event_log, journal
 from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.journal import Journal, recovered_rows
+from amplifier_tui.host.store.metadata import Metadata, MetadataFile, Tell, now
 from amplifier_tui.host.store.replay import DISPLAY, KEPT, TRANSCRIPT, Replay, read_outcomes
 from amplifier_tui.host.store.session_file import SessionFile
-from amplifier_tui.host.store.sessions import (
-    Metadata,
-    SessionBusyError,
-    now,
-    read_metadata,
-    shorten,
-    write_metadata,
-)
+from amplifier_tui.host.store.sessions import SessionBusyError, first_prompt
 
 logger = logging.getLogger(__name__)
 
@@ -40,21 +34,30 @@ class SessionStore:
         folder: The session's folder; its name is the session's id.
         on_trouble: Told once when the disk stops taking what is written, and when it takes it
             again.
+        tell: Told of a card that can't be used, and what became of it.
 
     Attributes:
         rows: How many rows the transcript has.
-        metadata: The session's card; `save_metadata` writes it.
         recovered: Rows that a crash had kept from being written and that were added now.
         torn: Where a torn end of the transcript went; None when there was none.
     """
 
-    def __init__(self, folder: Path, redactor: Redactor, on_trouble: OnTrouble) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        redactor: Redactor,
+        on_trouble: OnTrouble,
+        tell: Tell = logger.warning,
+    ) -> None:
         self.folder = folder
-        self.metadata = Metadata(session_id=folder.name)
+        self._card = MetadataFile(folder, tell)
+        self._shown = self.metadata.shown
         self.recovered = 0
         self.torn: Path | None = None
         self.on_row: Callable[[Row], None] | None = None
         """Told of every row once it is written."""
+        self.on_title: Callable[[], None] = lambda: None
+        """Told when title, description or tags are others than before."""
         self.redactor = redactor
         self.rows = 0
         self._on_trouble = on_trouble
@@ -76,11 +79,27 @@ class SessionStore:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._acquire()
             self._mend()
+            self._card.load()
         except OSError as error:
             self._trouble(self._transcript, error)
-        self.metadata = read_metadata(self.folder)
+        if self.rows:
+            self._complete_card()
         self.metadata.created = self.metadata.created or now()
+        self._shown = self.metadata.shown
         self.journal.start_at(self.rows)
+
+    @property
+    def metadata(self) -> Metadata:
+        """The session's card; `save_metadata` writes it."""
+        return self._card.card
+
+    def _complete_card(self) -> None:
+        """Tell from the rows what a card of another program does not say."""
+        card, rows = self.metadata, self.stored()
+        card.first_prompt = card.first_prompt or first_prompt(row for _, row in rows.read())
+        if not card.created:
+            begun = next((row.get("timestamp") for _, row in rows.read(0, 1)), None)
+            card.created = begun if isinstance(begun, str) else ""
 
     def _acquire(self) -> None:
         try:
@@ -115,8 +134,7 @@ class SessionStore:
         row = {**row, "timestamp": row.get("timestamp") or now()}
         self._append(row)
         self.journal.row_added(self.rows, row)
-        if row.get("role") == "user" and not is_from_hook(row) and not self.metadata.first_prompt:
-            self.metadata.first_prompt = shorten(typed_prompt(row))
+        self.metadata.first_prompt = self.metadata.first_prompt or first_prompt([row])
         if self.on_row is not None:
             self.on_row(row)
 
@@ -141,13 +159,25 @@ class SessionStore:
         self._outcomes.append(encode_row({"row": self.rows, "approval": noted}))
 
     def save_metadata(self) -> None:
-        """Write the card."""
-        self.metadata.updated = now()
+        """Write what changed on the card, and take up what others wrote on it."""
+        self._with_card(self._card.save)
+
+    def follow_metadata(self) -> None:
+        """Take up what others wrote on the card, if they did."""
+        if self._card.is_changed():
+            self._with_card(self._card.save)
+
+    def _with_card(self, act: Callable[[], None]) -> None:
         try:
-            write_metadata(self.folder, self.metadata)
+            act()
         except OSError as error:
             logger.error("The card of %s was not saved: %s", self.folder.name, error)
-            self._trouble(self._transcript, error)
+            self._note_trouble(self._card.path, error)
+        else:
+            self._note_trouble(self._card.path, None)
+        if self.metadata.shown != self._shown:
+            self._shown = self.metadata.shown
+            self.on_title()
 
     def close(self) -> None:
         """Close every file and give the folder back; a session without a word leaves none."""
@@ -181,10 +211,13 @@ class SessionStore:
         return Replay(self.folder.name, rows, noted)
 
     def _trouble(self, file: SessionFile, error: OSError | None) -> None:
+        self._note_trouble(file.path, error)
+
+    def _note_trouble(self, path: Path, error: OSError | None) -> None:
         before = bool(self._troubled)
         if error is None:
-            self._troubled.discard(file.path)
+            self._troubled.discard(path)
         else:
-            self._troubled.add(file.path)
+            self._troubled.add(path)
         if bool(self._troubled) != before:
             self._on_trouble(error)

@@ -33,7 +33,7 @@ class SessionPicker(AskingPicker[SessionCard]):
     """Returns the id of the session to resume; the host lists them newest first."""
 
     TITLE = "Sessions"
-    PLACEHOLDER = "Type to filter by title, first prompt, bundle or id"
+    PLACEHOLDER = "Type to filter by title, tag, first prompt, bundle or id"
     CHOOSE = "Resume"
     WHAT = "sessions"
     KEY = "session_id"
@@ -45,15 +45,18 @@ class SessionPicker(AskingPicker[SessionCard]):
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         def text(card: SessionCard) -> str:
-            return f"{card.title} {card.first_prompt} {card.bundle} {card.session_id} {card.cwd}"
+            said = f"{card.title} {card.description} {' '.join(card.tags)} {card.first_prompt}"
+            return f"{said} {card.bundle} {card.session_id} {card.cwd}"
 
         return [self._row(card) for card in rank(query, self.cards.values(), text)]
 
     def _row(self, card: SessionCard) -> PickRow:
         title, first = one_line(card.title, 200), one_line(card.first_prompt, 200)
+        about = one_line(card.description, 200) or first
         left = Content.assemble(
             (title or first or card.session_id[:8], "bold"),
-            (f"  {first}" if title and first and first != title else "", "$text-muted"),
+            *((f"  #{one_line(tag, 24)}", "$text-secondary") for tag in card.tags),
+            (f"  {about}" if title and about and about != title else "", "$text-muted"),
         )
         parts = [plural(card.turns, "turn"), one_line(card.bundle, 24)]
         age = "open now" if card.session_id == self._current else ago(time.time() - card.updated)

@@ -49,6 +49,10 @@ class Facts(FieldSection):
         self.opened, self.closed = True, False
         assign(self, **told(event, "title", "bundle", "model", "cwd", "branch", "earlier"))
 
+    @on(events.TitleChanged)
+    def _title_changed(self, event: events.TitleChanged) -> None:
+        self.title = event.title
+
     @on(events.ModeChanged)
     def _mode_changed(self, event: events.ModeChanged) -> None:
         self.mode, self.sandbox = event.mode, event.sandbox

@@ -12,12 +12,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.session_file import SessionFile
 from amplifier_tui.host.store.session_store import SessionStore
-from amplifier_tui.host.store.sessions import (
-    Metadata,
-    SessionBusyError,
-    read_metadata,
-    write_metadata,
-)
+from amplifier_tui.host.store.sessions import SessionBusyError
 
 
 def test_a_full_disk_keeps_the_lines_and_says_so_once(tmp_path: Path) -> None:
@@ -71,25 +66,6 @@ def test_only_one_window_has_a_session_open(tmp_path: Path) -> None:
     one.close()
     two.open()
     two.close()
-
-
-def test_the_card_keeps_what_other_programs_wrote(tmp_path: Path) -> None:
-    (tmp_path / "metadata.json").write_text(
-        json.dumps({"name": "T", "turn_count": "many", "incognito": True, "session_id": "x"})
-    )
-    card = read_metadata(tmp_path)
-    assert (card.session_id, card.name, card.turn_count) == (tmp_path.name, "T", 0)
-    card.model = "m"
-    write_metadata(tmp_path, card)
-    written = json.loads((tmp_path / "metadata.json").read_text())
-    assert written["incognito"] is True and written["model"] == "m"
-    assert [p.name for p in tmp_path.iterdir()] == ["metadata.json"]
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '"x"', "\0"])
-def test_a_broken_card_is_an_empty_one(tmp_path: Path, text: str) -> None:
-    (tmp_path / "metadata.json").write_text(text)
-    assert read_metadata(tmp_path) == Metadata(session_id=tmp_path.name)
 
 
 def test_rows_of_the_event_log_are_found_again(tmp_path: Path) -> None:

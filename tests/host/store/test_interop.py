@@ -5,7 +5,14 @@ from typing import Any
 
 import pytest
 
-from amplifier_tui.host.events import BlockEnded, ModuleFailed, Notice, ToolEnded, TurnStarted
+from amplifier_tui.host.events import (
+    BlockEnded,
+    ModuleFailed,
+    Notice,
+    TitleChanged,
+    ToolEnded,
+    TurnStarted,
+)
 from tests.host.driving import Driver, Project, calling, saying
 
 SESSION = "0f3c9a1e-1111-4222-8333-944445555666"
@@ -155,6 +162,53 @@ def test_a_session_of_ours_has_the_layout_the_amplifier_cli_reads(
     for line in (folder / "events.jsonl").read_text().splitlines():
         entry = json.loads(line)
         assert {"ts", "lvl", "event", "session_id", "data"} <= set(entry)
+
+
+HOOKS = {
+    "description": "They looked around, and then some.",
+    "tags": ["docs"],
+    "name_generated_at": "2026-03-02T00:00:00+00:00",
+    "cost": {"usd": "0.01", "by": [{"model": "m", "n": 1}]},
+}
+
+
+CHANGING = {"name", "model", "turn_count"}
+
+
+def test_ten_turns_here_keep_every_key_that_others_wrote(
+    project: Project, driver: Driver, stored: Path
+) -> None:
+    path = stored / "metadata.json"
+    project.bundle()
+    driver.open(resume=SESSION)
+    for turn in range(10):
+        driver.turn(f"And {turn}?")
+        # What a naming hook, a cost meter and the CLI's own commands write between two turns.
+        card = json.loads(path.read_text())
+        card |= {"name": f"Title {turn}", **HOOKS, f"extra_{turn}": {"n": [turn, None]}}
+        path.write_text(json.dumps(card))
+    driver.close()
+    card = json.loads(path.read_text())
+    kept = {key: value for key, value in {**CARD, **HOOKS}.items() if key not in CHANGING}
+    assert {key: card[key] for key in kept} == kept
+    assert [card[f"extra_{turn}"] for turn in range(10)] == [{"n": [n, None]} for n in range(10)]
+    assert (card["name"], card["turn_count"]) == ("Title 9", 12)
+    assert card["first_prompt"] == "What is in here?"
+
+
+def test_a_title_another_program_gives_is_shown_without_a_turn(
+    project: Project, driver: Driver, stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("amplifier_tui.host.session.live.CARD_PAUSE", 0.01)
+    project.bundle()
+    opened = driver.open(resume=SESSION)
+    assert (opened.title, opened.description) == (CARD["name"], CARD["description"])
+    (stored / "metadata.json").write_text(json.dumps({**CARD, "name": "By a hook", "tags": ["x"]}))
+    told = driver.wait(TitleChanged)
+    assert (told.title, told.description, told.tags) == ("By a hook", CARD["description"], ("x",))
+    driver.client.rename("By me")
+    assert driver.wait(TitleChanged).title == "By me"
+    assert json.loads((stored / "metadata.json").read_text())["name"] == "By me"
 
 
 @pytest.mark.parametrize(

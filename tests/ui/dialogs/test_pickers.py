@@ -181,6 +181,26 @@ async def test_a_new_session_takes_the_same_bundle_without_the_conversation() ->
 # --- sessions --------------------------------------------------------------------------------
 
 
+async def test_the_session_picker_shows_what_a_session_is_about_and_finds_it_by_its_tags() -> None:
+    card = SessionCard(
+        session_id="aaaa",
+        title="Retry",
+        description="Adds a retry to the client.",
+        tags=("net[red]work", "bug"),
+        first_prompt="why does it fail?",
+    )
+    other = SessionCard(session_id="bbbb", first_prompt="Write a changelog", turns=1)
+    async with running(FakeClient(stored=(card, other))) as drive:
+        await drive.press("ctrl+x", "l")
+        picker = await drive.dialog(SessionPicker)
+        await drive.until(lambda: picker.rows.row is not None)
+        assert "Retry  #net[red]work  #bug  Adds a retry" in drive.text()
+        await drive.write("bug")
+        await drive.until(lambda: "changelog" not in drive.text())
+        await drive.press("enter")
+        assert drive.client.named("resume") == [("aaaa",)]
+
+
 async def test_the_session_picker_finds_by_first_prompt_and_resumes() -> None:
     stored = (
         SessionCard(

@@ -64,6 +64,7 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "branch": _TEXT,
     },
     host.SessionClosed: {},
+    host.TitleChanged: {"title": _TEXT, "description": _TEXT, "tags": _NAMED},
     host.Failed: {"kind": _NAMES, "message": _TEXT, "retryable": st.booleans(), "missing": _NAMED},
     host.Notice: {"level": st.sampled_from(["info", "warning", "error"]), "text": _TEXT},
     host.ModeChanged: {"mode": st.sampled_from(["plan", "ask", "edits", "auto"])},

@@ -1,0 +1,236 @@
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amplifier_tui.base.files import FileLock
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.store.metadata import FILE_NAME, Metadata, MetadataFile, read_metadata
+from amplifier_tui.host.store.session_store import SessionStore
+
+OLD = {"name": "Old", "created": "2026-03-01T09:00:00+00:00", "config": {"a": {"b": [1, None]}}}
+
+
+def on_disk(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / FILE_NAME).read_text())
+    return found
+
+
+def put(folder: Path, card: dict[str, Any]) -> None:
+    (folder / FILE_NAME).write_text(json.dumps(card))
+
+
+def add(folder: Path, **more: Any) -> None:
+    """Write as another program does: all of the card, with more in it."""
+    put(folder, {**on_disk(folder), **more})
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def card(tmp_path: Path, told: list[str]) -> MetadataFile:
+    put(tmp_path, OLD)
+    file = MetadataFile(tmp_path, told.append)
+    file.load()
+    return file
+
+
+def test_what_others_wrote_since_the_card_was_read_stays(
+    card: MetadataFile, tmp_path: Path
+) -> None:
+    add(tmp_path, name="New", description="About", tags=["x"], config={"a": {"c": 1}}, more=[1])
+    card.card.turn_count = 3
+    card.save()
+    written = on_disk(tmp_path)
+    assert (written["name"], written["description"], written["tags"]) == ("New", "About", ["x"])
+    assert (written["config"], written["more"]) == ({"a": {"c": 1}}, [1])
+    assert written["turn_count"] == 3
+    assert card.card.shown == ("New", "About", ("x",))
+
+
+def test_a_title_the_user_gives_goes_before_one_that_was_given_meanwhile(
+    card: MetadataFile, tmp_path: Path
+) -> None:
+    add(tmp_path, name="From a hook")
+    card.card.name = "Mine"
+    card.save()
+    assert on_disk(tmp_path)["name"] == "Mine"
+    card.card.name = ""
+    card.save()
+    assert "name" not in on_disk(tmp_path)
+
+
+def test_what_is_set_once_stays_as_whoever_was_first_wrote_it(
+    card: MetadataFile, tmp_path: Path
+) -> None:
+    add(tmp_path, first_prompt="the first")
+    card.card.first_prompt, card.card.created = "the second", "2027"
+    card.save()
+    written = on_disk(tmp_path)
+    assert (written["first_prompt"], written["created"]) == ("the first", OLD["created"])
+
+
+def test_a_count_goes_up_only_and_what_only_we_write_comes_back(
+    card: MetadataFile, tmp_path: Path
+) -> None:
+    card.card.turn_count, card.card.project_dir = 5, "/work"
+    card.save()
+    put(tmp_path, {**OLD, "turn_count": 2})
+    card.save()
+    assert (on_disk(tmp_path)["turn_count"], on_disk(tmp_path)["project_dir"]) == (5, "/work")
+    add(tmp_path, turn_count=9)
+    card.save()
+    assert card.card.turn_count == 9
+
+
+def test_what_another_program_takes_out_stays_out(card: MetadataFile, tmp_path: Path) -> None:
+    put(tmp_path, {"created": OLD["created"]})
+    card.card.model = "m"
+    card.save()
+    assert not {"name", "config"} & on_disk(tmp_path).keys()
+    assert card.card.name == ""
+
+
+def test_values_of_another_type_are_left_to_the_version_that_knows_them(
+    card: MetadataFile, tmp_path: Path
+) -> None:
+    future = {"turn_count": "many", "tags": {"a": 1}, "created": 1_800_000_000, "name": {"en": "x"}}
+    put(tmp_path, future)
+    card.load()
+    card.card.turn_count = 4
+    card.save()
+    assert {key: on_disk(tmp_path)[key] for key in future} == future
+    assert card.card.shown == ("", "", ())
+
+
+def test_a_card_that_says_all_we_know_is_not_written_again(
+    card: MetadataFile, tmp_path: Path
+) -> None:
+    card.save()
+    before = (tmp_path / FILE_NAME).stat()
+    card.save()
+    assert (tmp_path / FILE_NAME).stat().st_ino == before.st_ino
+    assert not card.is_changed()
+    add(tmp_path, name="Other")
+    assert card.is_changed()
+
+
+_KEYS = st.sampled_from(["name", "description", "tags", "config", "turn_count", "x", "y", "model"])
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner),
+    max_leaves=4,
+)
+_THEIRS = st.tuples(st.just("they"), _KEYS, _VALUES)
+_OURS = st.tuples(st.just("we"), st.sampled_from(["model", "provider", "turn_count"]), st.just(1))
+
+
+@given(st.lists(_THEIRS | _OURS, max_size=12))
+def test_no_order_of_writes_loses_what_others_wrote(
+    tmp_path_factory: pytest.TempPathFactory, writes: list[tuple[str, str, Any]]
+) -> None:
+    folder = tmp_path_factory.mktemp("session")
+    put(folder, {})
+    file = MetadataFile(folder)
+    file.load()
+    theirs: dict[str, Any] = {}
+    for who, key, value in writes:
+        if who == "they":
+            add(folder, **{key: value})
+            theirs[key] = value
+        elif key == "turn_count":
+            file.card.turn_count += 1
+            file.save()
+        else:
+            setattr(file.card, key, getattr(file.card, key) + "x")
+            theirs.pop(key, None)
+            file.save()
+    written = on_disk(folder)
+    count = theirs.pop("turn_count", None)
+    assert {key: written[key] for key in theirs} == theirs
+    if count is not None:
+        assert type(count) is not int or written["turn_count"] >= count
+
+
+# --- cards that can't be used ----------------------------------------------------------------
+
+
+def _link(path: Path) -> None:
+    (path.parent / "elsewhere.json").write_text(json.dumps(OLD))
+    path.symlink_to(path.parent / "elsewhere.json")
+
+
+UNUSABLE: dict[str, Callable[[Path], Any]] = {
+    "torn": lambda path: path.write_text('{"name": "Ol'),
+    "empty": lambda path: path.write_text(""),
+    "a list": lambda path: path.write_text("[1]"),
+    "no text": lambda path: path.write_bytes(b"\xff\xfe\x00"),
+    "a pipe": os.mkfifo,
+    "a folder": lambda path: path.mkdir(),
+    "nested too deeply": lambda path: path.write_text("[" * 100_000),
+}
+
+
+@pytest.mark.parametrize("how", UNUSABLE)
+def test_a_card_that_can_t_be_used_is_kept_aside_and_said(
+    tmp_path: Path, told: list[str], how: str
+) -> None:
+    UNUSABLE[how](tmp_path / FILE_NAME)
+    assert read_metadata(tmp_path) == Metadata(session_id=tmp_path.name)
+    file = MetadataFile(tmp_path, told.append)
+    file.load()
+    file.card.name = "Mine"
+    file.save()
+    assert on_disk(tmp_path)["name"] == "Mine"
+    (aside,) = tmp_path.glob("metadata.json.corrupt-*")
+    (said,) = told
+    assert said.startswith("metadata.json can't be read (") and aside.name in said
+
+
+def test_the_copy_of_the_amplifier_cli_is_used_for_a_torn_card(
+    tmp_path: Path, told: list[str]
+) -> None:
+    (tmp_path / FILE_NAME).write_text("{")
+    (tmp_path / "metadata.json.backup").write_text(json.dumps(OLD))
+    file = MetadataFile(tmp_path, told.append)
+    file.load()
+    file.save()
+    assert on_disk(tmp_path)["config"] == OLD["config"]
+    assert "metadata.json.backup is used" in told[0]
+
+
+def test_a_link_is_read_and_what_it_leads_to_never_written(tmp_path: Path, told: list[str]) -> None:
+    _link(tmp_path / FILE_NAME)
+    file = MetadataFile(tmp_path, told.append)
+    file.load()
+    file.card.name = "Mine"
+    file.save()
+    assert on_disk(tmp_path)["config"] == OLD["config"] and on_disk(tmp_path)["name"] == "Mine"
+    assert json.loads((tmp_path / "elsewhere.json").read_text()) == OLD
+    assert not (tmp_path / FILE_NAME).is_symlink() and "was a link" in told[0]
+
+
+def test_a_card_another_window_holds_is_said_and_saved_with_the_next_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("amplifier_tui.host.store.metadata._LOCK_TIME", 0.0)
+    troubles: list[OSError | None] = []
+    store = SessionStore(tmp_path / "s", Redactor({}), troubles.append)
+    store.open()
+    lock = FileLock(tmp_path / "s" / "metadata.json.lock")
+    lock.acquire()
+    store.metadata.name = "Mine"
+    store.save_metadata()
+    lock.release()
+    assert len(troubles) == 1 and troubles[0] is not None
+    store.save_metadata()
+    assert troubles[1:] == [None] and on_disk(tmp_path / "s")["name"] == "Mine"
+    store.close()
