@@ -159,7 +159,7 @@ class Gating:
         if answered:
             self._sender.notice("info", f"Mode {mode} answered: {', '.join(answered)}", "gate")
         if store.rows:
-            await asyncio.to_thread(store.save_metadata)
+            store.save_metadata()
 
     def _send_mode(self) -> None:
         gate = self.gate

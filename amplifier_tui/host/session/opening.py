@@ -158,7 +158,7 @@ class Opening:
         except BaseException:
             await session.cleanup()
             raise
-        await asyncio.to_thread(store.save_metadata)
+        store.save_metadata()
         for used in self._used:
             parts.normalizer.usage.restore(used)
         sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))

@@ -27,7 +27,7 @@ _LOCK_TIME: Final = 1.0
 _READ_TIMES: Final = 3
 _READ_PAUSE: Final = 0.02
 _UNUSABLE: Final = (ValueError, NotRegularFileError, IsADirectoryError, FileTooLargeError)
-_EMPTY: Final = ("", [], {})
+_EMPTY: Final[tuple[str | list[str] | dict[str, str], ...]] = ("", [], {})
 _SET_ONCE: Final = frozenset({"created", "first_prompt", "parent_id"})
 _PROGRAM: Final = {"program": "amplifier-tui", "program_version": __version__}
 
