@@ -26,6 +26,7 @@ from amplifier_tui.foundation.exceptions import (
 from amplifier_tui.foundation.paths import get_amplifier_home, redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
 from amplifier_tui.foundation.registry.registry import BundleRegistry, load_bundle
+from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.settings.apply import apply_settings
 from amplifier_tui.foundation.settings.expand import expand_plan
 from amplifier_tui.foundation.settings.keys import KeysReport, load_keys
@@ -305,7 +306,15 @@ class Workspace:
             if not own and is_spare(entry, self.environ):
                 providers.remove(entry)
                 needs = " or ".join(missing_keys(entry, self.environ))
-                prepared.unused.append(f"{module_key(entry)} is not used: {needs} is not set")
+                unused = ReportItem(
+                    what=module_key(entry),
+                    kind="unused",
+                    part="provider",
+                    why=f"{needs} is not set",
+                    remedy=f"Set {needs} in the environment or in keys.env to use it.",
+                    asked_by=origins[-1].bundle if origins else prepared.bundle.name,
+                )
+                prepared.unused.append(unused)
 
     def _key_guard(self, bundle: Bundle, review: TrustReview | None = None) -> KeyGuard:
         if review is not None:
@@ -370,7 +379,9 @@ class Workspace:
             loaded = await load_bundle(uri if found is None else found.source, registry=registry)
         except BundleError as error:
             result = bundle.compose()
-            result.skipped.append(SkippedInclude(redact_uri(uri), _APP, str(error)))
+            result.skipped.append(
+                SkippedInclude(redact_uri(uri), _APP, str(error), owner=Owner.USER)
+            )
         else:
             layer = loaded.compose()
             layer.origins = tag_origins(origins_of(layer), _APP)

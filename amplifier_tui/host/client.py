@@ -13,9 +13,9 @@ from typing import Literal, Protocol
 
 from amplifier_tui.foundation.trust.items import Remember as Remember
 from amplifier_tui.foundation.trust.items import TrustDecision as TrustDecision
-from amplifier_tui.host.events import HostEvent, Mode, PlanStep, Scope
+from amplifier_tui.host.events import HostEvent, Mode, PlanStep, ReportItem, Scope
 
-BundleState = Literal["ready", "needs_key", "not_fetched", "invalid"]
+BundleState = Literal["ready", "incomplete", "needs_key", "not_fetched", "invalid"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class BundleCard:
     """`shipped`, `user`, `project`, `added`, or the URI."""
     state: BundleState = "ready"
     error: str = ""
-    """With file and line, when `state` is `invalid`."""
+    """Why it is not ready; with file and line, when `state` is `invalid`."""
     active: bool = False
     missing: tuple[str, ...] = ()
     """Environment variables its providers need and do not find."""
@@ -91,8 +91,8 @@ class BundlePreview:
     context_files: tuple[str, ...] = ()
     base_tokens: int = 0
     """Estimate of the instruction and context files; tool schemas are not known before mounting."""
-    skipped: tuple[str, ...] = ()
-    """Includes that could not be loaded, each with the reason."""
+    report: tuple[ReportItem, ...] = ()
+    """What it would open without, as far as that is known without running it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

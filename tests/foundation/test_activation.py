@@ -208,7 +208,7 @@ async def test_a_module_with_all_it_needs_runs_although_it_could_not_be_built(
     ok = GitRepo.create(tmp_path / "ok", {"pyproject.toml": PROJECT.format(deps=deps)})
     path = await modules.activate("tool-zz", ok.uri())
     assert path.parent == tmp_path / "cache"
-    assert "no build backend" in modules.notes[0]
+    assert "no build backend" in modules.notes[0].why
     needy = GitRepo.create(tmp_path / "needy", {"pyproject.toml": PROJECT.format(deps=NEEDY)})
     with pytest.raises(ModuleActivationError, match="no build backend"):
         await modules.activate("other", needy.uri())

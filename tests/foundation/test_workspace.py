@@ -116,7 +116,15 @@ async def test_a_preview_tells_everything_and_runs_nothing(project: Path, own_ho
     preview = await workspace(project).preview("top")
     assert not marker.exists()
     assert not {name for name in set(sys.modules) - before if "evil" in name}
-    assert (preview.state, preview.version, preview.origin) == ("ready", "1.0.0", "user")
+    assert (preview.state, preview.version, preview.origin) == ("incomplete", "1.0.0", "user")
+    assert preview.error == "Would open without ./gone.yaml, nobody:x.md, nowhere"
+    file = bundles / "top.md"
+    assert [(each.kind, each.part, each.where.partition(":")[0]) for each in preview.report] == [
+        ("failed", "include", str(file)),
+        ("failed", "context", str(file)),
+        ("failed", "tool", str(file)),
+    ]
+    assert all(each.owner == "user" and each.remedy for each in preview.report)
     modules = {module.module_id: module for module in preview.modules}
     assert [module.kind for module in preview.modules] == [
         "orchestrator",
@@ -154,7 +162,7 @@ async def test_a_preview_shows_no_secret_of_the_environment(project: Path, own_h
     assert "sk-secret" not in str([preview.plan for preview in found])
     shown = [(preview.modules, preview.to_fetch, preview.error) for preview in found]
     assert "password" not in str(shown)
-    assert found[0].state == "ready"
+    assert found[0].state == "incomplete"
 
 
 async def test_what_is_built_in_takes_no_place_of_what_is_not_fetched_yet(
@@ -347,7 +355,8 @@ PROVIDERS = "providers: [{module: provider-anthropic}, {module: provider-openai}
 async def providers_of(project: Path, **keys: str) -> tuple[list[str], list[str]]:
     space = Workspace.open(project, environ=dict(keys))
     prepared = await space.prepare("b", trust=allow)
-    return [entry["module"] for entry in prepared.mount_plan["providers"]], prepared.unused
+    unused = [f"{each.what}: {each.why}" for each in prepared.unused]
+    return [entry["module"] for entry in prepared.mount_plan["providers"]], unused
 
 
 async def test_of_several_providers_those_with_a_key_are_used(
@@ -359,7 +368,7 @@ async def test_of_several_providers_those_with_a_key_are_used(
     assert await providers_of(project, ANTHROPIC_API_KEY="k", OPENAI_API_KEY="k") == (both, [])
     assert await providers_of(project, OPENAI_API_KEY="k") == (
         ["provider-openai"],
-        ["provider-anthropic is not used: ANTHROPIC_API_KEY is not set"],
+        ["provider-anthropic: ANTHROPIC_API_KEY is not set"],
     )
 
 

@@ -276,8 +276,8 @@ async def test_a_dependency_that_is_loaded_in_another_version_is_said(
     assert "has zz-five 2, and zz-five 1 is loaded already" in reason and "--resume" in reason
     # One that can do with the version that is there gets it, and that is said.
     assert prepared.activation_failures == {}
-    assert prepared.notes == [
-        "amplifier-module-tool-any uses zz-five 1, which is there already, instead of 2"
+    assert [f"{note.what}: {note.why}" for note in prepared.notes] == [
+        "amplifier-module-tool-any: it uses zz-five 1, which is there already, instead of 2"
     ]
     assert await said(prepared) == {"any": "1 hello 1"}
 

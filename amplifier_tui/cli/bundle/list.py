@@ -6,6 +6,7 @@ from amplifier_tui.cli.bundle import common
 
 _STATES = {
     "ready": ("ready", "green"),
+    "incomplete": ("incomplete", "yellow"),
     "needs_key": ("needs key", "yellow"),
     "not_fetched": ("not fetched", "yellow"),
     "invalid": ("invalid", "red"),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from amplifier_tui.foundation.bundle.model import Origin
     from amplifier_tui.foundation.checks.preview import BundleDescription, PlannedFetch
     from amplifier_tui.foundation.checks.preview_modules import PreviewModule
+    from amplifier_tui.foundation.report import ReportItem
 
 
 @click.command(short_help="Show what a bundle would mount.")
@@ -56,6 +57,7 @@ _KINDS = {
 }
 _STATES = {
     "ready": "ready",
+    "incomplete": "opens without a part of it",
     "needs_key": "needs a key",
     "not_fetched": "not fetched yet",
     "invalid": "not valid",
@@ -102,6 +104,7 @@ def as_data(preview: "BundleDescription") -> dict[str, Any]:
         "missing_variables": list(preview.missing_variables),
         "skipped": [asdict(each) for each in preview.skipped],
         "unresolved_context": list(preview.unresolved_context),
+        "report": [asdict(each) for each in preview.report],
         "to_fetch": [asdict(each) for each in preview.to_fetch],
         "would_ask": [asdict(each) for each in preview.asked],
         "would_send_keys": [asdict(each) for each in preview.destinations],
@@ -124,6 +127,7 @@ def as_lines(preview: "BundleDescription") -> Iterator[str]:
             yield from paragraph(line)
     yield from _modules(preview)
     yield from _agents(preview)
+    yield from report_lines(preview.report)
     files = [
         (file, _contributors(_origins(preview, f"context:{file.removeprefix('@')}")))
         for file in preview.context_files
@@ -212,10 +216,17 @@ def _wants(preview: "BundleDescription") -> Iterator[str]:
     yield from _section("Would get a key, if you allow it", table(servers, indent=2))
     asked = [(each.title, each.group, each.where or each.detail) for each in preview.asked]
     yield from _section("Would be asked about, if it was not yet", table(asked, indent=2))
-    skipped = [(each.source, f"{each.reason} (in {each.included_by})") for each in preview.skipped]
-    yield from _section("Left out", table(skipped, indent=2))
-    context = [line for each in preview.unresolved_context for line in paragraph(each, indent=2)]
-    yield from _section("Context whose namespace is unknown", context)
+
+
+def report_lines(report: "Iterable[ReportItem]") -> Iterator[str]:
+    """Yield what a bundle opens without, or has otherwise: the reason, who asks, what helps."""
+    lines: list[str] = []
+    for item in report:
+        lines += paragraph(f"{item.what} · {item.kind}", indent=2)
+        by = ", ".join(part for part in (item.asked_by, item.owner, item.where) if part)
+        rest = (item.why, f"asked for by {by}" if by else "", item.remedy)
+        lines += [line for text in rest if text for line in paragraph(text, indent=6)]
+    yield from _section("Would open without", lines)
 
 
 def _section(title: str, lines: Iterable[str]) -> Iterator[str]:

@@ -64,6 +64,7 @@ class SkippedInclude:
         path: The including bundle's file.
         line: Line of the include in it, counted from 1.
         kind: `not_fetched` when fetching was off, `refused` when trust was not given.
+        owner: Whose the including file is.
     """
 
     source: str
@@ -72,6 +73,7 @@ class SkippedInclude:
     path: Path | None = None
     line: int | None = None
     kind: SkipKind = "failed"
+    owner: Owner = Owner.STRANGER
 
 
 def is_settings_origin(origin: Origin) -> bool:

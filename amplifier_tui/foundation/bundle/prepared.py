@@ -17,6 +17,7 @@ from amplifier_tui.foundation.bundle.session import (
     register_hook_metadata,
 )
 from amplifier_tui.foundation.modules.resolver import BundleModuleResolver
+from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.spawn.child import (
     ChildRun,
     child_folder,
@@ -42,12 +43,12 @@ class PreparedBundle:
         mode_warnings: What is wrong with its mode files.
         module_exports: Folder of each activated module.
         activation_failures: Why a module could not be activated, by id. Nothing takes its place.
-        notes: What else the user should know about the preparation.
+        notes: Packages that are not installed, or are used in another way or version.
         refused: Modules that are not in the plan, because the user refused their code, or a key
             would have gone to a server that is not trusted.
         allowed: Keys of the further items that may count.
         refused_items: Everything that was refused: code, settings, files and keys.
-        unused: Providers without a key that are not in the plan; a readable line each.
+        unused: Providers without a key that are not in the plan.
     """
 
     mount_plan: dict[str, Any]
@@ -57,11 +58,11 @@ class PreparedBundle:
     mode_warnings: list[str] = field(default_factory=list)
     module_exports: dict[str, Any] = field(default_factory=dict)
     activation_failures: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    notes: list[ReportItem] = field(default_factory=list)
     refused: list[RefusedModule] = field(default_factory=list)
     allowed: frozenset[str] = frozenset()
     refused_items: tuple[TrustItem, ...] = ()
-    unused: list[str] = field(default_factory=list)
+    unused: list[ReportItem] = field(default_factory=list)
 
     def create_session(
         self,

@@ -15,6 +15,7 @@ from amplifier_tui.foundation.modules.activator import ModuleActivator
 from amplifier_tui.foundation.modules.resolver import BundleModuleResolver
 from amplifier_tui.foundation.paths import get_amplifier_home
 from amplifier_tui.foundation.protocols import ProgressCallback
+from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.sources.context import FetchContext
 from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate
 
@@ -118,4 +119,13 @@ async def _activate_packages(
             await activator.activate_bundle_package(folder, progress)
         except BundleError as error:
             _log.warning("The package of the bundle in %s is not installed: %s", folder, error)
-            activator.notes.append(f"The package in {folder} is not installed: {error}")
+            note = ReportItem(
+                what=f"package {folder.name}",
+                kind="failed",
+                part="package",
+                why=f"it is not installed: {error}",
+                remedy=error.remedy or "Correct its pyproject.toml.",
+                asked_by=bundle.name,
+                where=str(folder / "pyproject.toml"),
+            )
+            activator.notes.append(note)

@@ -14,8 +14,8 @@ from amplifier_tui.foundation.checks.bundle_file import (
     problem_of,
 )
 from amplifier_tui.foundation.checks.module_settings import settings_problems
+from amplifier_tui.foundation.checks.opening import place_of_module
 from amplifier_tui.foundation.checks.preview import BundleDescription
-from amplifier_tui.foundation.checks.preview_modules import PreviewModule
 from amplifier_tui.foundation.checks.validator import completeness_findings
 from amplifier_tui.foundation.exceptions import BundleError
 
@@ -54,15 +54,9 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
 def _missing_modules(preview: BundleDescription, bundle: BundleData) -> Iterator[Problem]:
     for module in preview.modules:
         if module.state == "missing":
-            path, line = _place_of_module(module, bundle)
+            name = module.instance or module.module_id
+            path, line = place_of_module(bundle, module.kind, name)
             yield Problem(f"{module.module_id}: {module.problem}", "warning", path, line)
-
-
-def _place_of_module(module: PreviewModule, bundle: BundleData) -> tuple[Path | None, int | None]:
-    if module.kind in ("orchestrator", "context"):
-        return place_of(bundle, f"session:{module.kind}", "session", module.kind)
-    name = module.instance or module.module_id
-    return place_of(bundle, f"{module.kind}:{name}", f"{module.kind}s", name)
 
 
 def _empty_agents(preview: BundleDescription, bundle: BundleData) -> Iterator[Problem]:

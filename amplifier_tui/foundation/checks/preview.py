@@ -13,16 +13,18 @@ from amplifier_tui.foundation.bundle.preparing import modules_with_source
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.catalog import BundleEntry
 from amplifier_tui.foundation.checks.bundle_file import Problem, check_files_of, problem_of
+from amplifier_tui.foundation.checks.opening import report_preview
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule, preview_modules
 from amplifier_tui.foundation.checks.validator import content_findings
 from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedError
 from amplifier_tui.foundation.paths import redact_uri
+from amplifier_tui.foundation.report import ReportItem, absent
 from amplifier_tui.foundation.settings.expand import missing_variables
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.foundation.trust.key_guard import KeyDestination
 
-State = Literal["ready", "needs_key", "not_fetched", "invalid"]
+State = Literal["ready", "incomplete", "needs_key", "not_fetched", "invalid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,9 @@ class BundleDescription:
 
     Attributes:
         origin: See `catalog.BundleEntry`.
-        state: `needs_key` when no provider has what it needs; `not_fetched` when a part is not on
-            this machine; `invalid` when it cannot be loaded.
+        state: `incomplete` when it would open without some of what it asks for; `needs_key` when no
+            provider has what it needs; `not_fetched` when a part is not on this machine; `invalid`
+            when it cannot be loaded.
         error: Why it is not ready; `problem` is the same as a finding, where it is one.
         plan: The effective mount plan; variables are not expanded, so it has no secrets of the
             environment.
@@ -68,6 +71,7 @@ class BundleDescription:
         missing_keys: Variables that the providers need; empty as soon as one provider has its own.
         missing_variables: Variables that other configuration refers to and does not find.
         unresolved_context: Context references whose namespace is unknown.
+        report: What it would open without, and why.
         to_fetch: What would be fetched before a session.
         destinations: Servers that would get a key, and that would be asked about first.
         asked: What a project or stranger brings and the user would be asked about, if they were
@@ -93,6 +97,7 @@ class BundleDescription:
     missing_variables: tuple[str, ...] = ()
     skipped: tuple[SkippedInclude, ...] = ()
     unresolved_context: tuple[str, ...] = ()
+    report: tuple[ReportItem, ...] = ()
     to_fetch: tuple[PlannedFetch, ...] = ()
     destinations: tuple[KeyDestination, ...] = ()
     asked: tuple[TrustItem, ...] = ()
@@ -169,6 +174,7 @@ async def preview_bundle(
         missing_variables=tuple(missing_variables(rest, environ)),
         skipped=tuple(bundle.skipped),
         unresolved_context=tuple(bundle._pending_context.values()),
+        report=tuple(await report_preview(bundle, modules, working_dir)),
         to_fetch=_to_fetch(bundle, modules),
         destinations=tuple(destinations),
         asked=tuple(asked),
@@ -191,16 +197,18 @@ def _first_error(bundle: BundleData) -> Problem | None:
 
 
 def _state(preview: BundleDescription) -> tuple[State, str]:
-    absent = [entry for entry in preview.skipped if entry.kind == "not_fetched"]
+    waiting = [entry for entry in preview.skipped if entry.kind == "not_fetched"]
     lost = [module for module in preview.modules if module.state == "not_fetched"]
-    if absent or lost:
-        names = [entry.source for entry in absent] + [module.module_id for module in lost]
+    if waiting or lost:
+        names = [entry.source for entry in waiting] + [module.module_id for module in lost]
         return "not_fetched", f"Not fetched yet: {', '.join(dict.fromkeys(names))}"
     providers = [module for module in preview.modules if module.kind == "provider"]
     if not providers:
         return "needs_key", "No provider is configured: add one to config.providers"
     if all(module.missing_keys for module in providers):
         return "needs_key", f"Not set: {', '.join(preview.missing_keys)}"
+    if without := absent(preview.report):
+        return "incomplete", f"Would open without {', '.join(without)}"
     return "ready", ""
 
 

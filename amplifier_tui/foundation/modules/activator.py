@@ -12,6 +12,7 @@ from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.foundation.modules.project import Project, SourceCommit, read_project
 from amplifier_tui.foundation.paths import get_amplifier_home, parse_uri, redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
+from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate
@@ -80,7 +81,7 @@ class ModuleActivator:
         self.strict = strict
         self.fetch = fetch or FetchContext(TrustGate(trust))
         self.failures: dict[str, str] = {}
-        self.notes: list[str] = []
+        self.notes: list[ReportItem] = []
         self.bundle_package_paths: list[str] = []
         self._install_deps = install_deps
         self._sources = SimpleSourceResolver(self.cache_dir, base_path, context=self.fetch)
@@ -284,8 +285,9 @@ class ModuleActivator:
                         raise
                     # Offline, a build backend is often all that is missing; the module itself has
                     # everything it needs, and is used from where it was fetched to.
-                    note = f"{what} runs from {project.path}: {error.message}"
-                    _log.warning("%s", note)
+                    why = f"it runs from {project.path}, since it is not built: {error.message}"
+                    _log.warning("%s: %s", what, why)
+                    note = ReportItem(what=what, kind="replaced", part="package", why=why)
                     self.notes.append(note)
                     return None
         return folder

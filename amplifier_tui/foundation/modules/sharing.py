@@ -11,6 +11,7 @@ from packaging.requirements import Requirement
 from amplifier_tui.foundation.modules.apart import ApartFolder
 from amplifier_tui.foundation.modules.installer import InstallError
 from amplifier_tui.foundation.modules.project import normalised
+from amplifier_tui.foundation.report import ReportItem
 
 _SUFFIXES = (".py", ".so", ".pyd")
 
@@ -26,7 +27,7 @@ class _Version:
         return f"{self.name} {self.version}" if self.name else "an unknown version"
 
 
-def require_one_version(folder: ApartFolder, others: Iterable[Path]) -> list[str]:
+def require_one_version(folder: ApartFolder, others: Iterable[Path]) -> list[ReportItem]:
     """Make sure that a folder's packages can be imported beside those that are loaded or will be.
 
     Args:
@@ -34,13 +35,13 @@ def require_one_version(folder: ApartFolder, others: Iterable[Path]) -> list[str
         others: Folders that are used for the same bundle.
 
     Returns:
-        A readable line for each package of it that will be used in another version, which does
+        One for each package of it that will be used in another version, which does
         for it.
 
     Raises:
         InstallError: One of them can't be used in the version that is there.
     """
-    notes: list[str] = []
+    notes: list[ReportItem] = []
     used = list(others)
     for package in _packages(folder.path):
         loaded = _loaded_from(package)
@@ -59,7 +60,13 @@ def require_one_version(folder: ApartFolder, others: Iterable[Path]) -> list[str
                 if loaded
                 else "Two modules of the bundle need different versions: leave one of them out.",
             )
-        notes.append(f"{subject} uses {theirs}, which is there already, instead of {own.version}")
+        note = ReportItem(
+            what=subject,
+            kind="replaced",
+            part="package",
+            why=f"it uses {theirs}, which is there already, instead of {own.version}",
+        )
+        notes.append(note)
     return notes
 
 

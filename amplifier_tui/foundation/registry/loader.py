@@ -318,6 +318,7 @@ class BundleLoader:
             path=bundle.source_file,
             line=await _line_of(bundle, include),
             kind=_kind(error),
+            owner=bundle.owner,
         )
         _log.warning("%s goes without %s: %s", skipped.included_by, skipped.source, skipped.reason)
         bundle.skipped.append(skipped)

@@ -13,7 +13,7 @@ from amplifier_tui.foundation.trust.owners import Owner
 from amplifier_tui.foundation.trust.review import TrustReview
 
 GUARDING_HOOKS: Final = ("hooks-approval", "hooks-redaction", "hooks-logging", "hooks-checkpoint")
-_REMEDY: Final = "Allow it when asked, or with `amplifier-tui trust add`, or start with --trust."
+ALLOW_IT: Final = "Allow it when asked, or with `amplifier-tui trust add`, or start with --trust."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class RefusedModule:
     agent: str
     included_by: tuple[str, ...]
     reason: str
-    remedy: str = _REMEDY
+    remedy: str = ALLOW_IT
 
     @classmethod
     def of(
-        cls, entry: ModuleEntry, bundle: BundleData, reason: str, remedy: str = _REMEDY
+        cls, entry: ModuleEntry, bundle: BundleData, reason: str, remedy: str = ALLOW_IT
     ) -> "RefusedModule":
         """Return what to say of an entry."""
         return cls(

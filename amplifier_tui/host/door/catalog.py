@@ -24,7 +24,7 @@ async def preview_bundle(cwd: Path, name: str, active: str) -> BundlePreview:
         agents=tuple(agent.name for agent in found.agents),
         context_files=found.context_files,
         base_tokens=found.base_tokens,
-        skipped=tuple(f"{skipped.source}: {skipped.reason}" for skipped in found.skipped),
+        report=found.report,
     )
 
 

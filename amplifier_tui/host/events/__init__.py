@@ -9,6 +9,9 @@ Every text field may hold text from models, tools, bundles or users. It is data:
 draws it strips control sequences and never parses it as markup.
 """
 
+from amplifier_tui.foundation.report import ReportItem as ReportItem
+from amplifier_tui.foundation.report import absent as absent
+from amplifier_tui.foundation.report import summary as summary
 from amplifier_tui.foundation.trust.items import TrustItem as TrustItem
 from amplifier_tui.host.events.base import HostEvent as HostEvent
 from amplifier_tui.host.events.instruments import BudgetChanged as BudgetChanged
@@ -40,6 +43,7 @@ from amplifier_tui.host.events.session import ModuleLoading as ModuleLoading
 from amplifier_tui.host.events.session import ModuleMounted as ModuleMounted
 from amplifier_tui.host.events.session import ModuleUnmounted as ModuleUnmounted
 from amplifier_tui.host.events.session import Notice as Notice
+from amplifier_tui.host.events.session import OpeningReported as OpeningReported
 from amplifier_tui.host.events.session import SessionClosed as SessionClosed
 from amplifier_tui.host.events.session import SessionOpened as SessionOpened
 from amplifier_tui.host.events.session import TitleChanged as TitleChanged

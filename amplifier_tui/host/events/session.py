@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.host.events.base import HostEvent
 from amplifier_tui.host.events.records import Level, Mode, ModuleKind
 
@@ -35,6 +36,20 @@ class TitleChanged(HostEvent):
     title: str
     description: str = ""
     tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpeningReported(HostEvent):
+    """What the session goes without, or has otherwise than its bundle asks for.
+
+    Sent once after `SessionOpened`, unless there is nothing to report.
+
+    Attributes:
+        ready: Modules that are mounted.
+    """
+
+    ready: int = 0
+    items: tuple[ReportItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

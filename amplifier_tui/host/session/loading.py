@@ -1,20 +1,35 @@
-"""Loading modules with a witness: each one is announced, timed, and known by what it mounted."""
+"""Loading modules with a witness: each one is announced, timed, and known by what it mounted.
 
+What did not load is told once more in the report of the opening.
+"""
+
+import asyncio
 import os
 import shlex
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
 from amplifier_tui import __version__
+from amplifier_tui.foundation.bundle.prepared import PreparedBundle
+from amplifier_tui.foundation.checks.opening import (
+    how_to_install,
+    place_of_module,
+    report_prepared,
+    where,
+)
 from amplifier_tui.foundation.paths import redact_uri
+from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.settings.settings import BUILT_IN
 from amplifier_tui.host.events import (
     ModuleFailed,
     ModuleKind,
     ModuleLoading,
     ModuleMounted,
+    OpeningReported,
 )
 from amplifier_tui.host.session.module_facts import ModuleFacts, Planned
 from amplifier_tui.host.stream.sender import Sender
@@ -115,6 +130,7 @@ class ObservingLoader(ModuleLoader):
         provides = after.names_since(before)
         if planned.kind == "provider" and not provides:
             return  # The kernel counts that as a failure, and says so.
+        planned.mounted = True
         module_id = planned.module_id
         if planned.kind == "provider" and planned.instance:
             provides = (planned.instance,)
@@ -149,20 +165,20 @@ class ObservingLoader(ModuleLoader):
             return
         self._failed.add(key)
         text = str(error) or type(error).__name__
-        self._sender.send(
-            ModuleFailed(
-                **self._sender.stamp(),
-                module_id=planned.module_id,
-                kind=planned.kind,
-                error=self._sender.redactor.text(text),
-                remedy=_remedy(planned, error),
-                instance=planned.instance,
-                origin=planned.origin,
-                owner=planned.owner,
-                fatal=planned.kind in _FATAL,
-                missing=planned.missing,
-            )
+        failed = ModuleFailed(
+            **self._sender.stamp(),
+            module_id=planned.module_id,
+            kind=planned.kind,
+            error=self._sender.redactor.text(text),
+            remedy=_remedy(planned, error),
+            instance=planned.instance,
+            origin=planned.origin,
+            owner=planned.owner,
+            fatal=planned.kind in _FATAL,
+            missing=planned.missing,
         )
+        self._facts.failed.append(failed)
+        self._sender.send(failed)
 
 
 class _State:
@@ -198,6 +214,38 @@ class _State:
         return tuple(events), tuple(dict.fromkeys(names))
 
 
+async def opening_report(
+    facts: ModuleFacts, sender: Sender, prepared: PreparedBundle, working_dir: Path
+) -> OpeningReported | None:
+    """Return what the session goes without, to be sent once it is open; None for nothing.
+
+    Call it when every module was mounted, or failed to be.
+    """
+    found = await report_prepared(prepared, working_dir)
+    failed = facts.failed
+    found += await asyncio.to_thread(lambda: [_of_module(each, prepared) for each in failed])
+    if not found:
+        return None
+    redact = sender.redactor.text
+    items = tuple(replace(each, what=redact(each.what), why=redact(each.why)) for each in found)
+    ready = sum(planned.mounted for planned in facts.planned)
+    return OpeningReported(**sender.stamp(), ready=ready, items=items)
+
+
+def _of_module(failed: ModuleFailed, prepared: PreparedBundle) -> ReportItem:
+    name = failed.instance or failed.module_id
+    return ReportItem(
+        what=name,
+        kind="failed",
+        part=failed.kind,
+        why=failed.error,
+        remedy=failed.remedy,
+        asked_by=failed.origin,
+        owner=failed.owner,
+        where=where(*place_of_module(prepared.bundle, failed.kind, name)),
+    )
+
+
 _BY_NAME: Final[dict[str, ModuleKind]] = {
     "loop": "orchestrator",
     "context": "context",
@@ -222,7 +270,7 @@ def _remedy(planned: Planned, error: BaseException | str) -> str:
     if isinstance(error, ModuleValidationError | ModuleLoadError):
         return f"Run `{_validation(planned)}`: it says what to correct."
     if "not found" in text or "No module named" in text:
-        return f"Install the package that has {planned.module_id}, or give it a source."
+        return how_to_install(planned.module_id)
     return ""
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from amplifier_tui.foundation.settings.apply import IN_PLACE_OF
 from amplifier_tui.foundation.trust.addresses import missing_keys
-from amplifier_tui.host.events import ModuleKind
+from amplifier_tui.host.events import ModuleFailed, ModuleKind
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +33,7 @@ class Planned:
         detail: What distinguishes it, such as a provider's model.
         missing: Environment variables it needs and does not find.
         in_place_of: Source in whose place the built-in module is used, as the settings say.
+        mounted: It is ready.
     """
 
     module_id: str
@@ -44,6 +45,7 @@ class Planned:
     detail: str = ""
     missing: tuple[str, ...] = ()
     in_place_of: str = ""
+    mounted: bool = False
 
 
 @dataclass
@@ -54,11 +56,13 @@ class ModuleFacts:
         planned: In the order they are mounted.
         tools: Module id by tool name.
         handlers: Module id by name of a hook handler.
+        failed: What was told of the modules that did not load.
     """
 
     planned: list[Planned] = field(default_factory=list)
     tools: dict[str, str] = field(default_factory=dict)
     handlers: dict[str, str] = field(default_factory=dict)
+    failed: list[ModuleFailed] = field(default_factory=list)
 
     def module_of_tool(self, name: str) -> str:
         """Return the module that provides a tool; empty when unknown."""

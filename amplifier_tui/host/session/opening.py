@@ -31,7 +31,7 @@ from amplifier_tui.host.session.carrying import Carried
 from amplifier_tui.host.session.gating import Gating, sandbox_terms
 from amplifier_tui.host.session.leftovers import offer_to_end_leftovers
 from amplifier_tui.host.session.live import LiveSession, SessionParts
-from amplifier_tui.host.session.loading import ObservingLoader
+from amplifier_tui.host.session.loading import ObservingLoader, opening_report
 from amplifier_tui.host.session.module_facts import ModuleFacts, read_plan
 from amplifier_tui.host.session.sub_agents import follow
 from amplifier_tui.host.session.workspaces import (
@@ -155,6 +155,7 @@ class Opening:
             rows = await asyncio.to_thread(lambda: [row for _, row in stored.read()])
             await live.begin(messages_of(rows))
             await self._say_fork(session)
+            report = await opening_report(parts.facts, sender, prepared, working_dir)
         except BaseException:
             await session.cleanup()
             raise
@@ -162,6 +163,8 @@ class Opening:
         for used in self._used:
             parts.normalizer.usage.restore(used)
         sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))
+        if report is not None:
+            sender.send(report)
         parts.gating.announce_soon()
         if rows and rows[-1].get("role") == "assistant":
             live.offer_plan()
@@ -224,7 +227,6 @@ class Opening:
     async def _prepare(
         self, workspace: Workspace, choice: Choice, reference: str, cwd: Path
     ) -> PreparedBundle:
-        entry = choice.entry
         asks_as = self._asks_as or self.session_id
         trust: Trust
         if isinstance(self._trust, TrustMemory):
@@ -239,16 +241,7 @@ class Opening:
         )
         self._rules = [text for item, text in rules.items() if item.key in prepared.allowed]
         self.redactor.add_config(prepared.mount_plan)
-        left_out = [f"Left out {each.source}: {each.reason}" for each in prepared.bundle.skipped]
-        for note in (*left_out, *prepared.notes, *prepared.mode_warnings):
-            self._notice("warning", note, entry.name)
         self.refused = prepared.refused_items
-        for item in self.refused:
-            # Refused code is a row of its own, for every module of it.
-            if item.group != "code":
-                self._notice("warning", f"You refused {item.title} ({item.where})", entry.name)
-        for note in prepared.unused:
-            self._notice("info", note, entry.name)
         return prepared
 
     def _progress(self, action: str, detail: str) -> None:

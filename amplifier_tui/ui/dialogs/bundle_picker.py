@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import work
@@ -16,12 +17,14 @@ from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import BundleCard, BundlePreview, BundleState, PlannedModule
 from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
+from amplifier_tui.ui.dialogs.sheets import ProblemSheet
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.state.formats import tokens
 from amplifier_tui.ui.widgets.pick_list import PickRow
 
 STATES: dict[BundleState, tuple[str, str, str]] = {
     "ready": ("✓", "$text-success", "ready"),
+    "incomplete": ("!", "$text-warning", "opens without a part of it"),
     "needs_key": ("!", "$text-warning", "needs a key"),
     "not_fetched": ("↓", "$text-muted", "not fetched yet"),
     "invalid": ("✗", "$text-error", "invalid"),
@@ -78,8 +81,15 @@ class BundlePicker(AskingPicker[BundleCard]):
 
     def _choices(self) -> Sequence[KeyChoice]:
         words = "Conversation comes along" if self.carry else "Start with an empty conversation"
-        switch, close = super()._choices()
-        return (switch, KeyChoice("tab", words, "toggle_carry"), close)
+        choose, close = super()._choices()
+        if self._broken() is not None:
+            return (replace(choose, words="What is wrong"), close)
+        return (choose, KeyChoice("tab", words, "toggle_carry"), close)
+
+    def _broken(self) -> BundleCard | None:
+        """The bundle under the cursor, if it cannot be opened."""
+        card = self.cards.get(self.rows.row.id) if self.is_mounted and self.rows.row else None
+        return card if card is not None and card.state == "invalid" else None
 
     def _first(self) -> str:
         return next((name for name, card in self.cards.items() if card.active), "")
@@ -102,6 +112,7 @@ class BundlePicker(AskingPicker[BundleCard]):
         return PickRow(card.name, left, right)
 
     def _highlighted(self, row: PickRow | None) -> None:
+        self.query_one(KeyRow).set_choices(self._choices())
         if row is None:
             self._show(Content())
         elif row.id in self._previews:
@@ -136,11 +147,13 @@ class BundlePicker(AskingPicker[BundleCard]):
         self.set_class(self.app.size.width < _NARROW, "-alone")
 
     def _chosen(self, row: PickRow) -> None:
-        card = self.cards.get(row.id)
-        if card is not None and card.state == "invalid":
-            self.app.bell()
-        else:
+        broken = self._broken()
+        if broken is None:
             super()._chosen(row)
+        else:
+            title = f"{broken.name} cannot be opened"
+            remedy = "Correct that, then open the list of bundles again."
+            self.app.push_screen(ProblemSheet(title, broken.error, remedy))
 
     def action_toggle_carry(self) -> None:
         """Take the conversation along, or not."""
@@ -160,6 +173,9 @@ def _brief(error: str) -> str:
 def preview_content(preview: BundlePreview, width: int) -> Content:
     """Lay a preview out."""
     rows = [*card_rows(preview.card, width, preview.version), Content()]
+    without = tuple(f"{item.name}: {item.why}" for item in preview.report)
+    lost = _names("would lack", without, "$text-warning")
+    rows += [*(row.truncate(width, ellipsis=True) for row in lost), *([Content()] if lost else [])]
     for kind in sorted({m.kind for m in preview.modules}, key=_order):
         for at, module in enumerate(m for m in preview.modules if m.kind == kind):
             label = one_line(kind, _LABEL - 2) if at == 0 else ""
@@ -171,7 +187,6 @@ def preview_content(preview: BundlePreview, width: int) -> Content:
     if preview.base_tokens:
         words = f"≈ {tokens(preview.base_tokens)} tokens before the first word"
         rows.append(_labelled("size", Content.styled(words, "$text-muted")))
-    rows += _names("skipped", preview.skipped, "$text-warning")
     return Content("\n").join(rows)
 
 
@@ -193,7 +208,8 @@ def card_rows(card: BundleCard, width: int, version: str = "") -> list[Content]:
         names = ", ".join(one_line(name, 60) for name in card.missing)
         rows.append(Content.styled(f"Set {names} to use it.", "$text-warning"))
     if card.error:
-        rows.append(Content.styled(one_line(card.error, 1_000), "$text-error"))
+        style = "$text-warning" if card.state == "incomplete" else "$text-error"
+        rows.append(Content.styled(one_line(card.error, 1_000), style))
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Sheets that only show something: the agent's plan, and one hook event."""
+"""Sheets that only show something: the agent's plan, a problem, and one hook event."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -6,14 +6,15 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.events import HookTraced, TodoItem
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.panes.inspector import EventInspector
-from amplifier_tui.ui.widgets.messages import InspectorClosed
+from amplifier_tui.ui.widgets.messages import CopyRequested, InspectorClosed
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines, TextLine
 
 _MARKS: dict[str, tuple[str, str]] = {
@@ -54,6 +55,41 @@ class PlanSheet(Sheet[None]):
 
     def _fit(self, rows: int) -> None:
         self.query_one(ScrollLines).styles.max_height = max(2, rows - 4)
+
+
+class ProblemSheet(Sheet[None]):
+    """Shows what is wrong with something, to the last character, and what helps."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,q", "close", show=False, priority=True),
+        Binding("y", "copy", show=False),
+    ]
+    AUTO_FOCUS = "#problem"
+    DEFAULT_CSS = """
+    ProblemSheet #problem-head { text-style: bold; color: $text-secondary; margin-bottom: 1; }
+    ProblemSheet #problem { height: auto; background: $panel; }
+    ProblemSheet KeyRow { margin-top: 1; }
+    """
+
+    def __init__(self, title: str, problem: str, remedy: str) -> None:
+        super().__init__()
+        self._title = title
+        self._problem = problem
+        self._remedy = remedy
+
+    def _content(self) -> ComposeResult:
+        yield Static(Content(one_line(self._title, 200)), id="problem-head")
+        problem = Content.styled(clean(self._problem), "$text-error")
+        with VerticalScroll(id="problem"):
+            yield Static(Content("\n\n").join([problem, Content(self._remedy)]), markup=False)
+        yield KeyRow((KeyChoice("y", "Copy", "copy"), KeyChoice("esc", "Back", "close")))
+
+    def action_copy(self) -> None:
+        """Copy what is wrong."""
+        self.post_message(CopyRequested(clean(self._problem), "problem"))
+
+    def _fit(self, rows: int) -> None:
+        self.query_one("#problem").styles.max_height = max(2, rows - 6)
 
 
 class EventSheet(Sheet[None]):

@@ -82,6 +82,7 @@ _HELP = {
     "session.bundles": "Open another bundle; the conversation comes along.",
     "session.demo": "A scripted agent in a sample project; no key, nothing sent anywhere.",
     "session.fork": "A copy of the conversation in a new session; this one stays as it is.",
+    "session.report": "What was skipped, refused, replaced or failed when the session was opened.",
     "app.quit": "The last answer and the command that resumes the session stay in the terminal.",
     "turn.back": "Closes what is open; then stops the turn; a second time, at once.",
     "turn.stop": "After the running step; a second time, at once. Also a summary being written.",
@@ -120,6 +121,9 @@ ACTIONS: tuple[Action, ...] = (
         Action("session.demo", "Try the offline demo", "app.demo", "", "w", "demo"),
         Action("session.rename", "Name this session", "app.rename", "", "j", "rename", "title"),
         Action("session.fork", "Fork this session", "app.fork", "", "f", "fork"),
+        Action(
+            "session.report", "What is missing, and why", "app.report", "", "O", "report,missing"
+        ),
         Action("app.quit", "Quit", "app.leave", "", "q", "quit,exit"),
     ),
     *_rows(

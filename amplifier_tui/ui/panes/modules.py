@@ -36,6 +36,7 @@ class ModulesPane(LineView[_ModuleLine]):
         *cursor_bindings("modules"),
         Binding("enter,space", "details", "Details", id="modules.details"),
         Binding("y", "copy", "Copy", id="modules.copy"),
+        Binding("o", "report", "What is missing, and why", id="modules.report"),
         Binding("t", "ask_again", "Ask again what you refused", id="modules.ask_again"),
     ]
 
@@ -106,6 +107,10 @@ class ModulesPane(LineView[_ModuleLine]):
         """Ask again about what the user refused."""
         self.post_message(ActionWanted("trust.again"))
 
+    def action_report(self) -> None:
+        """Show what the session goes without since it was opened."""
+        self.post_message(ActionWanted("session.report"))
+
     def action_copy(self) -> None:
         """Copy what is known about the module under the cursor."""
         if self.cursor is not None:
@@ -118,6 +123,7 @@ _GLYPHS: dict[ModuleState, tuple[str, Role]] = {
     "loading": ("◐", "warning"),
     "ready": ("●", "success"),
     "failed": ("✗", "error"),
+    "noted": ("○", "muted"),
 }
 _COUNTS: tuple[tuple[ModuleState, Role, Role], ...] = (
     ("ready", "text", "muted"),
@@ -159,7 +165,7 @@ def module_row(module: ModuleStatus, width: int) -> Row:
 
 def _data(module: ModuleStatus, room: int) -> Row:
     """Return the right column, least important parts left out until it fits."""
-    if module.state == "failed":
+    if module.state in ("failed", "noted"):
         return [(fit(failure_word(module), room), "muted")] if room > 4 else []
     if module.state == "loading":
         return [("loading", "muted")] if room >= 7 else []
@@ -181,7 +187,7 @@ def _data(module: ModuleStatus, room: int) -> Row:
 
 
 def _wide_data(module: ModuleStatus, width: int) -> Row:
-    if module.state == "failed":
+    if module.state in ("failed", "noted"):
         # The kind's column, and at least a readable part of the name, are not given up.
         room = width - 2 - min(cell_len(one_line(module.module_id)), _WIDE_NAME) - 1 - 14
         return [(fit(failure_word(module), room), "muted"), (f"  {module.kind:<12}", "muted")]
@@ -234,6 +240,7 @@ def module_details(module: ModuleStatus, width: int) -> list[Row]:
         ("from", module.origin, "text"),
         ("whose", _OWNERS.get(module.owner, module.owner), "text"),
         ("source", module.source, "text"),
+        ("where", module.where, "text"),
         ("instead of", module.in_place_of, "warning"),
         ("version", module.version, "text"),
         ("about", module.detail, "text"),
@@ -242,7 +249,7 @@ def module_details(module: ModuleStatus, width: int) -> list[Row]:
         ("listens", ", ".join(module.events), "text"),
         ("mounted", f"in {milliseconds(module.mount_ms)}" if module.mount_ms else "", "text"),
         ("calls", f"{module.calls}{last}" if module.calls else "", "text"),
-        ("error", module.error, "error"),
+        ("error", module.error, "error" if module.state == "failed" else "text"),
         ("again", "t asks about it once more" if module.refused else "", "text"),
         ("missing", ", ".join(module.missing), "error"),
         ("handler", module.trouble, "warning"),

@@ -16,6 +16,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     EntryChange,
     ErrorEntry,
+    ReportEntry,
     UserEntry,
 )
 from amplifier_tui.ui.transcript.arriving import Arrivals
@@ -249,9 +250,9 @@ class TranscriptView(DocumentView, can_focus=True):
             self.post_message(ActionWanted(link.removeprefix(cards.ACTION)))
         elif link:
             self.post_message(LinkClicked(link))
+        elif row == self._document.top(item) + item.head or isinstance(item.entry, ErrorEntry):
+            self._open(item)
         else:
-            if row == self._document.top(item) + item.head or isinstance(item.entry, ErrorEntry):
-                self.toggle(item.entry.key)
             self.post_message(EntryActivated(item.entry))
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
@@ -299,8 +300,14 @@ class TranscriptView(DocumentView, can_focus=True):
         """Show or hide the details of the entry under the cursor."""
         item = self._cursor.item
         if item is not None:
-            self.toggle(item.entry.key)
-            self.post_message(EntryActivated(item.entry))
+            self._open(item)
+
+    def _open(self, item: DrawnEntry) -> None:
+        if isinstance(item.entry, ReportEntry):
+            self.post_message(ActionWanted("session.report"))
+            return
+        self.toggle(item.entry.key)
+        self.post_message(EntryActivated(item.entry))
 
     def action_copy(self) -> None:
         """Copy the selection, else the entry under the cursor."""

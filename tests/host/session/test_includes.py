@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from amplifier_tui.host.events import ModuleFailed, Notice, SessionOpened
+from amplifier_tui.host.events import ModuleFailed, OpeningReported, SessionOpened
 from tests.host.driving import Driver, Project
 
 HOSTS = [f"git+https://host{number}.invalid/o/r@main" for number in range(20)]
@@ -20,10 +20,11 @@ def test_a_session_opens_without_the_network_and_names_every_include_it_goes_wit
 ) -> None:
     opened = driver.open(including(project, *HOSTS))
     assert isinstance(opened, SessionOpened) and opened.bundle == "test"
-    told = [event.text for event in driver.of(Notice) if event.level == "warning"]
-    for uri in HOSTS:
-        (line,) = [text for text in told if uri in text]
-        assert line.startswith(f"Left out {uri}: ") and "Could not resolve host" in line
+    report = driver.wait(OpeningReported)
+    assert [(each.what, each.kind) for each in report.items] == [(uri, "failed") for uri in HOSTS]
+    assert all("Could not resolve host" in each.why for each in report.items)
+    file = project.bundles / "test.md"
+    assert [each.where for each in report.items[:2]] == [f"{file}:3", f"{file}:4"]
     assert not driver.of(ModuleFailed)
     assert driver.turn("hello").status == "success"
 
@@ -34,7 +35,8 @@ def test_a_preview_names_what_would_be_left_out_and_fetches_nothing(
     driver.open(project.bundle())
     including(project, *HOSTS, "./gone.yaml")
     preview = driver.client.preview("test").result(10)
-    assert [line.partition(": ")[0] for line in preview.skipped] == [*HOSTS, "./gone.yaml"]
+    # What can be fetched is not missing yet.
+    assert [each.what for each in preview.report] == ["./gone.yaml"]
     assert preview.card.state == "not_fetched"
     assert all(uri in preview.card.error for uri in HOSTS)
     assert not (own_home / ".amplifier" / "cache").exists()
@@ -45,5 +47,5 @@ def test_an_include_whose_file_is_broken_is_named_with_its_line(
 ) -> None:
     (project.bundles / "part.yaml").write_text("bundle:\n  name: [\n")
     driver.open(including(project, "./part.yaml"))
-    (told,) = [event.text for event in driver.of(Notice) if "part.yaml" in event.text]
-    assert f"{project.bundles / 'part.yaml'}:2" in told
+    (told,) = driver.wait(OpeningReported).items
+    assert told.what == "./part.yaml" and f"{project.bundles / 'part.yaml'}:2" in told.why

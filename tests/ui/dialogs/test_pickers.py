@@ -10,7 +10,7 @@ from amplifier_tui.host.client import (
     PlannedModule,
     SessionCard,
 )
-from amplifier_tui.host.events import Notice, TodoChanged, TodoItem
+from amplifier_tui.host.events import Notice, ReportItem, TodoChanged, TodoItem
 from amplifier_tui.ui.app.themes import DEFAULT_THEME
 from amplifier_tui.ui.dialogs.bundle_picker import BundlePicker
 from amplifier_tui.ui.dialogs.commands import CommandPalette, Help, LeaderPopup
@@ -21,7 +21,7 @@ from amplifier_tui.ui.dialogs.pickers import (
     ThemePicker,
 )
 from amplifier_tui.ui.dialogs.questions import AskLine
-from amplifier_tui.ui.dialogs.sheets import PlanSheet
+from amplifier_tui.ui.dialogs.sheets import PlanSheet, ProblemSheet
 from amplifier_tui.ui.state.formats import ago
 from amplifier_tui.ui.widgets.pick_list import PickList
 from tests.ui.driving import Driver, running
@@ -29,6 +29,7 @@ from tests.ui.fake_client import SESSION, FakeClient
 
 HOSTILE = "[red]x[/]\x1b[31m\x1b]0;t\x07\u202eevil\n\rline"
 SIZES = [(40, 10), (120, 36)]
+LOST = ReportItem(what="web.yaml", kind="failed", part="include", why="not found")
 
 
 def bundles() -> FakeClient:
@@ -51,7 +52,7 @@ def bundles() -> FakeClient:
             agents=("scout",),
             context_files=("style.md",),
             base_tokens=3_200,
-            skipped=("web.yaml: not found",),
+            report=(LOST,),
         )
         for card in cards
         if card.name != "far"
@@ -113,14 +114,30 @@ async def test_tab_leaves_the_conversation_behind() -> None:
         assert drive.client.named("switch_bundle") == [("demo", False)]
 
 
-async def test_a_broken_bundle_is_listed_with_its_error_and_cannot_be_chosen() -> None:
-    async with running(bundles()) as drive:
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_enter_on_a_broken_bundle_says_what_is_wrong_and_switches_to_nothing(size) -> None:
+    async with running(bundles(), size=size) as drive:
         picker = await open_bundles(drive)
-        assert "broken.md:7: bad mapping" in drive.text()
+        assert "enter  Switch" in drive.text()
         await drive.write("broken")
+        assert "enter  What is wrong" in drive.text() and "Switch" not in drive.text()
         await drive.press("enter")
-        assert drive.app.screen is picker
+        await drive.dialog(ProblemSheet)
+        assert "broken cannot be opened" in drive.text()
+        assert "broken.md:7: bad mapping" in drive.text()
+        await drive.press("escape")
+        await drive.until(lambda: drive.app.screen is picker)
         assert drive.client.named("switch_bundle") == []
+
+
+async def test_a_bundle_that_would_open_without_a_module_is_not_called_ready() -> None:
+    error = "Would open without tool-web"
+    card = BundleCard(name="part", state="incomplete", error=error)
+    async with running(FakeClient(cards=(card,))) as drive:
+        await open_bundles(drive)
+        assert error in drive.text() and "opens without a part of it" in drive.text()
+        await drive.press("enter")
+        assert drive.client.named("switch_bundle") == [("part", True)]
 
 
 async def test_a_missing_key_is_named() -> None:
@@ -401,7 +418,7 @@ def hostile_client() -> FakeClient:
         modules=(PlannedModule(module_id=HOSTILE, kind=HOSTILE, origin=HOSTILE, detail=HOSTILE),),
         agents=(HOSTILE,),
         context_files=(HOSTILE,),
-        skipped=(HOSTILE,),
+        report=(ReportItem(what=HOSTILE, kind="failed", part=HOSTILE, why=HOSTILE),),
     )
     stored = (
         SessionCard(session_id="s", title=HOSTILE, first_prompt=HOSTILE + "2", bundle=HOSTILE),

@@ -25,6 +25,17 @@ _EVENT_NAME = st.sampled_from(
 _KINDS = st.sampled_from(["text", "thinking", "tool_use"])
 _MODULE_KINDS = st.sampled_from(["provider", "tool", "hook", "unknown"])
 _MODULES = st.sampled_from(["tool-bash", "provider-x", "hooks-a"])
+_REPORTS = [
+    (),
+    tuple(
+        host.ReportItem(what="tool-bash", kind=kind, part="tool", why="x", where="f:1")
+        for kind in ("failed", "replaced")
+    ),
+    (
+        host.ReportItem(what="\x1b[31mred", kind="unused", part="provider", why="no key"),
+        host.ReportItem(what="https://h/x.git@main", kind="skipped", part="include", why=""),
+    ),
+]
 _NAMED = st.lists(_NAMES, max_size=2).map(tuple)
 
 _USAGE = st.builds(
@@ -82,6 +93,7 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "error": _TEXT,
         "missing": _NAMED,
     },
+    host.OpeningReported: {"ready": st.integers(0, 2), "items": st.sampled_from(_REPORTS)},
     host.ModuleUnmounted: {"module_id": _MODULES, "kind": _MODULE_KINDS},
     host.TurnStarted: {"turn": st.sampled_from([1, 2]), "prompt": _TEXT},
     host.TurnEnded: {"turn": st.sampled_from([1, 2]), "status": _TURN_STATUS},

@@ -84,6 +84,18 @@ def fork(
         app.link.forks.begin(before)
 
 
+@in_session
+def report(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Show what the session goes without since it was opened, and what helps."""
+    if not state.modules.report:
+        app.say("Nothing is missing: the session has all that its bundle asks for.")
+        return
+    from amplifier_tui.ui.dialogs.opening_report import OpeningReport
+
+    sheet = OpeningReport(state.modules.report)
+    app.ask(sheet, lambda at: app.copy(sheet.text_of(at), "report"))
+
+
 @in_open_session
 def compact(
     app: SessionApp,

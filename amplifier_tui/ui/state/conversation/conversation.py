@@ -13,6 +13,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     NoteEntry,
     PlanEntry,
     ProviderLine,
+    ReportEntry,
     TextEntry,
     ToolEntry,
     UserEntry,
@@ -45,6 +46,10 @@ class Welcome(Handlers):
         if self.is_shown:
             self._list.remove(self._card)
             self.is_shown = False
+
+    def tells(self, item: events.ReportItem) -> bool:
+        """Whether the card says already that no provider is ready, this one among them."""
+        return self.is_shown and bool(self._card.problem) and item.part == "provider"
 
     def show(self, event: events.SessionOpened) -> None:
         """Put the card in, or tell it what is active now."""
@@ -139,7 +144,13 @@ class Failures:
         self._offered.clear()
 
 
-_ONCE = (events.Compacted, events.Failed, events.SteerApplied, events.TurnEnded)
+_ONCE = (
+    events.Compacted,
+    events.Failed,
+    events.OpeningReported,
+    events.SteerApplied,
+    events.TurnEnded,
+)
 _TOLD = 16
 
 
@@ -319,6 +330,17 @@ class ConversationState(Handlers):
             self.list.remove(self._unready)
             self._unready = None
         self._welcome.show(event)
+
+    @on(events.OpeningReported)
+    def _opening_reported(self, event: events.OpeningReported) -> None:
+        items = tuple(item for item in event.items if not self._welcome.tells(item))
+        if not events.summary(items):
+            return
+        entry = ReportEntry(key="report", ready=event.ready, items=items)
+        if self._said_something():
+            self.list.add(entry)
+        else:
+            self.list.prepend([entry])
 
     def settle_replay(self) -> None:
         """Close what the stored session left open; more stored events may still come."""

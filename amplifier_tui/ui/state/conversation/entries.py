@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from amplifier_tui.host.events import MAIN_LANE, Level
+from amplifier_tui.host.events import MAIN_LANE, Level, ReportItem
 from amplifier_tui.ui.state.section import Section
 
 NO_PROVIDER = "no_provider"
@@ -119,6 +119,14 @@ class PlanEntry(ConversationEntry):
     """A plan was made in plan mode: whether it is carried out."""
 
 
+@dataclass(slots=True, kw_only=True)
+class ReportEntry(ConversationEntry):
+    """What the session goes without since it was opened, in one quiet line; it opens as a list."""
+
+    ready: int
+    items: tuple[ReportItem, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class ProviderLine:
     """A provider that is not ready, and the environment variables it does not find."""
@@ -146,7 +154,7 @@ class WelcomeEntry(ConversationEntry):
     providers: tuple[ProviderLine, ...] = ()
 
 
-OFFERS = (ErrorEntry, PlanEntry, WelcomeEntry)
+OFFERS = (ErrorEntry, PlanEntry, ReportEntry, WelcomeEntry)
 """Entries that tell of keys which help; a click on the words does the same."""
 
 

@@ -8,7 +8,8 @@ from amplifier_tui.host import events
 from amplifier_tui.host.events import ModuleKind
 from amplifier_tui.ui.state.section import Section, assign, on, told
 
-ModuleState = Literal["loading", "ready", "failed"]
+ModuleState = Literal["loading", "ready", "failed", "noted"]
+"""`noted` is no module of the session, and nothing is amiss with that."""
 
 KIND_ORDER: tuple[ModuleKind, ...] = (
     "provider",
@@ -27,15 +28,16 @@ _DURATION = re.compile(r'"duration_ms":\s*(\d+(?:\.\d+)?)(?![.\d])')
 
 @dataclass(slots=True)
 class ModuleStatus:
-    """One module of the session.
+    """One module of the session, or another part of its bundle that it goes without.
 
     `calls` counts tool calls, model responses or handled hook events, the latest of which took
     `last_ms`; `trouble` is the latest error of one of its hook handlers;
-    `in_place_of` is the source in whose place it is used; `since` is Unix time.
+    `in_place_of` is the source in whose place it is used; `where` is the file and line that ask for
+    it; `since` is Unix time.
     """
 
     module_id: str
-    kind: ModuleKind
+    kind: ModuleKind | str
     instance: str = ""
     state: ModuleState = "loading"
     since: float = 0.0
@@ -57,6 +59,7 @@ class ModuleStatus:
     model: str = ""
     trouble: str = ""
     in_place_of: str = ""
+    where: str = ""
 
     @property
     def key(self) -> str:
@@ -80,10 +83,11 @@ class Modules(Section):
         """Found by name; forgotten when a module comes or goes."""
         self._calls: dict[tuple[str, str], ModuleStatus] = {}
         self._provider_event = ""
+        self.report: tuple[events.ReportItem, ...] = ()
 
     def ordered(self) -> list[ModuleStatus]:
         """Return the modules by kind, then by name."""
-        rank = {kind: index for index, kind in enumerate(KIND_ORDER)}
+        rank: dict[str, int] = {kind: index for index, kind in enumerate(KIND_ORDER)}
         return sorted(
             self.by_key.values(), key=lambda m: (rank.get(m.kind, len(rank)), m.module_id, m.key)
         )
@@ -96,6 +100,7 @@ class Modules(Section):
         """Forget the modules, for another session."""
         self._calls.clear()
         self._provider_event = ""
+        self.report = ()
         if self.by_key:
             self.by_key.clear()
             self._changed()
@@ -133,6 +138,32 @@ class Modules(Section):
     def _failed(self, event: events.ModuleFailed) -> None:
         names = (*_ERROR, "origin", "owner") if event.origin else _ERROR
         self._tell(event, state="failed", **told(event, *names))
+
+    @on(events.OpeningReported)
+    def _reported(self, event: events.OpeningReported) -> None:
+        if event.items == self.report:
+            return
+        self.report = event.items
+        for item in event.items:
+            module = next((m for m in self.by_key.values() if _tells_of(item, m)), None)
+            if module is None:
+                state: ModuleState = "noted" if item.kind in ("unused", "replaced") else "failed"
+                module = ModuleStatus(
+                    item.name,
+                    item.part,
+                    state=state,
+                    source=item.what,
+                    error=item.why,
+                    remedy=item.remedy,
+                    origin=item.asked_by,
+                    owner=item.owner,
+                    refused=item.kind == "refused",
+                )
+                if module.key in self.by_key:
+                    module.instance = item.what
+                self.by_key[module.key] = module
+            module.where = item.where
+        self._changed()
 
     @on(events.ModuleUnmounted)
     def _unmounted(self, event: events.ModuleUnmounted) -> None:
@@ -232,6 +263,11 @@ class Modules(Section):
         if info is not None and info.model != event.model:
             info.model = event.model
             self.touch()
+
+
+def _tells_of(item: events.ReportItem, module: ModuleStatus) -> bool:
+    """Say whether a module of the session is what an item of the report is about."""
+    return item.part == module.kind and item.what in (module.module_id, module.instance)
 
 
 def _is_of(handler: str, module: ModuleStatus) -> bool:

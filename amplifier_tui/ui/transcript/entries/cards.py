@@ -3,6 +3,7 @@
 from typing import Final
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.host.events import summary
 from amplifier_tui.ui.state.conversation.entries import (
     NO_PROVIDER,
     TOO_LONG,
@@ -10,6 +11,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     NoteEntry,
     PlanEntry,
     ProviderLine,
+    ReportEntry,
     ThinkingEntry,
     UserEntry,
     WelcomeEntry,
@@ -107,6 +109,16 @@ WITHOUT: Final = f"{ACTION}turn.without"
 
 def _way(scene: Scene, action: str, words: str) -> Way:
     return Way(scene.keys(action), words, f"{ACTION}{action}")
+
+
+def report_lines(entry: ReportEntry, scene: Scene) -> list[StyledLine]:
+    """Return the one line of an opening report, and the way to its list."""
+    ready, _, rest = summary(entry.items, entry.ready).rpartition(" ready · ")
+    without, colon, names = one_line(rest, PEEK).partition(":")
+    left = [Span(f"{ready} ready · " if ready else "", "muted"), Span(without, "warning")]
+    left.append(Span(colon + names, "muted"))
+    line = data_row(left, Span(scene.keys("session.report"), "muted"), scene, expandable=True)
+    return [line]
 
 
 def error_lines(entry: ErrorEntry, scene: Scene) -> list[StyledLine]:

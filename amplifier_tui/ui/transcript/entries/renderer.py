@@ -9,6 +9,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     ErrorEntry,
     NoteEntry,
     PlanEntry,
+    ReportEntry,
     TextEntry,
     ThinkingEntry,
     ToolEntry,
@@ -20,6 +21,7 @@ from amplifier_tui.ui.transcript.entries.cards import (
     is_long,
     note_lines,
     plan_lines,
+    report_lines,
     thinking_line,
     user_lines,
     welcome_lines,
@@ -36,6 +38,7 @@ _LINES_OF: dict[type[ConversationEntry], Callable[[Any, Scene], list[StyledLine]
     ErrorEntry: error_lines,
     NoteEntry: note_lines,
     PlanEntry: plan_lines,
+    ReportEntry: report_lines,
     WelcomeEntry: welcome_lines,
 }
 _NAMES: dict[type[ConversationEntry], str] = {
@@ -44,6 +47,7 @@ _NAMES: dict[type[ConversationEntry], str] = {
     ThinkingEntry: "thinking",
     ToolEntry: "tool call",
     ErrorEntry: "error",
+    ReportEntry: "report",
 }
 _NESTING = 2
 _FRAMES = "◐◓◑◒"
@@ -198,6 +202,9 @@ def plain_text(entry: ConversationEntry) -> str:
             ]
         case ErrorEntry():
             parts = [clean(entry.message), clean(entry.remedy), clean(entry.detail)]
+        case ReportEntry():
+            lines = (f"{item.what}: {item.why} {item.remedy}" for item in entry.items)
+            parts = [clean(line) for line in lines]
         case _:
             return ""
     return "\n".join(part.rstrip("\n") for part in parts if part)

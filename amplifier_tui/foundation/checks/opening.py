@@ -1,0 +1,251 @@
+"""What a session of a bundle goes without, for the report that is shown when it opens.
+
+Nothing here runs a bundle's code: a preview reports as much of it as can be known before that.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
+from amplifier_tui.foundation.bundle.model import BundleData, SkipKind, SkippedInclude
+from amplifier_tui.foundation.bundle.prepared import PreparedBundle
+from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
+from amplifier_tui.foundation.checks.bundle_file import line_in, place_of
+from amplifier_tui.foundation.checks.preview_modules import PreviewModule
+from amplifier_tui.foundation.report import ReportItem, ReportKind
+from amplifier_tui.foundation.settings.apply import IN_PLACE_OF
+from amplifier_tui.foundation.trust.owners import weakest
+from amplifier_tui.foundation.trust.refusing import ALLOW_IT
+
+_CORRECT: Final = "Correct the include, or take it out."
+_SKIPPED: Final[Mapping[SkipKind, tuple[ReportKind, str]]] = {
+    "not_fetched": ("skipped", "Open the bundle while there is a network: it is fetched once."),
+    "refused": ("refused", ALLOW_IT),
+    "circular": ("skipped", "Take one of the two includes out."),
+    "failed": ("failed", _CORRECT),
+}
+_UNREADABLE: Final[Mapping[str, str]] = {
+    "not_found": "there is no such file",
+    "permission_error": "it may not be read",
+    "not_text": "it is not text",
+    "too_large": "it is too large",
+    "not_a_file": "it is not a file",
+    "read_error": "it cannot be read",
+    "holds_secrets": "it is where keys and passwords are kept, which no model gets",
+}
+
+
+async def report_prepared(prepared: PreparedBundle, working_dir: Path) -> list[ReportItem]:
+    """Return what a prepared bundle goes without before any module is mounted.
+
+    Plain mentions are looked for in `working_dir`. Modules of the session itself that cannot be
+    had are left to their mounting, which knows more.
+    """
+    bundle = prepared.bundle
+    found = [*map(_of_include, bundle.skipped), *await report_context(bundle, working_dir)]
+    found += await asyncio.to_thread(lambda: [*_refused(prepared), *_agents(prepared)])
+    found += [_of_mode(warning, bundle) for warning in prepared.mode_warnings]
+    found += await asyncio.to_thread(lambda: list(_replaced(bundle)))
+    return [*found, *prepared.notes, *prepared.unused]
+
+
+async def report_preview(
+    bundle: BundleData, modules: Iterable[PreviewModule], working_dir: Path
+) -> list[ReportItem]:
+    """Return what a bundle would go without, as far as that is known without its code.
+
+    What is only not fetched yet is none of it.
+    """
+    lasting = [each for each in bundle.skipped if each.kind != "not_fetched"]
+    found = [*map(_of_include, lasting), *await report_context(bundle, working_dir)]
+    lost = [module for module in modules if module.state == "missing"]
+    found += await asyncio.to_thread(lambda: [_missing(module, bundle) for module in lost])
+    return [*found, *await asyncio.to_thread(lambda: list(_replaced(bundle)))]
+
+
+async def report_context(bundle: BundleData, working_dir: Path) -> list[ReportItem]:
+    """Return the context files and namespaced mentions of a bundle that can't be read.
+
+    A plain mention of a file that is not there is no loss: bundles name files that a project may
+    have or not.
+    """
+    bundle = replace(
+        bundle, context=dict(bundle.context), _pending_context=dict(bundle._pending_context)
+    )
+    await asyncio.to_thread(bundle.resolve_pending_context)
+    failed: dict[str, str] = {}
+
+    async def hear(event: str, data: dict[str, Any]) -> None:
+        failed.update((each["mention"], each["reason"]) for each in data["failed"])
+
+    factory = SystemPromptFactory(bundle, mention_resolver(bundle, working_dir), hear)
+    await factory.parts()
+    lost = {
+        mention.removeprefix("@"): reason
+        for mention, reason in failed.items()
+        if ":" in mention or reason == "holds_secrets"
+    }
+
+    def located() -> list[ReportItem]:
+        found = [_unreadable(bundle, name, reason) for name, reason in lost.items()]
+        for key, reference in bundle._pending_context.items():
+            namespace = reference.partition(":")[0]
+            item = _unreadable(bundle, reference, "", key)
+            found.append(replace(item, why=f"no bundle named {namespace!r} is part of it"))
+        return found
+
+    return await asyncio.to_thread(located)
+
+
+def place_of_module(bundle: BundleData, kind: str, name: str) -> tuple[Path | None, int | None]:
+    """Return the file and line that ask for a module, known by its id or its instance."""
+    if kind in ("orchestrator", "context"):
+        return place_of(bundle, f"session:{kind}", "session", kind)
+    return place_of(bundle, f"{kind}:{name}", f"{kind}s", name)
+
+
+def where(path: Path | None, line: int | None) -> str:
+    """Return a file and a line of it as one text."""
+    return "" if path is None else f"{path}:{line}" if line else str(path)
+
+
+def how_to_install(module_id: str) -> str:
+    """Return what helps when a module is nowhere."""
+    return f"Install the package that has {module_id}, or give it a source."
+
+
+def _of_include(skipped: SkippedInclude) -> ReportItem:
+    kind, remedy = _SKIPPED[skipped.kind]
+    return ReportItem(
+        what=skipped.source,
+        kind=kind,
+        part="include",
+        why=skipped.reason,
+        remedy=remedy,
+        asked_by=skipped.included_by,
+        owner=skipped.owner,
+        where=where(skipped.path, skipped.line),
+    )
+
+
+def _missing(module: PreviewModule, bundle: BundleData) -> ReportItem:
+    name = module.instance or module.module_id
+    item = ReportItem(
+        what=name,
+        kind="failed",
+        part=module.kind,
+        why=module.problem,
+        remedy="Correct its source." if module.source else how_to_install(module.module_id),
+        where=where(*place_of_module(bundle, module.kind, name)),
+    )
+    if not module.origins:
+        return item
+    owner = weakest(*(origin.owner for origin in module.origins))
+    return replace(item, asked_by=module.origins[-1].bundle, owner=owner)
+
+
+def _unreadable(bundle: BundleData, name: str, reason: str, key: str = "") -> ReportItem:
+    """Describe a context file, or a mention of the instruction."""
+    origin = f"context:{key or name}"
+    if origin in bundle.origins:
+        place = place_of(bundle, origin, "context", name)
+    else:
+        origin = "instruction"
+        path = next((each.path for each in reversed(bundle.origins.get(origin, []))), None)
+        place = (path, None)
+    return ReportItem(
+        what=name,
+        kind="refused" if reason == "holds_secrets" else "failed",
+        part="context",
+        why=_UNREADABLE.get(reason, reason),
+        remedy="Correct the reference, or take it out.",
+        where=where(*place),
+        **_asked_by(bundle, origin),
+    )
+
+
+def _refused(prepared: PreparedBundle) -> Iterator[ReportItem]:
+    for module in prepared.refused:
+        agent = f" of agent {module.agent}" if module.agent else ""
+        yield ReportItem(
+            what=(module.instance or module.module_id) + agent,
+            kind="refused",
+            part="agent" if agent else module.kind,
+            why=module.reason,
+            remedy=module.remedy,
+            asked_by=module.included_by[-1],
+        )
+    for item in prepared.refused_items:
+        # Refused code is there already, for every module and include of it.
+        if item.group != "code":
+            yield ReportItem(
+                what=item.title,
+                kind="refused",
+                part=item.group,
+                why="you refused it",
+                remedy=ALLOW_IT,
+                asked_by=item.owner,
+                where=item.where,
+            )
+
+
+def _agents(prepared: PreparedBundle) -> Iterator[ReportItem]:
+    """Describe the modules of agents that cannot be had; nothing mounts them at the start."""
+    for entry in entries_of(prepared.bundle):
+        reason = prepared.activation_failures.get(entry.module, "") if entry.agent else ""
+        if not reason or not entry.data.get("source"):
+            continue
+        yield ReportItem(
+            what=f"{entry.module} of agent {entry.agent}",
+            kind="failed",
+            part="agent",
+            why=reason,
+            remedy="Correct its source; until then the agent goes without it.",
+            where=_agent_place(prepared.bundle, entry),
+            **_asked_by(prepared.bundle, entry.origin),
+        )
+
+
+def _agent_place(bundle: BundleData, entry: ModuleEntry) -> str:
+    file = bundle.resolve_agent_path(entry.agent)
+    if file is not None:
+        return where(file, line_in(file, entry.section, entry.module))
+    return where(*place_of(bundle, entry.origin, "agents", entry.agent))
+
+
+def _replaced(bundle: BundleData) -> Iterator[ReportItem]:
+    for entry in entries_of(bundle):
+        source = entry.data.get(IN_PLACE_OF)
+        if source and not entry.agent:
+            name = str(entry.data.get("id") or entry.module)
+            yield ReportItem(
+                what=name,
+                kind="replaced",
+                part=entry.kind,
+                why=f"your settings put the built-in module in place of {source}",
+                remedy=f"Take {entry.module} out of sources.modules or overrides to have that.",
+                where=where(*place_of_module(bundle, entry.kind, name)),
+                **_asked_by(bundle, entry.origin),
+            )
+
+
+def _of_mode(warning: str, bundle: BundleData) -> ReportItem:
+    path, _, why = warning.partition(".md: ")
+    return ReportItem(
+        what=f"mode {Path(path).name}",
+        kind="failed",
+        part="mode",
+        why=why,
+        remedy="Correct the mode's file.",
+        asked_by=bundle.name,
+        where=f"{path}.md",
+    )
+
+
+def _asked_by(bundle: BundleData, origin: str) -> dict[str, str]:
+    origins = bundle.origins.get(origin, [])
+    owner = str(weakest(*(each.owner for each in origins))) if origins else ""
+    return {"asked_by": bundle.contributors(origin)[-1], "owner": owner}

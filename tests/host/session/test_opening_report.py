@@ -1,0 +1,142 @@
+"""The report of an opening: what a session goes without, with reason, remedy and who asks."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from amplifier_tui.foundation.report import ReportItem, summary
+from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.host.door.local_client import LocalClient
+from amplifier_tui.host.events import (
+    HostEvent,
+    ModuleMounted,
+    Notice,
+    OpeningReported,
+    SessionOpened,
+)
+from tests.host.driving import MODULES, Driver, Project
+
+
+def changed(project: Project, *changes: tuple[str, str], **parts: object) -> Path:
+    """A bundle that works, with changes of its text."""
+    path = project.bundles / f"{project.bundle(**parts)}.md"  # type: ignore[arg-type]
+    text = path.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    path.write_text(text)
+    return path
+
+
+def report(driver: Driver) -> dict[str, ReportItem]:
+    found = driver.wait(OpeningReported)
+    return {item.what: item for item in found.items}
+
+
+def test_nothing_is_reported_where_nothing_is_missing(project: Project, driver: Driver) -> None:
+    driver.open(project.bundle())
+    driver.turn("hello")
+    assert not driver.of(OpeningReported)
+
+
+def test_a_report_counts_what_is_ready_and_survives_json(project: Project, driver: Driver) -> None:
+    driver.open(project.bundle(tools=("tool-test", "tool-nowhere")))
+    told = driver.wait(OpeningReported)
+    assert told.ready == len(driver.of(ModuleMounted)) == 4
+    assert summary(told.items, told.ready) == "4 ready · 1 without: tool-nowhere"
+    assert HostEvent.from_json(told.to_json()) == told
+
+
+def test_a_missing_module_is_reported_with_remedy_bundle_owner_and_line(
+    project: Project, driver: Driver
+) -> None:
+    path = project.bundles / f"{project.bundle(tools=('tool-test', 'tool-nowhere'))}.md"
+    driver.open("test")
+    item = report(driver)["tool-nowhere"]
+    line = path.read_text().split("\n").index("- module: tool-nowhere") + 1
+    assert (item.kind, item.part, item.asked_by, item.owner) == (
+        "failed",
+        "tool",
+        "test",
+        "project",
+    )
+    assert item.where == f"{path}:{line}"
+    assert "not found" in item.why and item.remedy.startswith("Install the package")
+
+
+def test_context_files_and_mentions_that_cannot_be_read_are_reported(
+    project: Project, driver: Driver
+) -> None:
+    context = "context: {include: [gone.md, 'nobody:style.md']}\n---\n"
+    changed(
+        project,
+        ("\n---\n", f"\n{context}"),
+        instruction="Read @test:absent.md, @test:style.md and @README.md of the project.",
+    )
+    (project.bundles / "style.md").write_text("Be brief.")
+    driver.open("test")
+    found = report(driver)
+    assert sorted(found) == ["nobody:style.md", "test:absent.md", "test:gone.md"]
+    assert found["test:gone.md"].why == "there is no such file"
+    assert "no bundle named 'nobody'" in found["nobody:style.md"].why
+    assert all(item.part == "context" and item.remedy for item in found.values())
+
+
+def test_a_module_of_an_agent_that_cannot_be_had_is_reported_when_the_session_opens(
+    project: Project, driver: Driver
+) -> None:
+    agent = "agents: {scout: {description: d, tools: [{module: tool-far, source: ./gone}]}}\n---\n"
+    path = changed(project, ("\n---\n", f"\n{agent}"))
+    driver.open("test")
+    item = report(driver)["tool-far of agent scout"]
+    assert item.kind == "failed" and item.where.startswith(f"{path}:")
+    assert "gone" in item.why and "the agent goes without it" in item.remedy
+
+
+def test_what_the_user_refused_is_reported_with_the_way_back(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    source = MODULES / "amplifier-module-hooks-test"
+    entry = f"hooks:\n- module: hooks-other\n  source: {source}\n---"
+    changed(project, ("hooks: []\n---", entry))
+    driver = drive(LocalClient())
+    driver.client.open(OpenRequest(cwd=project.folder, bundle="test"))
+    driver.answer_trust(use=False)
+    driver.wait(SessionOpened)
+    item = report(driver)["hooks-other"]
+    assert (item.kind, item.part) == ("refused", "hook")
+    assert "you refused its code" in item.why and "trust add" in item.remedy
+
+
+def test_a_built_in_module_in_place_of_a_source_is_reported_as_replaced(
+    project: Project, driver: Driver, own_home: Path
+) -> None:
+    source = "git+https://host.invalid/o/r@main"
+    mock = {"module": "provider-mock", "source": source}
+    project.bundle(providers=[mock])
+    settings = own_home / ".amplifier" / "settings.yaml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text("sources: {modules: {provider-mock: built-in}}\n")
+    driver.open("test")
+    item = report(driver)["provider-mock"]
+    assert (item.kind, item.part) == ("replaced", "provider") and source in item.why
+    assert "sources.modules" in item.remedy
+
+
+def test_a_mode_file_that_cannot_be_read_is_reported_with_its_path(
+    project: Project, driver: Driver
+) -> None:
+    (project.bundles / "modes").mkdir()
+    broken = project.bundles / "modes" / "careful.md"
+    broken.write_text("---\nmode: [\n---\n")
+    driver.open(project.bundle())
+    item = report(driver)["mode careful"]
+    assert item.where == str(broken) and "cannot be read" in item.why
+
+
+def test_nothing_of_the_report_is_said_a_second_time_as_a_notice(
+    project: Project, driver: Driver
+) -> None:
+    changed(project, ("---\n", "---\nincludes: [./gone.yaml]\n"))
+    driver.open("test")
+    assert list(report(driver)) == ["./gone.yaml"]
+    assert not [event for event in driver.of(Notice) if "gone" in event.text]
