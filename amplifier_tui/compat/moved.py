@@ -83,5 +83,9 @@ MOVED: Final = {
     "amplifier_foundation.tracing": "amplifier_tui.foundation.spawn.child",
     "amplifier_foundation.validator": "amplifier_tui.foundation.checks.validator",
     "amplifier_foundation.working_dir": "amplifier_tui.foundation.bundle.session",
+} | {
+    f"amplifier_core.validation.{suites}.test_{kind}": "amplifier_tui.kernel.validation.suites"
+    for suites in ("behavioral", "structural")
+    for kind in ("context", "hook", "orchestrator", "provider", "tool")
 }
 """Modules by their published path; where several share its names, with a blank between."""

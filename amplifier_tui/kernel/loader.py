@@ -18,6 +18,7 @@ from amplifier_tui.kernel.mounting.discovery import (
     search_dirs,
 )
 from amplifier_tui.kernel.mounting.errors import (
+    MODULE_FAILURE_REASONS,
     BrokenModuleError,
     MissingModuleError,
     ModuleValidationError,
@@ -43,6 +44,7 @@ from amplifier_tui.kernel.mounting.packages import (
 from amplifier_tui.kernel.mounting.sources import ModuleNotFoundError, resolve_module
 
 __all__ = [
+    "MODULE_FAILURE_REASONS",
     "TYPE_TO_MOUNT_POINT",
     "ModuleLoader",
     "ModuleValidationError",

@@ -29,7 +29,32 @@ _KINDS: Final = {
     "orchestrator": "orchestrator",
     "context": "context",
 }
-_FOUND: Final = pytest.StashKey[Path | None]()
+
+
+class AmplifierModulePlugin:
+    """Which module is under test.
+
+    Attributes:
+        module_path: Its package directory; None outside of a module's project.
+        module_type: Its kind, e.g. "tool".
+    """
+
+    def __init__(self) -> None:
+        self.module_path: Path | None = None
+        self.module_type: str | None = None
+
+    def detect(self, config: pytest.Config) -> None:
+        """Look for a module in the arguments, the root and here."""
+        given = config.getoption("--module-path", default=None)
+        here = config.invocation_params.dir
+        starts = [here / argument.partition("::")[0] for argument in config.args]
+        candidates = [here / given] if given else [*starts, config.rootpath, here]
+        found = (_package_above(candidate) for candidate in candidates)
+        self.module_path = next((path for path in found if path is not None), None)
+        self.module_type = _kind_of(self.module_path)
+
+
+_FOUND: Final = pytest.StashKey[AmplifierModulePlugin]()
 
 
 def _async_fixture(function: F) -> F:
@@ -51,17 +76,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker and look for a module in the arguments, the root and here."""
+    """Register the marker and look for the module under test."""
     config.addinivalue_line(
         "markers", "module_validation: checks an Amplifier module against its contract"
     )
-    given = config.getoption("--module-path", default=None)
-    here = config.invocation_params.dir
-    starts = [here / argument.partition("::")[0] for argument in config.args]
-    candidates = [here / given] if given else [*starts, config.rootpath, here]
-    config.stash[_FOUND] = next(
-        (found for found in map(_package_above, candidates) if found is not None), None
-    )
+    config.stash[_FOUND] = AmplifierModulePlugin()
+    config.stash[_FOUND].detect(config)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -102,12 +122,16 @@ def module_path(request: pytest.FixtureRequest) -> Path | None:
     """The package directory of the module under test; None outside of a module's project."""
     given = request.config.getoption("--module-path", default=None)
     above = None if given else _package_above(request.path.parent)
-    return above or request.config.stash.get(_FOUND, None)
+    return above or request.config.stash[_FOUND].module_path
 
 
 @pytest.fixture
 def module_type(module_path: Path | None) -> str | None:
     """The kind of the module under test; None outside of a module's project."""
+    return _kind_of(module_path)
+
+
+def _kind_of(module_path: Path | None) -> str | None:
     if module_path is None:
         return None
     named = _FOLDER.match(module_path.parent.name)

@@ -385,7 +385,7 @@ def test_the_name_suggests_the_kind(module_id: str, kind: str) -> None:
         ("mount(c", "mounted(c", "mount_exists: No mount() function found", "invalid_entry_point"),
         ("async def mount", "def mount", "mount_signature: mount() should", "invalid_entry_point"),
         ("return config", "return config\n\n\ndef on_session_ready(c): ...",
-         "on_session_ready_async: on_session_ready must be", "invalid_entry_point"),
+         "on_session_ready_async: on_session_ready() must be", "invalid_entry_point"),
         ("execute", "run", "protocol_compliance: Tool 't' does not implement", "validation_failed"),
     ],
 )  # fmt: skip

@@ -377,6 +377,21 @@ async def test_what_the_loader_has_queued_is_called_and_cleared() -> None:
     assert loader.get_on_session_ready_queue() == []
 
 
+async def test_what_another_makers_loader_queued_is_called_too() -> None:
+    heard: list[Any] = []
+
+    async def on_session_ready(coordinator: ModuleCoordinator) -> None:
+        heard.append(coordinator)
+
+    class Other(MemoryLoader):
+        def get_on_session_ready_queue(self) -> list[tuple[str, Any]]:
+            return [("m", on_session_ready)]
+
+    session = AmplifierSession(plan(), loader=Other())
+    await session.initialize()
+    assert heard == [session.coordinator]
+
+
 class Undecodable(Exception):
     def __str__(self) -> str:
         raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad")

@@ -1,6 +1,6 @@
 """Why a module could not be loaded."""
 
-from typing import Literal
+from typing import Final, Literal, get_args
 
 FailureReason = Literal[
     "invalid_package_layout",
@@ -10,6 +10,9 @@ FailureReason = Literal[
     "validation_failed",
     "unknown",
 ]
+
+MODULE_FAILURE_REASONS: Final = frozenset(get_args(FailureReason))
+"""The words of `FailureReason`."""
 
 
 class ModuleNotFoundError(Exception):

@@ -133,11 +133,13 @@ def _native_transport(path: Path) -> str | None:
 def import_package(module_id: str, package_dir: Path) -> ModuleType:
     """Import a module's package, whose parent is on ``sys.path``, under its own name.
 
+    The package may be one file.
+
     Raises:
         BrokenModuleError: The import fails.
         ImportError: Another package of that name is loaded already.
     """
-    name = package_dir.name
+    name = package_dir.stem if package_dir.is_file() else package_dir.name
     if name not in sys.modules:
         importlib.invalidate_caches()
     try:
@@ -148,7 +150,10 @@ def import_package(module_id: str, package_dir: Path) -> ModuleType:
             f"{type(error).__name__}: {error}{advice(error)}",
             reason_code="validation_failed",
         ) from error
-    origin = _origin(module)
+    file = getattr(module, "__file__", None)
+    origin = Path(file).resolve() if file else None
+    if origin is not None and not package_dir.is_file():
+        origin = origin.parent
     if origin is not None and origin != package_dir.resolve():
         refuse_other_copy(module_id, package_dir, origin)
     return module
@@ -160,11 +165,6 @@ def refuse_other_copy(module_id: str, wanted: Path, loaded: Path) -> NoReturn:
         f"Refusing to load '{module_id}' from {wanted}: it is already loaded from {loaded}. "
         "One process holds one copy of a module; restart with --resume to use the other."
     )
-
-
-def _origin(module: ModuleType) -> Path | None:
-    file = getattr(module, "__file__", None)
-    return Path(file).resolve().parent if file else None
 
 
 def advice(error: BaseException) -> str:
@@ -251,12 +251,20 @@ def remove_paths(added: list[Path]) -> None:
     added.clear()
 
 
+def import_module_from_path(module_path: str | Path) -> ModuleType:
+    """Import a package directory, or a module that is one file; see `imported_module`."""
+    with imported_module(module_path) as module:
+        found: ModuleType = module
+    return found
+
+
 @contextmanager
 def imported_module(module_path: str | Path, entry_point: str | None = None) -> Iterator[Any]:
     """Import a module as the kernel will, under its own name; inside, it finds its own files.
 
     Args:
-        module_path: Its package directory, the folder that holds it, or the package's name.
+        module_path: Its package directory, the folder that holds it, the one file it is, or the
+            package's name.
         entry_point: ``"package.module:function"``; yields an object with its ``mount`` and
             ``on_session_ready`` then, instead of the package.
 
@@ -268,10 +276,14 @@ def imported_module(module_path: str | Path, entry_point: str | None = None) -> 
     added: list[Path] = []
     path = Path(module_path)
     try:
-        if path.exists():
+        if path.suffix == ".py" and path.is_file() and path.name != "__init__.py":
+            add_path(path.resolve().parent, added)
+            package: Any = import_package(path.stem, path.resolve())
+        elif path.exists():
+            path = path.parent if path.name == "__init__.py" else path
             package_dir = require_package_dir(path.name, path.resolve())
             add_path(package_dir.parent, added)
-            package: Any = import_package(path.name, package_dir)
+            package = import_package(path.name, package_dir)
         else:
             package = importlib.import_module(str(module_path))
         yield _entry(entry_point) if entry_point else package

@@ -352,12 +352,16 @@ def _entries(config: dict[str, Any], section: str) -> list[dict[str, Any]]:
 
 
 def _queued(loader: Any) -> ReadyQueue:
-    # Filled by whoever mounts through the loader itself.
-    if not isinstance(loader, ModuleLoader):
+    """Return what a loader, ours or another, wants called once everything is mounted."""
+    take = getattr(loader, "get_on_session_ready_queue", None)
+    queued = take() if callable(take) else None
+    if not isinstance(queued, list | tuple):
         return []
-    queued: ReadyQueue = [*loader.get_on_session_ready_queue()]
-    loader.clear_on_session_ready_queue()
-    return queued
+    found: ReadyQueue = [*queued]
+    clear = getattr(loader, "clear_on_session_ready_queue", None)
+    if callable(clear):
+        clear()
+    return found
 
 
 async def _announce_ready(coordinator: ModuleCoordinator, ready: ReadyQueue) -> None:

@@ -6,6 +6,9 @@ from typing import Any, Final, Literal, get_args
 
 from amplifier_tui.kernel.models.hook_result import HookAction, InjectionRole
 from amplifier_tui.kernel.mounting.callbacks import is_async, positional_parameters
+from amplifier_tui.kernel.mounting.packages import (
+    import_module_from_path as import_module_from_path,
+)
 
 Severity = Literal["error", "warning", "info"]
 
@@ -159,11 +162,15 @@ def check_on_session_ready(module: Any) -> ValidationCheck | None:
     remedy = "Define it as: async def on_session_ready(coordinator)"
     if not inspect.iscoroutinefunction(function):
         return failure(
-            "on_session_ready_async", "on_session_ready must be an async function", remedy
+            "on_session_ready_async",
+            "on_session_ready() must be async: found sync function",
+            remedy,
         )
     if _count_required(function) < 1:
         return failure(
-            "on_session_ready_async", "on_session_ready must take the coordinator", remedy
+            "on_session_ready_async",
+            "on_session_ready() must accept a coordinator argument",
+            remedy,
         )
     return None
 

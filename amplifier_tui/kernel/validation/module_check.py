@@ -48,7 +48,8 @@ async def check_module(
     """Check a module.
 
     Args:
-        target: Folder of the project or of the package; or the id of an installed module.
+        target: Folder of the project or of the package, or the one file of a module that is no
+            package; or the id of an installed module.
         kind: Kind to check it as. Defaults to what the module says it is, else what its id
             suggests.
         config: What to mount it with.
@@ -101,6 +102,8 @@ def _on_disk(target: str) -> _Place | None:
     if path.is_file() and path.suffix != ".py" and path.name != "pyproject.toml":
         raise FileNotFoundError(f"'{target}' is a file: give the folder of the module")
     folder = (path if path.is_dir() else path.parent).resolve()
+    if path.suffix == ".py" and not (folder / "__init__.py").is_file():
+        return _Place(_id_of(path.with_suffix(""), {}), str(path), path, path)
     project = _project_of(folder)
     declared = declared_modules(project)
     if folder == project and len(declared) > 1:
@@ -172,8 +175,8 @@ def _unknown_type(declared: str) -> ValidationCheck:
 
 def _no_package(place: _Place) -> ValidationCheck:
     return failure(
-        "package_found",
-        f"No Python package found in {place.path}",
+        "module_importable",
+        f"Failed to import module: no Python package found in {place.path}",
         f"Put the code into {package_name(place.module_id)}/__init__.py, or point the entry point "
         "in pyproject.toml to the package",
     )
@@ -188,7 +191,12 @@ def _check_entry_point(place: _Place, project: Path) -> ValidationCheck:
             name, "No pyproject.toml: the module mounts from a path only", remedy, "warning"
         )
     if not place.declared:
-        return failure(name, "pyproject.toml has no entry point for the module", remedy)
+        return failure(
+            name,
+            "pyproject.toml has no entry point for the module: it mounts from a path only",
+            remedy,
+            "warning",
+        )
     value = place.declared.get(place.module_id) or next(iter(place.declared.values()))
     module_name, _, function = value.partition(":")
     try:

@@ -42,7 +42,8 @@ class ModuleValidator(ABC):
         """Check one module.
 
         Args:
-            module_path: Its package directory, the folder that holds it, or the package's name.
+            module_path: Its package directory, the folder that holds it, the one file it is, or the
+                package's name.
             entry_point: ``"package.module:function"`` of its ``mount``, if not the package's own.
             config: What to mount it with.
         """
@@ -54,9 +55,11 @@ class ModuleValidator(ABC):
                     module_id = self.module_id or Path(module_path).name
                     await self._check_compliance(result, module_id, module.mount, config or {})
         except (Exception, SystemExit) as error:
+            is_import = isinstance(error.__cause__ or error, ImportError)
             result.fail(
                 "module_importable",
-                f"Error loading module: {exception_text(error)}",
+                f"{'Failed to import' if is_import else 'Error loading'} module: "
+                f"{exception_text(error)}",
                 "Make the package importable on its own: python -c 'import <package>'",
             )
         return result

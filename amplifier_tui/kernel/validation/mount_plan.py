@@ -37,6 +37,7 @@ class MountPlanValidator:
         {"providers", "tools", "hooks", "agents"}
     )
     REQUIRED_SESSION_FIELDS: ClassVar[tuple[str, ...]] = ("orchestrator", "context")
+    REQUIRED_MODULE_SPEC_FIELDS: ClassVar[frozenset[str]] = frozenset({"module"})
 
     def validate(self, mount_plan: Any) -> MountPlanValidationResult:
         """Check a plan; anything that is no dict fails."""

@@ -44,7 +44,7 @@ def test_on_session_ready_is_async_and_takes_the_coordinator(function: Any, pass
             False,
             "error",
         )
-        assert "on_session_ready must" in check.message
+        assert "on_session_ready() must" in check.message
 
 
 def test_a_module_without_on_session_ready_is_fine() -> None:
