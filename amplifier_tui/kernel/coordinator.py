@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from amplifier_tui.kernel.cancellation import CancellationToken
 from amplifier_tui.kernel.events import CLEANUP_FAILED
 from amplifier_tui.kernel.hooks import HookRegistry, dispatch
 from amplifier_tui.kernel.mounting.callbacks import collect_contributions, run_cleanups
 from amplifier_tui.kernel.mounting.changes import note_change, open_notes
-
-if TYPE_CHECKING:
-    pass
+from amplifier_tui.kernel.mounting.mounted import MountedModule
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +27,9 @@ class ModuleCoordinator:
     """The hub of one session.
 
     Modules may set attributes of their own on it.
+
+    Attributes:
+        mounted_modules: What each module brought along, in the order they were mounted.
 
     Args:
         session: The session: an object with ``session_id``, ``parent_id`` and ``config``; None
@@ -58,6 +59,7 @@ class ModuleCoordinator:
             "hooks": self._hooks,
             "module-source-resolver": None,
         }
+        self.mounted_modules: list[MountedModule] = []
         self.loader: Any = None
         self.approval_system = approval_system
         self.display_system = display_system
@@ -203,7 +205,7 @@ class ModuleCoordinator:
         else:
             place[name] = value
         if open_notes:
-            note_change(self, lambda: self._put(place, name, value))
+            note_change(self, lambda: self._put(place, name, value), value)
 
     def _contribute_again(self, channel: str, contributor: dict[str, Any]) -> None:
         contributors = self._channels.setdefault(channel, [])
@@ -247,7 +249,7 @@ class ModuleCoordinator:
         contributor = {"name": name, "callback": callback}
         self._channels.setdefault(channel, []).append(contributor)
         if open_notes:
-            note_change(self, lambda: self._contribute_again(channel, contributor))
+            note_change(self, lambda: self._contribute_again(channel, contributor), contributor)
 
     async def collect_contributions(self, channel: str) -> list[Any]:
         """Return what every contributor of a channel gives; those that fail are logged."""

@@ -4,7 +4,8 @@ import importlib
 import inspect
 import logging
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -31,6 +32,7 @@ from amplifier_tui.kernel.mounting.packages import (
     TYPE_TO_MOUNT_POINT,
     add_path,
     advice,
+    code_set_aside,
     find_package_dir,
     import_package,
     is_in_environment,
@@ -266,6 +268,29 @@ class ModuleLoader:
             f"Module '{module_id}' not found via entry points or filesystem. "
             f"Tried: {'; '.join(tried)}. Install the package that provides it, or give its source."
         )
+
+    @contextmanager
+    def fresh(self, module_id: str, package: str) -> Iterator[None]:
+        """Have the next :meth:`load` of a module run its source anew.
+
+        When something is raised inside, the code is the one that was loaded before.
+
+        Args:
+            module_id: Its id.
+            package: The Python package of its code, which is imported anew; empty to keep it.
+
+        Raises:
+            OSError: What Python compiled from the old source can't be removed.
+        """
+        before = {key: known for key, known in self._loaded.items() if key[0] == module_id}
+        with code_set_aside(package):
+            for key in before:
+                del self._loaded[key]
+            try:
+                yield
+            except BaseException:
+                self._loaded.update(before)
+                raise
 
     async def initialize(self, module: Mount, coordinator: Any) -> None:
         """Mount what :meth:`load` returned, and have the coordinator tidy up after it."""

@@ -167,6 +167,10 @@ class GuardedTools(dict[str, Any]):
 
     def __setitem__(self, name: str, tool: Any) -> None:
         if type(tool) is GuardedTool:
+            if tool._guard is self._guard and tool._name == name:
+                # It was taken out and is put back: the same one for whoever holds it.
+                super().__setitem__(name, tool)
+                return
             # It may come from another session.
             tool = tool._tool
         super().__setitem__(name, GuardedTool(name, tool, self._guard))

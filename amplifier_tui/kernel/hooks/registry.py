@@ -111,7 +111,7 @@ class HookRegistry:
         others = (other for other in self._entries.get(event, ()) if other is not entry)
         self._entries[event] = tuple(sorted((*others, entry), key=_order))
         if open_notes:
-            note_change(self, partial(self._add, event, entry))
+            note_change(self, partial(self._add, event, entry), entry)
 
     def _remove(self, event: str, entry: _Entry) -> None:
         entries = self._entries.get(event, ())
@@ -166,11 +166,11 @@ class HookRegistry:
 
     def _registered(self) -> list[tuple[str, str, Any]]:
         """Return event, name and handler of each registration, for validators."""
-        return [
-            (event, entry.name, entry.handler)
-            for event, entries in self._entries.items()
-            for entry in entries
-        ]
+        return [(event, entry.name, entry.handler) for event, entry in self._all()]
+
+    def _all(self) -> list[tuple[str, _Entry]]:
+        """Return every registration, with its event."""
+        return [(event, entry) for event, entries in self._entries.items() for entry in entries]
 
     def _save(self) -> dict[str, tuple[_Entry, ...]]:
         return dict(self._entries)

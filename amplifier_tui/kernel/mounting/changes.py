@@ -9,12 +9,14 @@ class ChangeNotes:
     """The changes that other tasks make to some objects while this is open. A context manager.
 
     A context variable tells the module's own changes from those of others. The owners are a
-    coordinator and its hook registry; ``others`` has functions that make their noted changes again.
+    coordinator and its hook registry; ``others`` has functions that make their noted changes again,
+    ``foreign`` what they put there.
     """
 
     def __init__(self, *owners: object) -> None:
         self._owners = owners
         self.others: list[Callable[[], object]] = []
+        self.foreign: list[object] = []
 
     def __enter__(self) -> Self:
         self._token: Token[ChangeNotes | None] = _mounting.set(self)
@@ -36,9 +38,13 @@ open_notes: list[ChangeNotes] = []
 """The notes of all mounts under way; a change is only worth noting while there are any."""
 
 
-def note_change(owner: object, redo: Callable[[], object]) -> None:
-    """Tell the mounts of others how to repeat a change of a coordinator or hook registry."""
+def note_change(owner: object, redo: Callable[[], object], what: object = None) -> None:
+    """Tell the mounts of others how to repeat a change of a coordinator or hook registry.
+
+    ``what`` is what was put there, if anything.
+    """
     own = _mounting.get()
     for notes in open_notes:
         if notes is not own and notes.watches(owner):
             notes.others.append(redo)
+            notes.foreign.append(what)

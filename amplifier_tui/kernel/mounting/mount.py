@@ -24,7 +24,8 @@ from amplifier_tui.kernel.mounting.errors import (
     exception_text,
     module_failure_reason,
 )
-from amplifier_tui.kernel.mounting.packages import TYPE_TO_MOUNT_POINT
+from amplifier_tui.kernel.mounting.mounted import Kind, MountedModule
+from amplifier_tui.kernel.mounting.packages import TYPE_TO_MOUNT_POINT, package_of
 from amplifier_tui.kernel.mounting.window import MountWindow
 
 if TYPE_CHECKING:
@@ -87,7 +88,6 @@ async def call_mount(
 
 
 OptionalKind = Literal["provider", "tool", "hook"]
-Kind = Literal["orchestrator", "context", "provider", "tool", "hook"]
 ReadyQueue = list[tuple[str, Any]]
 
 
@@ -95,18 +95,45 @@ class ModuleDeclinedError(ValueError):
     """A module's mount ran and mounted nothing: it has nothing to offer here."""
 
 
-async def load_and_mount(
+async def mount_module(
     coordinator: ModuleCoordinator,
     loader: Any,
     kind: Kind,
     spec: dict[str, Any],
     ready: ReadyQueue,
-) -> None:
-    """Load a module, mount it, and note its cleanup and its ``on_session_ready``.
+) -> MountedModule:
+    """Load a module, mount it, and note what it brought along; a failure is undone and raised.
 
-    Raises what loading or mounting raised. ``spec`` is ``{module, source, config}`` of the mount
-    plan; ``ready`` gets the ``on_session_ready`` of a mount that succeeds.
+    ``spec`` is ``{module, source, config}`` of the mount plan; ``ready`` gets the
+    ``on_session_ready`` of a mount that succeeds.
     """
+    queued = len(ready)
+    with MountWindow(coordinator) as window:
+        try:
+            if kind == "provider":
+                await _call(coordinator, BEFORE_LOAD, spec)
+            package = await _load_and_mount(coordinator, loader, kind, spec, ready)
+            if kind == "provider":
+                _settle_name(coordinator, spec, window.points["providers"])
+            window.warn_of_replaced(spec["module"])
+        except BaseException:
+            window.restore()
+            del ready[queued:]
+            raise
+        module = MountedModule(kind, spec, package)
+        window.give(module)
+    coordinator.mounted_modules.append(module)
+    return module
+
+
+async def _load_and_mount(
+    coordinator: ModuleCoordinator,
+    loader: Any,
+    kind: Kind,
+    spec: dict[str, Any],
+    ready: ReadyQueue,
+) -> str:
+    """Load and mount a module; returns the package of its code."""
     with contained("mounting"):
         mount = await loader.load(
             spec["module"],
@@ -126,6 +153,7 @@ async def load_and_mount(
     queued = getattr(mount, "__on_session_ready__", None)
     if isinstance(queued, tuple):
         ready.append(queued)
+    return package_of(getattr(mount, "__mount__", None))
 
 
 def _differ(mounted: dict[str, Any], earlier: dict[str, Any]) -> bool:
@@ -145,24 +173,12 @@ async def mount_optional(
 
     Raises only what the capability ``provider.load_failure`` raises, to abort.
     """
-    queued = len(ready)
-    failure: Exception | None = None
-    with MountWindow(coordinator) as window:
-        try:
-            if kind == "provider":
-                await _call(coordinator, BEFORE_LOAD, spec)
-            await load_and_mount(coordinator, loader, kind, spec, ready)
-            if kind == "provider":
-                _settle_name(coordinator, spec, window.points["providers"])
-            window.warn_of_replaced(spec["module"])
-        except Exception as error:
-            window.restore()
-            failure = error
-    if failure is not None:
-        del ready[queued:]
-        await _announce_failure(coordinator, kind, spec, failure)
+    try:
+        await mount_module(coordinator, loader, kind, spec, ready)
+    except Exception as error:
+        await _announce_failure(coordinator, kind, spec, error)
         if kind == "provider":
-            await _call(coordinator, LOAD_FAILURE, spec, failure)
+            await _call(coordinator, LOAD_FAILURE, spec, error)
 
 
 async def _announce_failure(
@@ -186,6 +202,26 @@ async def _announce_failure(
     if spec.get("instance_id"):
         data["instance_id"] = spec["instance_id"]
     await coordinator.hooks.emit(events.MODULE_LOAD_FAILED, data)
+
+
+async def announce_ready(coordinator: ModuleCoordinator, ready: ReadyQueue) -> None:
+    """Call the ``on_session_ready`` of modules; what they register there is theirs as well."""
+    for module_id, on_session_ready in ready:
+        with MountWindow(coordinator) as window:
+            try:
+                with contained("getting ready"):
+                    await on_session_ready(coordinator)
+            except Exception as error:
+                text = exception_text(error)
+                logger.warning(
+                    "on_session_ready of '%s' failed: %s", module_id, text, exc_info=error
+                )
+                await coordinator.hooks.emit(
+                    events.MODULE_ON_SESSION_READY_FAILED, {"module_id": module_id, "error": text}
+                )
+            own = [each for each in coordinator.mounted_modules if each.module_id == module_id]
+            if own:
+                window.give(own[-1])
 
 
 BEFORE_LOAD = "provider.before_load"

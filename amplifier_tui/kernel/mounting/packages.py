@@ -48,6 +48,21 @@ def package_name(module_id: str) -> str:
     return f"amplifier_module_{module_id.replace('-', '_')}"
 
 
+def package_of(function: Any) -> str:
+    """Return the package that the code of a module's function is in; empty when it can't be told.
+
+    That is the outermost one, but for the program's own modules, which share theirs.
+    """
+    name = str(getattr(function, "__module__", None) or "")
+    first, *inner = name.split(".")
+    if first == __name__.partition(".")[0]:
+        return str(getattr(sys.modules.get(name), "__package__", None) or "")
+    # A namespace package is nobody's own.
+    while inner and getattr(sys.modules.get(first), "__file__", None) is None:
+        first += f".{inner.pop(0)}"
+    return first
+
+
 def find_package_dir(module_id: str, path: Path) -> Path | None:
     """Return the directory of a module's package, or None if there is no package.
 
@@ -157,6 +172,38 @@ def import_package(module_id: str, package_dir: Path) -> ModuleType:
     if origin is not None and origin != package_dir.resolve():
         refuse_other_copy(module_id, package_dir, origin)
     return module
+
+
+@contextmanager
+def code_set_aside(package: str) -> Iterator[None]:
+    """Have what is imported inside run from its source anew, though the package is loaded.
+
+    When something is raised inside, the package is the one that was loaded before.
+
+    Raises:
+        OSError: What Python compiled from the old source can't be removed.
+    """
+    before = _loaded_below(package)
+    for module in before.values():
+        compiled = getattr(getattr(module, "__spec__", None), "cached", None)
+        if compiled:
+            # Of a change within one second that keeps the size, Python itself sees nothing.
+            Path(compiled).unlink(missing_ok=True)
+    for name in before:
+        del sys.modules[name]
+    try:
+        yield
+    except BaseException:
+        for name in _loaded_below(package):
+            del sys.modules[name]
+        sys.modules.update(before)
+        raise
+
+
+def _loaded_below(package: str) -> dict[str, ModuleType]:
+    inside = f"{package}."
+    found = ((name, module) for name, module in sys.modules.items() if package)
+    return {name: module for name, module in found if name == package or name.startswith(inside)}
 
 
 def refuse_other_copy(module_id: str, wanted: Path, loaded: Path) -> NoReturn:

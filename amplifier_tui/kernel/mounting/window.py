@@ -1,10 +1,12 @@
 """Going back to before a module mounted: names, order, handlers, capabilities."""
 
 import logging
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.mounting.changes import ChangeNotes
+from amplifier_tui.kernel.mounting.mounted import MountedModule
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +28,38 @@ class MountWindow(ChangeNotes):
         self._handlers = coordinator.hooks._save()
         self._capabilities = dict(coordinator._capabilities)
         self._channels = {name: list(rows) for name, rows in coordinator.channels.items()}
+        self._cleanups = list(coordinator._cleanup_fns)
+
+    def give(self, module: MountedModule) -> None:
+        """Note as a module's what it mounted and registered in this window."""
+        coordinator = self._coordinator
+        held: dict[tuple[str, str], Any] = dict(_places(self.points))
+        for place, mounted in _places(coordinator.mount_points):
+            # What is mounted may be a stand-in that is equal to a tool.
+            foreign = any(mounted == other for other in self.foreign if other is not None)
+            if mounted is not held.get(place) and not foreign:
+                module.points[place] = mounted
+        known = {id(entry) for entries in self._handlers.values() for entry in entries}
+        for event, entry in coordinator.hooks._all():
+            if id(entry) not in known and not self._is_foreign(entry):
+                module.handlers.append((event, entry))
+        for name, value in coordinator._capabilities.items():
+            same = name in self._capabilities and self._capabilities[name] is value
+            if not same and not self._is_foreign(value):
+                module.capabilities[name] = value
+        for channel, rows in coordinator.channels.items():
+            there = {id(row) for row in self._channels.get(channel, ())}
+            fresh = (row for row in rows if id(row) not in there and not self._is_foreign(row))
+            module.contributors += [(channel, row) for row in fresh]
+        module.cleanups += self.cleanups()
+
+    def _is_foreign(self, what: Any) -> bool:
+        return any(what is other for other in self.foreign)
+
+    def cleanups(self) -> list[Callable[..., Any]]:
+        """Return the cleanup functions that were registered in this window."""
+        there = {id(function) for function in self._cleanups}
+        return [each for each in self._coordinator._cleanup_fns if id(each) not in there]
 
     def restore(self) -> None:
         """Go back: names, order, handlers, capabilities. Dicts and lists stay the same objects."""
@@ -58,6 +92,15 @@ class MountWindow(ChangeNotes):
                 for name, module in mounted.items():
                     if live.get(name) is not module:
                         logger.warning("'%s' replaced '%s' in %s", module_id, name, point)
+
+
+def _places(points: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], Any]]:
+    """Yield what is mounted, by mount point and name; the name is empty where one can be."""
+    for point, mounted in points.items():
+        if isinstance(mounted, dict):
+            yield from (((point, name), each) for name, each in mounted.items())
+        elif mounted is not None:
+            yield (point, ""), mounted
 
 
 def _refill(live: dict[str, Any], content: dict[str, Any]) -> None:

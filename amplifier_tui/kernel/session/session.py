@@ -15,13 +15,14 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.kernel.models import SessionStatus
-from amplifier_tui.kernel.mounting.callbacks import contained, missing_keywords
+from amplifier_tui.kernel.mounting.callbacks import missing_keywords
 from amplifier_tui.kernel.mounting.errors import exception_text
 from amplifier_tui.kernel.mounting.mount import (
     OptionalKind,
     ReadyQueue,
+    announce_ready,
     check_instances,
-    load_and_mount,
+    mount_module,
     mount_optional,
 )
 from amplifier_tui.kernel.utils.truncate import redact_secrets, without_cycles
@@ -304,7 +305,7 @@ async def initialize_session(
     for kind, specs in sections:
         for spec in specs:
             await mount_optional(coordinator, loader, kind, spec, ready)
-    await _announce_ready(coordinator, [*ready, *_queued(loader)])
+    await announce_ready(coordinator, [*ready, *_queued(loader)])
     if parent_id:
         await _announce_fork(config, coordinator, session_id, parent_id)
 
@@ -319,7 +320,7 @@ async def _mount_required(
 ) -> None:
     spec = _required_spec(config, part)
     try:
-        await load_and_mount(coordinator, loader, part, spec, ready)
+        await mount_module(coordinator, loader, part, spec, ready)
     except Exception as error:
         text = exception_text(error)
         logger.error("Failed to load %s '%s': %s", part, spec["module"], text)
@@ -362,19 +363,6 @@ def _queued(loader: Any) -> ReadyQueue:
     if callable(clear):
         clear()
     return found
-
-
-async def _announce_ready(coordinator: ModuleCoordinator, ready: ReadyQueue) -> None:
-    for module_id, on_session_ready in ready:
-        try:
-            with contained("getting ready"):
-                await on_session_ready(coordinator)
-        except Exception as error:
-            text = exception_text(error)
-            logger.warning("on_session_ready of '%s' failed: %s", module_id, text, exc_info=error)
-            await coordinator.hooks.emit(
-                events.MODULE_ON_SESSION_READY_FAILED, {"module_id": module_id, "error": text}
-            )
 
 
 async def _announce_fork(

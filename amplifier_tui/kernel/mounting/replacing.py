@@ -1,0 +1,136 @@
+"""Taking a module out of a running session, and putting another one in its place."""
+
+import logging
+from typing import Any, Final
+
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.mounting.callbacks import run_cleanups
+from amplifier_tui.kernel.mounting.mount import ReadyQueue, announce_ready, mount_module
+from amplifier_tui.kernel.mounting.mounted import MountedModule
+from amplifier_tui.kernel.mounting.packages import package_of
+
+logger = logging.getLogger(__name__)
+
+_NAMED: Final = ("providers", "tools")
+_NOTHING: Final = object()
+
+
+async def unmount_module(coordinator: ModuleCoordinator, module: MountedModule) -> None:
+    """Run a module's cleanup, and take whatever it mounted or registered out of the session."""
+    await _clean_up(coordinator, module)
+    _take_out(coordinator, module)
+    coordinator.mounted_modules.remove(module)
+
+
+async def replace_module(
+    coordinator: ModuleCoordinator, loader: Any, module: MountedModule, spec: dict[str, Any]
+) -> MountedModule:
+    """Mount a module once more, in its own place; whatever it had is gone then.
+
+    Args:
+        spec: Its entry in the mount plan, as it is now.
+
+    Returns:
+        What it has mounted and registered this time.
+
+    Raises:
+        Exception: Why it can't be loaded or mounted; the one that was there stays, untouched.
+    """
+    order = {point: list(coordinator.get_mounted(point)) for point in _NAMED}
+    ready: ReadyQueue = []
+    _take_out(coordinator, module)
+    before = list(coordinator._cleanup_fns)
+    try:
+        fresh = await mount_module(coordinator, loader, module.kind, spec, ready)
+    except BaseException:
+        known = {id(function) for function in before}
+        left = [each for each in coordinator._cleanup_fns if id(each) not in known]
+        coordinator._cleanup_fns[:] = before
+        _put_in(coordinator, module)
+        _put_in_order(coordinator, order)
+        await run_cleanups(left, [])
+        raise
+    modules = coordinator.mounted_modules
+    modules.remove(fresh)
+    modules[modules.index(module)] = fresh
+    # It may take away by name what is the new one's by now; that is put back.
+    await _clean_up(coordinator, module)
+    numbers = {(event, entry.name): entry.number for event, entry in module.handlers}
+    for event, entry in fresh.handlers:
+        # Among handlers of equal priority it runs where it ran before.
+        entry.number = numbers.get((event, entry.name), entry.number)
+    _put_in(coordinator, fresh)
+    _put_in_order(coordinator, order)
+    await announce_ready(coordinator, ready)
+    return fresh
+
+
+async def _clean_up(coordinator: ModuleCoordinator, module: MountedModule) -> None:
+    own = {id(function) for function in module.cleanups}
+    functions = coordinator._cleanup_fns
+    functions[:] = (function for function in functions if id(function) not in own)
+    await run_cleanups(module.cleanups, [])
+
+
+def _take_out(coordinator: ModuleCoordinator, module: MountedModule) -> None:
+    """Take out what is still the module's, and what its code put there after it was mounted."""
+    points = coordinator.mount_points
+    if _has_own_package(coordinator, module):
+        _note_what_came_later(coordinator, module)
+    for (point, name), mounted in module.points.items():
+        live = points.get(point)
+        if not name and live is mounted:
+            points[point] = None
+        elif name and isinstance(live, dict) and live.get(name) is mounted:
+            del live[name]
+    for event, entry in module.handlers:
+        coordinator.hooks._remove(event, entry)
+    for name, value in module.capabilities.items():
+        if coordinator._capabilities.get(name, _NOTHING) is value:
+            del coordinator._capabilities[name]
+    for channel, contributor in module.contributors:
+        rows = coordinator.channels.get(channel, [])
+        rows[:] = (other for other in rows if other is not contributor)
+
+
+def _has_own_package(coordinator: ModuleCoordinator, module: MountedModule) -> bool:
+    others = (each for each in coordinator.mounted_modules if each is not module)
+    return bool(module.package) and all(each.package != module.package for each in others)
+
+
+def _note_what_came_later(coordinator: ModuleCoordinator, module: MountedModule) -> None:
+    known = {id(entry) for _, entry in module.handlers}
+    module.handlers += [
+        (event, entry)
+        for event, entry in coordinator.hooks._all()
+        if id(entry) not in known and package_of(entry.handler) == module.package
+    ]
+    for point in _NAMED:
+        for name, mounted in coordinator.get_mounted(point).items():
+            if package_of(mounted.__class__) == module.package:
+                module.points[point, name] = mounted
+
+
+def _put_in(coordinator: ModuleCoordinator, module: MountedModule) -> None:
+    """Put in what of the module is not there."""
+    for (point, name), mounted in module.points.items():
+        place = coordinator.mount_points[point] if name else coordinator.mount_points
+        if place.get(name or point) is not mounted:
+            place[name or point] = mounted
+    for event, entry in module.handlers:
+        coordinator.hooks._add(event, entry)
+    coordinator._capabilities.update(module.capabilities)
+    for channel, contributor in module.contributors:
+        coordinator._contribute_again(channel, contributor)
+    there = {id(function) for function in coordinator._cleanup_fns}
+    coordinator._cleanup_fns += [each for each in module.cleanups if id(each) not in there]
+
+
+def _put_in_order(coordinator: ModuleCoordinator, order: dict[str, list[str]]) -> None:
+    """Order what is mounted as it was; requests to a model begin alike then, and stay cached."""
+    for point, names in order.items():
+        live = coordinator.mount_points[point]
+        mounted = dict(live)
+        live.clear()
+        live.update({name: mounted.pop(name) for name in names if name in mounted})
+        live.update(mounted)
