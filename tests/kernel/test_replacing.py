@@ -61,7 +61,8 @@ PACKAGE = "amplifier_module_tool_dice"
 
 
 @pytest.fixture(autouse=True)
-def clean_imports() -> Iterator[None]:
+def clean_imports(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     path = list(sys.path)
     yield
     sys.path[:] = path
