@@ -183,7 +183,9 @@ def test_each_mechanism_of_the_ground_floor_stands_once(mechanism: str) -> None:
 
 
 PUBLISHED_TWICE = {
-    frozenset({"host.session.loading", "kernel.loader"}): "the signature of `ModuleLoader.load`",
+    frozenset(
+        {"host.session.modules.loading", "kernel.loader"}
+    ): "the signature of `ModuleLoader.load`",
 }
 """Pairs of rooms' files with like lines that a published signature fixes."""
 

@@ -159,7 +159,7 @@ class Workspace:
             BundleError: It cannot be had. What `bundle.app` names and cannot be had is in
                 `Bundle.skipped` instead.
         """
-        return (await self._load_named(name, self._review(trust), progress))[0]
+        return (await self._load_named(name, self.review(trust), progress))[0]
 
     async def prepare(
         self,
@@ -185,7 +185,7 @@ class Workspace:
             BundleError: It cannot be had, or in strict mode a module cannot be activated.
             TrustCancelledError: The user was asked, and wants nothing opened.
         """
-        review = self._review(trust, chosen_by)
+        review = self.review(trust, chosen_by)
         while True:
             for item in also:
                 review.allows(item)
@@ -221,7 +221,7 @@ class Workspace:
 
         Raises `BundleError` when one cannot be had, `OSError` when the lock cannot be written.
         """
-        bundle, fetch = await self._load_named(name, self._review(trust), progress, locked=False)
+        bundle, fetch = await self._load_named(name, self.review(trust), progress, locked=False)
         if bundle.skipped:
             first = bundle.skipped[0]
             error = TrustRefusedError if first.kind == "refused" else BundleError
@@ -250,7 +250,7 @@ class Workspace:
         """
         from amplifier_tui.foundation.updates import refresh
 
-        bundle, fetch = await self._load_named(name, self._review(trust), progress, locked=False)
+        bundle, fetch = await self._load_named(name, self.review(trust), progress, locked=False)
         lock = self.lock
         sources = self._registry(fetch, persist=False).source_resolver
         rows = await refresh(bundle, sources, lock, check_only=check_only)
@@ -323,7 +323,8 @@ class Workspace:
         places = Ownership(self.home, self.project, self.shipped)
         return KeyGuard(bundle, self.settings, self.environ, places)
 
-    def _review(self, trust: Trust | None, chosen_by: Owner = Owner.USER) -> TrustReview:
+    def review(self, trust: Trust | None, chosen_by: Owner = Owner.USER) -> TrustReview:
+        """Return what decides, with the answers of `trust`, what may count here."""
         if trust is None or callable(trust):
             answers: TrustAnswers = EachAsked(trust or shipped_only(self.shipped))
         else:

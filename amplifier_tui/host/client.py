@@ -157,6 +157,48 @@ class MemoryCard:
     everywhere: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleSetting:
+    """One setting of a module.
+
+    Attributes:
+        value: As JSON; secrets are replaced.
+        owner: Whose word the value is: `program`, `user`, `project` or `stranger`.
+        where: File and line it is from, or the bundle; empty for a default.
+        about: What the value has to be, in words; empty when that is not known.
+        given: It is in the module's configuration; else this is the default.
+        editable: `configure` may change it.
+    """
+
+    name: str
+    value: str
+    owner: str = ""
+    where: str = ""
+    about: str = ""
+    given: bool = True
+    editable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCard:
+    """One tool of a module; `schema` is JSON."""
+
+    name: str
+    description: str = ""
+    schema: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleDetails:
+    """What a module of the session is made of; `key` is what the methods on modules take."""
+
+    key: str
+    settings: tuple[ModuleSetting, ...] = ()
+    tools: tuple[ToolCard, ...] = ()
+    folder: str = ""
+    """Where its code is, as far as that is known."""
+
+
 class SessionClient(Protocol):
     """Runs one session at a time for a front end."""
 
@@ -278,6 +320,42 @@ class SessionClient(Protocol):
         Args:
             before_turn: Copy what came before this turn, numbered as in `TurnStarted`; None
                 copies all.
+        """
+
+    def mount(self, wanted: str) -> None:
+        """Mount a module: a key or an id, or the folder of one.
+
+        Leads to `ModuleMounted`, or to `ModuleFailed`. Like every change of a module it is made at
+        the next safe point of a turn that runs; a `Notice` says when, and what came of it.
+        """
+
+    def unmount(self, key: str) -> None:
+        """Take a module out of the session; leads to `ModuleUnmounted`.
+
+        Args:
+            key: Its id, with `#` and the instance where there are several.
+        """
+
+    def reload(self, key: str) -> None:
+        """Run a module's source anew, or try one again that is not mounted.
+
+        Leads to `ModuleMounted`; or to `ModuleFailed` with `kept`, and what was there goes on.
+        """
+
+    def switch_module(self, key: str, *, on: bool) -> None:
+        """Switch a module off for this session, also when it is resumed; or on again."""
+
+    def configure(self, key: str, setting: str, value: str) -> None:
+        """Give a module another value of a setting for this session; it is mounted anew with it.
+
+        Args:
+            value: As JSON; what is no JSON is a text. Empty for the module's own default.
+        """
+
+    def module_details(self, key: str) -> "Future[ModuleDetails]":
+        """Describe a module of the session.
+
+        The future raises `RuntimeError`, with one sentence, when there is no such module.
         """
 
     def drain(self, limit: int = 0) -> list[HostEvent]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from amplifier_tui.host.door.outbox import Outbox
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.session.module_facts import ModuleFacts
+from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.stream.normalizer import Normalizer
 from amplifier_tui.host.stream.sender import Sender

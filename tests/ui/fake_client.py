@@ -11,6 +11,7 @@ from amplifier_tui.host.client import (
     CompactionPreview,
     Decision,
     MemoryCard,
+    ModuleDetails,
     OpenRequest,
     SessionCard,
     TrustDecision,
@@ -35,6 +36,7 @@ class FakeClient:
         earlier: What `history` answers.
         reckoned: What `compaction` answers; an exception makes it fail, None leaves it open.
         remembered: What `memories` answers; an exception makes it fail.
+        details: What `module_details` answers by key.
         closing: Pushed when the session is closed.
         hang: `close` never finishes.
     """
@@ -49,6 +51,7 @@ class FakeClient:
     earlier: tuple[HostEvent, ...] = ()
     reckoned: CompactionPreview | Exception | None = None
     remembered: tuple[MemoryCard, ...] | Exception = ()
+    details: dict[str, ModuleDetails] = field(default_factory=dict)
     closing: SessionClosed | None = None
     hang: bool = False
     _events: list[HostEvent] = field(default_factory=list)
@@ -149,6 +152,27 @@ class FakeClient:
 
     def compact(self, instructions: str | None = None) -> None:
         self.calls.append(("compact", instructions))
+
+    def mount(self, wanted: str) -> None:
+        self.calls.append(("mount", wanted))
+
+    def unmount(self, key: str) -> None:
+        self.calls.append(("unmount", key))
+
+    def reload(self, key: str) -> None:
+        self.calls.append(("reload", key))
+
+    def switch_module(self, key: str, *, on: bool) -> None:
+        self.calls.append(("switch_module", key, on))
+
+    def configure(self, key: str, setting: str, value: str) -> None:
+        self.calls.append(("configure", key, setting, value))
+
+    def module_details(self, key: str) -> Future[ModuleDetails]:
+        self.calls.append(("module_details", key))
+        if key not in self.details:
+            return _failed(RuntimeError(f"This session has no module {key}"))
+        return _done(self.details[key])
 
     def remember(self, text: str, *, everywhere: bool = False) -> None:
         self.calls.append(("remember", text, everywhere))

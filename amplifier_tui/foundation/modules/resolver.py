@@ -89,6 +89,12 @@ class BundleModuleResolver:
                     await self._activate(module_id, hint, self._activator)
         return self.resolve(module_id, hint)
 
+    def add(self, module_id: str, source: str, path: Path) -> None:
+        """Note the folder of a module that was activated elsewhere."""
+        self._failures.pop((module_id, source), None)
+        self._sources[module_id, source] = path
+        self._paths.setdefault(module_id, path)
+
     def get_module_source(self, module_id: str) -> str | None:
         """Return the folder of an activated module as text, or None."""
         path = self._paths.get(module_id)

@@ -102,6 +102,11 @@ class LocalClient:
     remember = _command(SessionClient.remember, "remember something")
     forget = _command(SessionClient.forget, "forget something")
     fork = _command(SessionClient.fork, "fork the session")
+    mount = _command(SessionClient.mount, "mount a module")
+    unmount = _command(SessionClient.unmount, "unmount a module")
+    reload = _command(SessionClient.reload, "reload a module")
+    switch_module = _command(SessionClient.switch_module, "switch a module")
+    configure = _command(SessionClient.configure, "configure a module")
 
     bundles = _question(SessionClient.bundles)
     preview = _question(SessionClient.preview)
@@ -110,6 +115,7 @@ class LocalClient:
     payload = _question(SessionClient.payload)
     compaction = _question(SessionClient.compaction)
     memories = _question(SessionClient.memories)
+    module_details = _question(SessionClient.module_details)
 
     def interrupt(self, immediate: bool = False) -> None:
         """Stop the running turn: after the current step, or at once."""

@@ -17,6 +17,7 @@ from amplifier_tui.host.client import (
     CompactionPreview,
     Decision,
     MemoryCard,
+    ModuleDetails,
     OpenRequest,
     SessionCard,
 )
@@ -270,6 +271,8 @@ class Service:
         """Answer the question of trust."""
         if self._opening is not None:
             self._opening.answer_trust(request_id, decision)
+        if self._live is not None:
+            self._live.modules.sources.answer(request_id, decision)
 
     async def set_mode(self, mode: Mode) -> None:
         """Change what goes through unasked."""
@@ -358,6 +361,37 @@ class Service:
         if self._live is None:
             raise KeyError("No session is open")
         return await asyncio.to_thread(self._live.store.log.payload, seq)
+
+    async def mount(self, wanted: str) -> None:
+        """Mount a module."""
+        if (live := self._opened()) is not None:
+            await live.modules.mount(wanted)
+
+    async def unmount(self, key: str) -> None:
+        """Take a module out."""
+        if (live := self._opened()) is not None:
+            await live.modules.unmount(key)
+
+    async def reload(self, key: str) -> None:
+        """Run a module's source anew."""
+        if (live := self._opened()) is not None:
+            await live.modules.reload(key)
+
+    async def switch_module(self, key: str, *, on: bool) -> None:
+        """Switch a module on or off."""
+        if (live := self._opened()) is not None:
+            await live.modules.switch(key, on=on)
+
+    async def configure(self, key: str, setting: str, value: str) -> None:
+        """Give a module another value of a setting."""
+        if (live := self._opened()) is not None:
+            await live.modules.configure(key, setting, value)
+
+    async def module_details(self, key: str) -> ModuleDetails:
+        """Describe a module."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return await self._live.modules.details(key)
 
     async def close(self) -> None:
         """End everything; takes at most some 3 seconds."""

@@ -137,6 +137,7 @@ class ModuleMounted(HostEvent):
         source: Where its code came from: `built-in`, a package, a path, a URI.
         events: Hook events it listens to.
         in_place_of: The source in whose place the built-in module is used; empty for none.
+        again: It was mounted before, and is now in its own place.
     """
 
     module_id: str
@@ -151,13 +152,15 @@ class ModuleMounted(HostEvent):
     detail: str = ""
     events: tuple[str, ...] = ()
     in_place_of: str = ""
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleFailed(HostEvent):
     """A module did not load; the session goes on without it unless `fatal`.
 
-    `refused`: because the user does not trust it.
+    `refused`: because the user does not trust it. `kept`: it was to be mounted anew, and goes on as
+    it was before.
     """
 
     module_id: str
@@ -170,12 +173,14 @@ class ModuleFailed(HostEvent):
     fatal: bool = False
     missing: tuple[str, ...] = ()
     refused: bool = False
+    kept: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleUnmounted(HostEvent):
-    """A module was taken out of the running session."""
+    """A module was taken out of the running session; when `disabled`, it is listed all the same."""
 
     module_id: str
     kind: ModuleKind
     instance: str = ""
+    disabled: bool = False

@@ -18,7 +18,7 @@ from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.request.budget import BudgetSettings
 from amplifier_tui.context.request.report import ContextReport
 from amplifier_tui.host.events import BudgetChanged, PlanStep, SourceUsage
-from amplifier_tui.host.session.module_facts import ModuleFacts, ProviderFacts, section_of
+from amplifier_tui.host.session.modules.facts import ModuleFacts, ProviderFacts, section_of
 from amplifier_tui.host.stream.sender import Sender, Stamp
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 

@@ -12,7 +12,7 @@ from amplifier_tui.context.request.view import ContextView
 from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.host.events import Level
 from amplifier_tui.host.session.budget import plan_steps
-from amplifier_tui.host.session.module_facts import ProviderFacts
+from amplifier_tui.host.session.modules.facts import ProviderFacts
 from amplifier_tui.host.stream.normalizer import aside
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.sources import Sources

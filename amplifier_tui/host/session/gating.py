@@ -18,7 +18,7 @@ from amplifier_tui.host.gate.guarded import bounded
 from amplifier_tui.host.gate.modes import read_policy
 from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion, ApprovalQueue
 from amplifier_tui.host.gate.session_gate import SessionGate
-from amplifier_tui.host.session.module_facts import ModuleFacts
+from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.session.grant import SandboxTerms
 from amplifier_tui.paths import amplifier_home, user_config_dir, user_log_dir, user_state_dir

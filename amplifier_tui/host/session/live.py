@@ -28,11 +28,13 @@ from amplifier_tui.host.session.carrying import Carried, forked, moved
 from amplifier_tui.host.session.compacting import Compactor
 from amplifier_tui.host.session.gating import Gating
 from amplifier_tui.host.session.memories import Memories
-from amplifier_tui.host.session.module_facts import (
+from amplifier_tui.host.session.modules.desk import ModuleDesk
+from amplifier_tui.host.session.modules.facts import (
     ModuleFacts,
     default_provider,
     section_of,
 )
+from amplifier_tui.host.session.modules.sources import ModuleSources
 from amplifier_tui.host.session.workspaces import git_branch
 from amplifier_tui.host.store.metadata import now
 from amplifier_tui.host.store.replay import STEER_HOOK
@@ -74,6 +76,7 @@ class SessionParts:
         reference: The bundle, as it is opened again.
         workspace: Its working directory, absolute.
         sandbox: How its commands are confined.
+        sources: Where its modules come from.
         prompt_parts: Gives the parts of the system prompt.
     """
 
@@ -85,6 +88,7 @@ class SessionParts:
     gating: Gating
     facts: ModuleFacts
     normalizer: Normalizer
+    sources: ModuleSources
     sandbox: SandboxTerms = field(default_factory=SandboxTerms)
     prompt_parts: Parts | None = None
 
@@ -142,6 +146,15 @@ class LiveSession:
                 over=self._turn_over,
             ),
             self.store.metadata.turn_count,
+        )
+        self.modules = ModuleDesk(
+            session,
+            parts.facts,
+            parts.sources,
+            sender,
+            running=lambda: self.turns.running,
+            paused=self.turns.paused,
+            changed=self._modules_changed,
         )
 
     @property
@@ -302,6 +315,7 @@ class LiveSession:
         metadata.turn_count = max(metadata.turn_count, number)
         metadata.provider = usage.provider or self._provider.name or metadata.provider
         metadata.model = usage.model or self._provider.model or metadata.model
+        await self.modules.turn_over()
         self.budget.prompt_may_differ()
         await self.budget.send(turn_over=True)
         await self.save_state()
@@ -320,6 +334,10 @@ class LiveSession:
         pipeline = self._sources.pipeline
         if pipeline is not None and self.store.rows:
             await self._state.save(pipeline)
+
+    def _modules_changed(self) -> None:
+        self.budget.prompt_may_differ()
+        self.budget.measure_soon()
 
     async def compact(self, instructions: str | None) -> None:
         """Compact the conversation; prompts wait for it. See `SessionClient.compact`."""

@@ -21,7 +21,7 @@ from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.foundation.trust.owners import weakest
 from amplifier_tui.foundation.workspace import Trust, Workspace
 from amplifier_tui.host.client import OpenRequest
-from amplifier_tui.host.events import Failed, HostEvent, Level, ModuleFailed, Notice, Usage
+from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, Usage
 from amplifier_tui.host.failures import no_provider_remedy
 from amplifier_tui.host.gate.modes import first_mode, read_mode
 from amplifier_tui.host.gate.surfaces import KernelApprovals
@@ -31,8 +31,14 @@ from amplifier_tui.host.session.carrying import Carried
 from amplifier_tui.host.session.gating import Gating, sandbox_terms
 from amplifier_tui.host.session.leftovers import offer_to_end_leftovers
 from amplifier_tui.host.session.live import LiveSession, SessionParts
-from amplifier_tui.host.session.loading import ObservingLoader, opening_report
-from amplifier_tui.host.session.module_facts import ModuleFacts, read_plan
+from amplifier_tui.host.session.modules.facts import ModuleFacts, read_plan
+from amplifier_tui.host.session.modules.loading import (
+    ObservingLoader,
+    leave_out_disabled,
+    opening_report,
+    say_refused,
+)
+from amplifier_tui.host.session.modules.sources import ModuleSources
 from amplifier_tui.host.session.sub_agents import follow
 from amplifier_tui.host.session.workspaces import (
     WorkspaceError,
@@ -148,7 +154,8 @@ class Opening:
             card.note_bundle(redact_uri(reference), _uri_of(reference, prepared.bundle))
         card.working_dir, card.project_dir = str(working_dir), str(cwd)
         parts = self._parts(workspace, choice, reference, prepared, working_dir, sender)
-        self._say_what_was_refused(prepared, parts)
+        say_refused(prepared.refused, sender)
+        leave_out_disabled(prepared.mount_plan, parts.facts, sender)
         session = await self._create(prepared, parts)
         try:
             live = LiveSession(parts, session)
@@ -227,14 +234,8 @@ class Opening:
     async def _prepare(
         self, workspace: Workspace, choice: Choice, reference: str, cwd: Path
     ) -> PreparedBundle:
-        asks_as = self._asks_as or self.session_id
-        trust: Trust
-        if isinstance(self._trust, TrustMemory):
-            places = (asks_as, self.session_id, cwd)
-            desk = TrustDesk(self._trust, *places, self._put, self._notice)
-            trust = self._desk = desk
-        else:
-            trust = self._trust
+        trust = self._answers(self._asks_as or self.session_id, cwd)
+        self._desk = trust if isinstance(trust, TrustDesk) else None
         rules = await asyncio.to_thread(allow_rules, cwd)
         prepared = await workspace.prepare(
             reference, trust=trust, progress=self._progress, chosen_by=choice.chosen_by, also=rules
@@ -243,6 +244,13 @@ class Opening:
         self.redactor.add_config(prepared.mount_plan)
         self.refused = prepared.refused_items
         return prepared
+
+    def _answers(self, asks_as: str, cwd: Path) -> Trust:
+        """Return who answers; the user, where nobody else does, in the session `asks_as`."""
+        if not isinstance(self._trust, TrustMemory):
+            return self._trust
+        places = (asks_as, self.session_id, cwd)
+        return TrustDesk(self._trust, *places, self._put, self._notice)
 
     def _progress(self, action: str, detail: str) -> None:
         line = f"{action.replace('_', ' ')} {detail}"
@@ -316,6 +324,12 @@ class Opening:
             gating=gating,
             facts=facts,
             normalizer=Normalizer(sender, working_dir, facts),
+            sources=ModuleSources(
+                workspace,
+                prepared.bundle,
+                prepared.resolver,
+                lambda: self._answers(self.session_id, workspace.project),
+            ),
             sandbox=terms,
             prompt_parts=_prompt_parts(bundle, working_dir),
         )
@@ -351,24 +365,6 @@ class Opening:
             is_resumed=bool(self._request.resume),
             before_initialize=before_initialize,
         )
-
-    def _say_what_was_refused(self, prepared: PreparedBundle, parts: SessionParts) -> None:
-        """Show the modules that are not mounted because the user refused them."""
-        for refused in prepared.refused:
-            agent = f"of agent {refused.agent}: " if refused.agent else ""
-            parts.sender.send(
-                ModuleFailed(
-                    **parts.sender.stamp(),
-                    module_id=refused.module_id,
-                    kind=refused.kind,
-                    error=f"{agent}{refused.reason}",
-                    remedy=refused.remedy,
-                    instance=refused.instance,
-                    origin=refused.included_by[-1],
-                    fatal=refused.kind in ("orchestrator", "context"),
-                    refused=True,
-                )
-            )
 
     def _say_settings(self, prepared: PreparedBundle) -> None:
         """Say which settings of built-in modules are unknown or wrong, and where they are."""

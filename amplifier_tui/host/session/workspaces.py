@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.files import read_regular
-from amplifier_tui.host.session.module_facts import section_of
+from amplifier_tui.host.session.modules.facts import section_of
 from amplifier_tui.paths import user_state_dir
 
 logger = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from amplifier_tui.host.events import (
     UsageChanged,
 )
 from amplifier_tui.host.messages import metadata_of, text_of
-from amplifier_tui.host.session.module_facts import ModuleFacts
+from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.blocks import Blocks
 from amplifier_tui.host.stream.lanes import Lanes

@@ -106,6 +106,14 @@ class TrustDesk:
             accepted |= {item.key for item in items if item.owner == str(self._project)}
         return accepted | {item.key for item in items if item.owner in decision.owners}
 
+    def forget(self, items: Iterable[TrustItem]) -> None:
+        """Forget what was answered about items: they are asked about again.
+
+        Raises:
+            OSError: The answers can't be written.
+        """
+        self._memory.forget(items)
+
     def answer(self, request_id: str, decision: TrustDecision) -> None:
         """Take the answer; one to a question that is gone is ignored."""
         if self._waiting is not None and self._waiting[0] == request_id:

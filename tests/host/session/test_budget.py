@@ -5,7 +5,7 @@ import pytest
 
 from amplifier_tui.host.events import PlanStep
 from amplifier_tui.host.session.budget import BudgetMeter
-from amplifier_tui.host.session.module_facts import ModuleFacts, ProviderFacts, default_provider
+from amplifier_tui.host.session.modules.facts import ModuleFacts, ProviderFacts, default_provider
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.testing import MockContextManager, MockTool
 

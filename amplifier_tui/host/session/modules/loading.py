@@ -6,8 +6,10 @@ What did not load is told once more in the report of the opening.
 import asyncio
 import os
 import shlex
+import sysconfig
+import traceback
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -24,14 +26,16 @@ from amplifier_tui.foundation.checks.opening import (
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.settings.settings import BUILT_IN
+from amplifier_tui.foundation.trust.refusing import RefusedModule
 from amplifier_tui.host.events import (
     ModuleFailed,
     ModuleKind,
     ModuleLoading,
     ModuleMounted,
+    ModuleUnmounted,
     OpeningReported,
 )
-from amplifier_tui.host.session.module_facts import ModuleFacts, Planned
+from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
@@ -58,6 +62,16 @@ class ObservingLoader(ModuleLoader):
         self._left = list(facts.planned)
         self._failed: set[tuple[str, str]] = set()
         self._current: Planned | None = None
+        self._again = False
+
+    def expect(self, planned: Planned, *, again: bool = False) -> None:
+        """Have the next load be of a module, whatever was loaded or failed before.
+
+        Args:
+            again: It is mounted: if the load fails, what was there stays.
+        """
+        self._left, self._again = [planned], again
+        self._failed.discard((planned.module_id, planned.instance))
 
     async def load(
         self,
@@ -119,9 +133,8 @@ class ObservingLoader(ModuleLoader):
             self._mounted(planned, before, _State(coordinator), perf_counter() - began, built_in)
             return cleanup
 
-        queued = getattr(mount, "__on_session_ready__", None)
-        if queued is not None:
-            witnessed.__dict__["__on_session_ready__"] = queued
+        # What the kernel reads off a mount: whose code it is, what is called when all are ready.
+        vars(witnessed).update(vars(mount))
         return witnessed
 
     def _mounted(
@@ -156,6 +169,7 @@ class ObservingLoader(ModuleLoader):
                 detail=detail,
                 in_place_of=planned.in_place_of,
                 events=events,
+                again=self._again,
             )
         )
 
@@ -165,6 +179,8 @@ class ObservingLoader(ModuleLoader):
             return
         self._failed.add(key)
         text = str(error) or type(error).__name__
+        if isinstance(error, BaseException) and (place := place_of_error(error)):
+            text = f"{text} ({place})"
         failed = ModuleFailed(
             **self._sender.stamp(),
             module_id=planned.module_id,
@@ -174,11 +190,70 @@ class ObservingLoader(ModuleLoader):
             instance=planned.instance,
             origin=planned.origin,
             owner=planned.owner,
-            fatal=planned.kind in _FATAL,
+            fatal=planned.kind in _FATAL and not self._again,
             missing=planned.missing,
+            kept=self._again,
         )
         self._facts.failed.append(failed)
         self._sender.send(failed)
+
+
+def say_refused(refused: Iterable[RefusedModule], sender: Sender) -> None:
+    """Show the modules that are not mounted because the user refused them."""
+    for each in refused:
+        agent = f"of agent {each.agent}: " if each.agent else ""
+        sender.send(
+            ModuleFailed(
+                **sender.stamp(),
+                module_id=each.module_id,
+                kind=each.kind,
+                error=f"{agent}{each.reason}",
+                remedy=each.remedy,
+                instance=each.instance,
+                origin=each.included_by[-1],
+                fatal=each.kind in _FATAL,
+                refused=True,
+            )
+        )
+
+
+def leave_out_disabled(plan: dict[str, Any], facts: ModuleFacts, sender: Sender) -> None:
+    """Take the modules out of a plan that are switched off in the session, and say so."""
+    for planned in facts.planned:
+        if planned.key not in sender.store.metadata.disabled:
+            continue
+        for section in ("providers", "tools", "hooks"):
+            entries = plan.get(section) or []
+            own = (planned.spec, planned.module_id)
+            plan[section] = [entry for entry in entries if not any(entry is each for each in own)]
+        sender.send(
+            ModuleUnmounted(
+                **sender.stamp(),
+                module_id=planned.module_id,
+                kind=planned.kind,
+                instance=planned.instance,
+                disabled=True,
+            )
+        )
+
+
+_OWN: Final = str(Path(__file__).resolve().parents[3])
+
+
+def place_of_error(error: BaseException) -> str:
+    """Return file and line of the module's code that failed; empty when it can't be told."""
+    cause = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    if isinstance(cause, SyntaxError) and cause.filename:
+        return f"{cause.filename}:{cause.lineno}"
+    places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(cause.__traceback__)]
+    inner = (f"{file}:{line}" for file, line in reversed(places) if _is_theirs(file))
+    return next(inner, "")
+
+
+def _is_theirs(file: str) -> bool:
+    return os.path.isabs(file) and not file.startswith((_OWN, sysconfig.get_path("stdlib")))
 
 
 class _State:

@@ -8,9 +8,11 @@ from typing import Any, Final
 from amplifier_tui.foundation.settings.apply import IN_PLACE_OF
 from amplifier_tui.foundation.trust.addresses import missing_keys
 from amplifier_tui.host.events import ModuleFailed, ModuleKind
+from amplifier_tui.kernel.mounting.mounted import Kind
 
 logger = logging.getLogger(__name__)
 
+KINDS: Final[tuple[Kind, ...]] = ("orchestrator", "context", "provider", "tool", "hook")
 _SESSION: Final[tuple[ModuleKind, ...]] = ("orchestrator", "context")
 _SECTIONS: Final[dict[str, ModuleKind]] = {
     "providers": "provider",
@@ -34,6 +36,8 @@ class Planned:
         missing: Environment variables it needs and does not find.
         in_place_of: Source in whose place the built-in module is used, as the settings say.
         mounted: It is ready.
+        spec: Its entry in the mount plan.
+        own_settings: Keys of its settings that the user gave it while the session ran.
     """
 
     module_id: str
@@ -46,6 +50,18 @@ class Planned:
     missing: tuple[str, ...] = ()
     in_place_of: str = ""
     mounted: bool = False
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    own_settings: frozenset[str] = frozenset()
+
+    @property
+    def mounts_as(self) -> Kind:
+        """The kind it is mounted as."""
+        return next((kind for kind in KINDS if kind == self.kind), "tool")
+
+    @property
+    def key(self) -> str:
+        """What identifies it in the session: its id, with the instance if it has one."""
+        return f"{self.module_id}#{self.instance}" if self.instance else self.module_id
 
 
 @dataclass
@@ -71,6 +87,16 @@ class ModuleFacts:
     def module_of_handler(self, name: str) -> str:
         """Return the module behind a hook handler; the handler's own name when unknown."""
         return self.handlers.get(name, name)
+
+    def find(self, key: str) -> Planned | None:
+        """Return the module of a key, or the only one of an id; None when there is none."""
+        found = next((each for each in self.planned if each.key == key), None)
+        return found or next((each for each in self.planned if each.module_id == key), None)
+
+    def forget(self, module_id: str) -> None:
+        """Forget what tools and handlers a module had: it is gone, or mounted anew."""
+        self.tools = {name: each for name, each in self.tools.items() if each != module_id}
+        self.handlers = {name: each for name, each in self.handlers.items() if each != module_id}
 
     def missing(self) -> tuple[str, ...]:
         """Return the environment variables the providers need and do not find."""
@@ -135,6 +161,7 @@ def _planned(entry: Mapping[str, Any], kind: ModuleKind, origin: str, owner: str
         owner=owner,
         detail=detail if kind == "provider" else "",
         in_place_of=str(entry.get(IN_PLACE_OF) or ""),
+        spec=entry,
     )
 
 

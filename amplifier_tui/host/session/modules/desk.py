@@ -1,0 +1,384 @@
+"""Changing the modules of a session while it runs."""
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+from amplifier_tui.base.plain import plain
+from amplifier_tui.foundation.bundle.session import register_hook_metadata
+from amplifier_tui.foundation.exceptions import BundleError
+from amplifier_tui.host.client import ModuleDetails, ToolCard
+from amplifier_tui.host.events import Level, ModuleFailed, ModuleUnmounted
+from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned
+from amplifier_tui.host.session.modules.loading import ObservingLoader
+from amplifier_tui.host.session.modules.settings import describe_settings, settings_refusal
+from amplifier_tui.host.session.modules.sources import ModuleSources
+from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.kernel.mounting.discovery import installed_modules, is_built_in
+from amplifier_tui.kernel.mounting.mount import ReadyQueue, announce_ready, mount_module
+from amplifier_tui.kernel.mounting.mounted import MountedModule
+from amplifier_tui.kernel.mounting.packages import package_name
+from amplifier_tui.kernel.mounting.replacing import replace_module, unmount_module
+from amplifier_tui.kernel.session import AmplifierSession
+
+logger = logging.getLogger(__name__)
+
+_FIRST: Final = -1_000
+"""Before every handler of a module: it may be about to change."""
+_HANDLER: Final = "amplifier-tui:modules"
+_OWN: Final = "amplifier_tui."
+
+
+class ChangeRefusedError(Exception):
+    """A module is not changed; the message says why, and what to do instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """One thing to do to one module, `planned`, and what is said while it waits.
+
+    `at_rest`: only between turns.
+    """
+
+    planned: Planned
+    apply: Callable[[Planned], Awaitable[str]]
+    what: str
+    at_rest: bool = False
+
+
+class ModuleDesk:
+    """The modules of one session, and what the user changes about them.
+
+    A change is made at once while no turn runs, else before the next request to the model, when no
+    tool runs; of what a turn is made of itself, when the turn has ended.
+
+    Args:
+        running: Whether a turn runs.
+        paused: Has prompts wait while something is changed.
+        changed: Called when the session has other modules than before.
+    """
+
+    def __init__(
+        self,
+        session: AmplifierSession,
+        facts: ModuleFacts,
+        sources: ModuleSources,
+        sender: Sender,
+        *,
+        running: Callable[[], bool],
+        paused: Callable[[], AbstractContextManager[None]],
+        changed: Callable[[], None],
+    ) -> None:
+        self._session = session
+        self._coordinator = session.coordinator
+        if not isinstance(session.loader, ObservingLoader):
+            raise TypeError("The loader of the session does not tell what it does")
+        self._loader = session.loader
+        self._facts = facts
+        self.sources = sources
+        self._sender = sender
+        self._running = running
+        self._paused = paused
+        self._changed = changed
+        self._waiting: list[_Change] = []
+        self._listening: Callable[[], None] | None = None
+        self._lock = asyncio.Lock()
+
+    async def mount(self, wanted: str) -> None:
+        """Mount a module: a key or id of this session, another id, or a module's folder."""
+        planned = self._facts.find(wanted)
+        if planned is None:
+            try:
+                planned = await self.sources.described(wanted)
+            except BundleError as error:
+                self._say("warning", f"{error}")
+                return
+            known = self._facts.find(planned.key)
+            if known is not None and self._mounted(known) is not None:
+                self._say("warning", f"{planned.key} is mounted already: unmount it first")
+                return
+        if self._mounted(planned) is not None:
+            self._say("info", f"{planned.key} is mounted already")
+            return
+        await self._do(planned, self._mount, "mounted")
+
+    async def unmount(self, key: str) -> None:
+        """Take a module out of the session."""
+        await self._do_to(key, self._unmount, "taken out")
+
+    async def reload(self, key: str) -> None:
+        """Run a module's source anew; a module that is not mounted is tried again."""
+        await self._do_to(key, self._reload, "reloaded")
+
+    async def switch(self, key: str, *, on: bool) -> None:
+        """Switch a module on, or off for this session."""
+        if on:
+            await self._do_to(key, self._mount, "switched on")
+        else:
+            await self._do_to(key, self._disable, "switched off")
+
+    async def configure(self, key: str, setting: str, value: str) -> None:
+        """Give a module another value of a setting; see `SessionClient.configure`."""
+        given: Any = None
+        if value.strip():
+            try:
+                given = json.loads(value)
+            except ValueError:
+                given = value.strip()
+
+        async def apply(planned: Planned) -> str:
+            return await self._configure(planned, setting, given)
+
+        await self._do_to(key, apply, "configured")
+
+    async def details(self, key: str) -> ModuleDetails:
+        """Describe a module.
+
+        Raises:
+            RuntimeError: There is none of this key.
+        """
+        planned = self._facts.find(key)
+        if planned is None:
+            raise RuntimeError(f"This session has no module {key}")
+        origins = await self.sources.origins_of(planned)
+        mounted = self._mounted(planned)
+        tools = self._coordinator.get("tools") or {}
+        names = mounted.provides if mounted is not None and planned.kind == "tool" else ()
+        return ModuleDetails(
+            key=planned.key,
+            settings=tuple(describe_settings(planned, origins, self._sender.redactor)),
+            tools=tuple(_tool(name, tools[name]) for name in names if name in tools),
+            folder=_folder(mounted),
+        )
+
+    # --- when ------------------------------------------------------------------------------
+
+    async def _do_to(self, key: str, apply: Callable[[Planned], Awaitable[str]], what: str) -> None:
+        planned = self._facts.find(key)
+        if planned is None:
+            self._say("warning", f"This session has no module {key}")
+        else:
+            await self._do(planned, apply, what)
+
+    async def _do(
+        self, planned: Planned, apply: Callable[[Planned], Awaitable[str]], what: str
+    ) -> None:
+        at_rest = planned.kind in ("orchestrator", "provider", "context")
+        change = _Change(planned, apply, what, at_rest)
+        if not self._running():
+            with self._paused():
+                await self._make(change)
+            return
+        self._waiting.append(change)
+        if self._listening is None:
+            # Only while something waits: it would be in the trace of every request.
+            hooks = self._coordinator.hooks
+            self._listening = hooks.register("provider:request", self._step, _FIRST, _HANDLER)
+        when = "when this turn has ended" if at_rest else "at the next step of this turn"
+        self._say("info", f"{planned.key} is {what} {when}")
+
+    async def _step(self, event: str, data: dict[str, Any]) -> None:
+        await self._make_those_due(at_rest=False)
+
+    async def turn_over(self) -> None:
+        """Make what waits: the turn has ended."""
+        await self._make_those_due(at_rest=True)
+
+    async def _make_those_due(self, *, at_rest: bool) -> None:
+        if self._listening is not None:
+            self._listening()
+            self._listening = None
+        due = [change for change in self._waiting if at_rest or not change.at_rest]
+        self._waiting = [change for change in self._waiting if change not in due]
+        for change in due:
+            # A turn that is stopped here must not leave a module half changed.
+            task = asyncio.create_task(self._make(change))
+            await asyncio.wait({task})
+
+    async def _make(self, change: _Change) -> None:
+        planned = change.planned
+        async with self._lock:
+            try:
+                said = await change.apply(planned)
+            except ChangeRefusedError as error:
+                self._say("warning", str(error))
+            except BundleError as error:
+                self._fail(planned, error)
+            except Exception as error:
+                # The loader has told the row of it.
+                logger.info("%s is not %s", planned.key, change.what, exc_info=error)
+                kept = "; what was there goes on" if self._mounted(planned) is not None else ""
+                self._say("error", f"{planned.key} can't be {change.what}{kept}")
+            else:
+                register_hook_metadata(self._session)
+                self._say("info", said)
+                self._changed()
+
+    # --- what ------------------------------------------------------------------------------
+
+    async def _mount(self, planned: Planned) -> str:
+        if planned.kind in ("orchestrator", "context"):
+            raise ChangeRefusedError(
+                f"A session has one {planned.kind}: another bundle brings another one (/bundle)"
+            )
+        if self._mounted(planned) is not None:
+            return f"{planned.key} is mounted"
+        await self.sources.activate(planned)
+        if self._facts.find(planned.key) is None:
+            self._facts.planned.append(planned)
+        self._loader.expect(planned)
+        began = perf_counter()
+        ready: ReadyQueue = []
+        coordinator = self._coordinator
+        with self._loader.fresh(planned.module_id, await self._package(planned)):
+            await mount_module(
+                coordinator, self._loader, planned.mounts_as, dict(planned.spec), ready
+            )
+        await announce_ready(coordinator, ready)
+        self._remember(planned, off=False)
+        return f"{planned.key} is mounted ({_span(began)}): the next request has it"
+
+    async def _unmount(self, planned: Planned) -> str:
+        await self._take_out(planned)
+        return f"{planned.key} is taken out; `/mount {planned.key}` brings it back"
+
+    async def _disable(self, planned: Planned) -> str:
+        await self._take_out(planned, disabled=True)
+        self._remember(planned, off=True)
+        return f"{planned.key} is switched off for this session"
+
+    async def _take_out(self, planned: Planned, *, disabled: bool = False) -> None:
+        if planned.kind in ("orchestrator", "context"):
+            raise ChangeRefusedError(f"A session cannot be without its {planned.kind}")
+        if planned.kind == "provider" and len(self._coordinator.get("providers") or {}) < 2:
+            raise ChangeRefusedError(f"{planned.key} is the only provider: nobody would answer")
+        mounted = self._mounted(planned)
+        if mounted is not None:
+            await unmount_module(self._coordinator, mounted)
+            self._facts.forget(planned.module_id)
+        self._sender.send(
+            ModuleUnmounted(
+                **self._sender.stamp(),
+                module_id=planned.module_id,
+                kind=planned.kind,
+                instance=planned.instance,
+                disabled=disabled,
+            )
+        )
+
+    async def _reload(self, planned: Planned) -> str:
+        mounted = self._mounted(planned)
+        if mounted is None:
+            return await self._mount(planned)
+        if planned.kind == "context":
+            raise ChangeRefusedError(
+                f"{planned.key} holds the conversation and is not reloaded: /bundle opens the "
+                "bundle anew and takes the conversation along"
+            )
+        await self.sources.activate(planned)
+        began = perf_counter()
+        own = mounted.package.startswith(_OWN)
+        await self._replace(mounted, planned, "" if own else mounted.package)
+        if own:
+            return f"{planned.key} comes with the program: mounted anew, its code is the same"
+        return f"{planned.key} is reloaded ({_span(began)}): the next call runs the new code"
+
+    async def _configure(self, planned: Planned, setting: str, value: Any) -> str:
+        config = dict(planned.spec.get("config") or {})
+        if value is None:
+            config.pop(setting, None)
+        else:
+            config[setting] = value
+        refusal = settings_refusal(planned, setting, config)
+        if refusal:
+            raise ChangeRefusedError(refusal)
+        own = frozenset({*planned.own_settings, setting})
+        changed = replace(planned, spec={**planned.spec, "config": config}, own_settings=own)
+        mounted = self._mounted(planned)
+        if mounted is not None:
+            await self._replace(mounted, changed, "")
+        self._facts.planned[self._facts.planned.index(planned)] = changed
+        return f"{setting} of {planned.key} holds for this session"
+
+    async def _replace(self, mounted: MountedModule, planned: Planned, package: str) -> None:
+        self._loader.expect(planned, again=True)
+        tools, handlers = self._facts.tools, self._facts.handlers
+        self._facts.forget(planned.module_id)
+        try:
+            with self._loader.fresh(planned.module_id, package):
+                await replace_module(self._coordinator, self._loader, mounted, dict(planned.spec))
+        except BaseException:
+            self._facts.tools, self._facts.handlers = tools, handlers
+            raise
+
+    # --- helpers ---------------------------------------------------------------------------
+
+    def _mounted(self, planned: Planned) -> MountedModule | None:
+        wanted = (planned.kind, planned.module_id, planned.instance)
+        return next(
+            (
+                each
+                for each in self._coordinator.mounted_modules
+                if (each.kind, each.module_id, each.instance_id) == wanted
+            ),
+            None,
+        )
+
+    async def _package(self, planned: Planned) -> str:
+        """Return the package that a module which is not mounted has; empty for the program's."""
+        entry = installed_modules().get(planned.module_id)
+        if not planned.source and entry is not None and is_built_in(entry):
+            return ""
+        return package_name(planned.module_id)
+
+    def _remember(self, planned: Planned, *, off: bool) -> None:
+        metadata = self._sender.store.metadata
+        keys = [key for key in metadata.disabled if key != planned.key]
+        metadata.disabled = [*keys, planned.key] if off else keys
+        asyncio.get_running_loop().run_in_executor(None, self._sender.store.save_metadata)
+
+    def _fail(self, planned: Planned, error: BundleError) -> None:
+        kept = self._mounted(planned) is not None
+        self._sender.send(
+            ModuleFailed(
+                **self._sender.stamp(),
+                module_id=planned.module_id,
+                kind=planned.kind,
+                error=self._sender.redactor.text(str(error)),
+                remedy=error.remedy,
+                instance=planned.instance,
+                origin=planned.origin,
+                owner=planned.owner,
+                kept=kept,
+            )
+        )
+        self._say("warning", f"{planned.key}: {error}")
+
+    def _say(self, level: Level, text: str) -> None:
+        self._sender.notice(level, text, "modules")
+
+
+def _tool(name: str, tool: Any) -> ToolCard:
+    schema = getattr(tool, "input_schema", None)
+    return ToolCard(
+        name=name,
+        description=str(getattr(tool, "description", "") or ""),
+        schema=json.dumps(plain(schema), ensure_ascii=False, indent=2) if schema else "",
+    )
+
+
+def _folder(mounted: MountedModule | None) -> str:
+    package = sys.modules.get(mounted.package) if mounted is not None else None
+    file = getattr(package, "__file__", None)
+    return str(Path(file).parent) if file else ""
+
+
+def _span(began: float) -> str:
+    return f"{perf_counter() - began:.2f} s"

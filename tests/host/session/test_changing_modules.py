@@ -1,0 +1,246 @@
+# The modules of a session are changed while it runs.
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.host.door.local_client import LocalClient
+from amplifier_tui.host.events import (
+    ModuleFailed,
+    ModuleMounted,
+    ModuleUnmounted,
+    Notice,
+    ToolEnded,
+    ToolStarted,
+    TrustAsked,
+    TurnEnded,
+)
+from tests.host.driving import TOOLS, Driver, Project, calling
+
+SOURCE = """
+from amplifier_core import ToolResult
+
+FACE = {face!r}
+
+
+class Dice:
+    name = "roll"
+    description = "Rolls a die."
+    input_schema = {{"type": "object", "properties": {{"sides": {{"type": "integer"}}}}}}
+
+    async def execute(self, input):
+        return ToolResult(output=FACE)
+
+
+async def mount(coordinator, config=None):
+    await coordinator.mount("tools", Dice())
+
+    async def listen(event, data):
+        pass
+
+    return coordinator.hooks.register("tool:post", listen, name="tool-dice")
+"""
+KEY = "tool-dice"
+ROLL: dict[str, object] = {"roll": {}}
+
+
+class Dice:
+    # A module somebody is writing.
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "amplifier-module-tool-dice"
+        self.file = self.folder / "amplifier_module_tool_dice" / "__init__.py"
+        self.file.parent.mkdir(parents=True)
+        self.write("one")
+
+    def write(self, face: str) -> None:
+        self.file.write_text(SOURCE.format(face=face))
+
+
+@pytest.fixture(autouse=True)
+def clean_imports() -> Iterator[None]:
+    path = list(sys.path)
+    yield
+    sys.path[:] = path
+    sys.modules.pop("amplifier_module_tool_dice", None)
+
+
+@pytest.fixture
+def dice(tmp_path: Path) -> Dice:
+    return Dice(tmp_path)
+
+
+def bundle(project: Project, *calls: dict[str, object]) -> str:
+    name = project.bundle(
+        script=calling(*(calls or (ROLL,))), hooks=(("hooks-status-context", {}),)
+    )
+    project.allow((*TOOLS, "roll"))
+    return name
+
+
+def rolled(driver: Driver) -> str:
+    driver.client.submit("Roll")
+    face = driver.wait(ToolEnded, lambda event: event.tool == "roll").output
+    driver.wait(TurnEnded)
+    return face
+
+
+def said(driver: Driver) -> str:
+    return driver.wait(Notice, lambda notice: notice.source == "modules").text
+
+
+def test_an_edited_module_is_reloaded_and_the_next_call_runs_it(
+    project: Project, driver: Driver, dice: Dice
+) -> None:
+    driver.open(bundle(project))
+    driver.client.mount(str(dice.folder))
+    mounted = driver.wait(ModuleMounted, lambda event: event.module_id == KEY)
+    assert (mounted.kind, mounted.provides, mounted.owner) == ("tool", ("roll",), "user")
+    assert rolled(driver) == "one"
+    dice.write("two")
+    driver.client.reload(KEY)
+    assert driver.wait(ModuleMounted).again
+    assert "the next call runs the new code" in said(driver)
+    assert rolled(driver) == "two"
+
+    dice.file.write_text("FACE = (\n")
+    driver.client.reload(KEY)
+    failed = driver.wait(ModuleFailed)
+    assert failed.kept and f"{dice.file}:1" in failed.error
+    assert "what was there goes on" in said(driver)
+    assert rolled(driver) == "two"
+
+    dice.file.write_text(SOURCE.format(face="three") + "\nraise RuntimeError('no luck')\n")
+    driver.client.reload(KEY)
+    failed = driver.wait(ModuleFailed)
+    line = len(dice.file.read_text().splitlines())
+    assert failed.kept and "no luck" in failed.error and f"{dice.file}:{line}" in failed.error
+
+    described = driver.client.module_details(KEY).result(5)
+    assert [(tool.name, "sides" in tool.schema) for tool in described.tools] == [("roll", True)]
+    assert described.folder == str(dice.file.parent)
+
+    driver.client.unmount(KEY)
+    assert driver.wait(ModuleUnmounted).module_id == KEY
+    driver.turn("Roll")
+    assert "There is no tool named 'roll'" in driver.of(ToolEnded)[-1].output
+    dice.write("four")
+    driver.client.mount(KEY)
+    driver.wait(ModuleMounted)
+    assert rolled(driver) == "four"
+
+
+def test_a_reload_during_a_turn_waits_for_its_next_step(
+    project: Project, driver: Driver, dice: Dice
+) -> None:
+    script = calling(ROLL)
+    wait = {"wait": {"started": str(dice.folder / "begun"), "until": str(project.folder / "go")}}
+    script["steps"] = {
+        "first": {"call": [wait]},
+        "second": {"call": [ROLL]},
+        "last": {"say": "Done."},
+    }
+    name = project.bundle(script=script)
+    project.allow((*TOOLS, "roll"))
+    driver.open(name)
+    driver.client.mount(str(dice.folder))
+    driver.wait(ModuleMounted, lambda event: event.module_id == KEY)
+    said(driver)
+    driver.client.submit("Roll")
+    driver.wait(ToolStarted, lambda event: event.tool == "wait")
+    dice.write("two")
+    driver.client.reload(KEY)
+    assert said(driver) == f"{KEY} is reloaded at the next step of this turn"
+    (project.folder / "go").touch()
+    assert driver.wait(ModuleMounted).again
+    assert driver.wait(ToolEnded, lambda event: event.tool == "roll").output == "two"
+
+
+def test_a_module_that_is_switched_off_stays_off_when_the_session_is_resumed(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    first = drive()
+    opened = first.open(bundle(project, {"echo": {"text": "hi"}}))
+    first.client.switch_module("hooks-status-context", on=False)
+    assert first.wait(ModuleUnmounted).disabled
+    first.turn("Hello")
+    first.client.close().result(5)
+    again = drive()
+    again.open(resume=opened.session_id)
+    gone = [event for event in again.of(ModuleUnmounted) if event.disabled]
+    assert [event.module_id for event in gone] == ["hooks-status-context"]
+    assert "hooks-status-context" not in [event.module_id for event in again.of(ModuleMounted)]
+    again.client.switch_module("hooks-status-context", on=True)
+    assert again.wait(ModuleMounted).module_id == "hooks-status-context"
+    assert again.client.module_details("hooks-status-context").result(5).settings
+
+
+def test_settings_are_checked_before_they_hold_and_the_guards_own_are_not_changed(
+    project: Project, driver: Driver
+) -> None:
+    name = project.bundle(tools=("tool-todo", "tool-bash"), hooks=(("hooks-todo-reminder", {}),))
+    opened = driver.open(name)
+    key = "hooks-todo-reminder"
+    settings = {each.name: each for each in driver.client.module_details(key).result(5).settings}
+    assert settings["priority"].owner == "program" and settings["priority"].editable
+    driver.client.configure(key, "priority", "soon")
+    assert "`priority` of hooks-todo-reminder must be" in said(driver)
+    driver.client.configure(key, "prioritie", "5")
+    assert "did you mean `priority`" in said(driver)
+    driver.client.configure(key, "priority", "5")
+    assert driver.wait(ModuleMounted).again
+    assert said(driver) == "priority of hooks-todo-reminder holds for this session"
+    settings = {each.name: each for each in driver.client.module_details(key).result(5).settings}
+    held = settings["priority"]
+    assert (held.value, held.owner, held.where) == ("5", "user", "set in this session")
+    driver.client.configure("tool-bash", "timeout", "9")
+    assert "guards you" in said(driver)
+    bash = driver.client.module_details("tool-bash").result(5).settings
+    assert not any(setting.editable for setting in bash)
+    assert opened.session_id
+
+
+def test_what_a_session_cannot_be_without_stays(project: Project, driver: Driver) -> None:
+    driver.open(bundle(project))
+    driver.client.unmount("provider-mock")
+    assert "the only provider" in said(driver)
+    driver.client.switch_module("context-simple", on=False)
+    assert "cannot be without its context" in said(driver)
+    driver.client.reload("context-simple")
+    assert "holds the conversation" in said(driver)
+    driver.client.reload("loop-streaming")
+    assert driver.wait(ModuleMounted).again
+    assert "its code is the same" in said(driver)
+    driver.client.mount("tool-nonsense")
+    assert "not found" in driver.wait(ModuleFailed).error
+    driver.client.mount("no/where")
+    assert "There is no folder no/where" in driver.wait(Notice, lambda n: "no/where" in n.text).text
+    assert driver.turn("Hello").status == "success"
+
+
+def test_changed_code_of_the_project_is_asked_about_before_it_runs(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    driver = drive(LocalClient())
+    driver.open("demo")
+    dice = Dice(project.folder)
+    driver.client.mount(str(dice.folder))
+    assert [item.group for item in driver.answer_trust(use=True).items] == ["code"]
+    driver.wait(ModuleMounted, lambda event: event.module_id == KEY)
+    driver.client.reload(KEY)
+    assert driver.wait(ModuleMounted).again
+    assert len(driver.of(TrustAsked)) == 1
+
+    mark = project.folder / "ran"
+    dice.file.write_text(SOURCE.format(face="two") + f"\nopen({str(mark)!r}, 'w')\n")
+    driver.client.reload(KEY)
+    assert "used: " in driver.answer_trust(use=False).items[0].was
+    failed = driver.wait(ModuleFailed)
+    assert failed.kept and "refuse" in failed.error
+    assert not mark.exists()
+    driver.client.reload(KEY)
+    driver.answer_trust(use=True)
+    assert driver.wait(ModuleMounted).again
+    assert mark.exists()
