@@ -123,6 +123,21 @@ class Redactor:
             return [self.fields(item) for item in data]
         return data
 
+    def without(self, data: Any) -> Any:
+        """Return a copy of data in which what has a secret for its name or value is left out."""
+        if isinstance(data, Mapping):
+            return {
+                key: self.without(value)
+                for key, value in data.items()
+                if not (is_secret_name(key) and _is_value(value)) and not self._is_secret(value)
+            }
+        if isinstance(data, list | tuple):
+            return [self.without(item) for item in data if not self._is_secret(item)]
+        return data
+
+    def _is_secret(self, value: Any) -> bool:
+        return isinstance(value, str) and self.text(value) != value
+
     def values(self, data: Any) -> Any:
         """Return data with secret values replaced; the same object when there are none.
 

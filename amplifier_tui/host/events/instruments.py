@@ -101,12 +101,16 @@ class TodoChanged(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneOpened(HostEvent):
-    """A sub-agent started; its events carry its session id as `agent`."""
+    """A sub-agent started; its events carry its session id as `agent`.
+
+    `call_id` is the tool call of the parent that asked for it; empty when it is not known.
+    """
 
     lane: str
     name: str
     parent: str = MAIN_LANE
     instruction: str = ""
+    call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,8 +80,14 @@ async def moved(store: SessionStore, state: Mapping[str, Any] | None) -> Carried
     Args:
         state: What its context and sources remember, without secrets; None where they don't.
     """
-    rows = await asyncio.to_thread(lambda: tuple(row for _, row in store.stored().read()))
-    return Carried(store.folder.name, rows, store.metadata.name, state)
+
+    def copy() -> Carried:
+        rows = tuple(row for _, row in store.stored().read())
+        told = read_outcomes(store.folder / DISPLAY).all()
+        outcomes = tuple((count, _without_usage(event)) for count, event in told)
+        return Carried(store.folder.name, rows, store.metadata.name, state, outcomes)
+
+    return await asyncio.to_thread(copy)
 
 
 async def forked(
@@ -106,8 +112,7 @@ async def forked(
         cut = len(rows) if before_turn is None else _row_of(rows, begun, before_turn)
         kept = rows[:cut]
         known = read_outcomes(store.folder / DISPLAY)
-        tools = [item for items in known.tools.values() for item in items]
-        told = [*tools, *(item for item in known.others if _goes_along(item, cut, before_turn))]
+        told = [item for item in known.all() if _goes_along(item, cut, before_turn)]
         title = store.metadata.name
         remembered = state
         if state is not None and cut < len(rows):

@@ -1,26 +1,27 @@
 """The sub-agents of a session on disk, so that they can be asked again after a restart.
 
 Each has a folder beside the session's, `sessions/<span>-<span>_<agent>/`, with the files the
-Amplifier CLI has there: `transcript.jsonl` and `metadata.json`. What it was mounted from is not
-written, since that has keys in it; it is made anew from the session's own plan.
+Amplifier CLI has there: `transcript.jsonl` and `metadata.json`. The CLI resumes one with the mount
+plan on its card, which is written there without secrets; here a plan is made anew from the
+session's own.
 """
 
 import asyncio
 import logging
-import re
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.jsonl import StoredRows, read_object, write_object, write_rows
+from amplifier_tui.base.jsonl import Row, StoredRows, read_object, write_rows
 from amplifier_tui.base.plain import plain
+from amplifier_tui.base.sub_sessions import SUB_SESSION_ID
 from amplifier_tui.foundation.spawn.capability import ChildRecord, MemoryRecords
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.store.metadata import FILE_NAME, now
-from amplifier_tui.host.store.replay import TRANSCRIPT
+from amplifier_tui.host.store.lanes import TRANSCRIPT
+from amplifier_tui.host.store.metadata import FILE_NAME, now, update_card
+from amplifier_tui.host.store.replay import messages_of
 
 logger = logging.getLogger(__name__)
 
-_ID: Final = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}_[a-z0-9-]{1,200}")
 _LEFT_OUT: Final = frozenset({"system", "developer"})
 _DEEPEST: Final = 10
 
@@ -37,7 +38,7 @@ class ChildStore:
     async def save(self, record: ChildRecord) -> None:
         """Keep a record; a disk that does not take it costs the memory after a restart only."""
         await self._memory.save(record)
-        if _ID.fullmatch(record.session_id) is None:
+        if SUB_SESSION_ID.fullmatch(record.session_id) is None:
             return
         try:
             await asyncio.to_thread(self._write, record)
@@ -47,21 +48,21 @@ class ChildStore:
     async def load(self, session_id: str) -> ChildRecord | None:
         """Return a record, or None. One that comes from the disk has no plan."""
         known = await self._memory.load(session_id)
-        if known is not None or _ID.fullmatch(session_id) is None:
+        if known is not None or SUB_SESSION_ID.fullmatch(session_id) is None:
             return known
         return await asyncio.to_thread(self._read, session_id)
 
     def _write(self, record: ChildRecord) -> None:
         folder = self._folder.parent / record.session_id
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        rows = [
+        messages = [
             self._redactor.values(plain(message))
             for message in record.messages
             if message.get("role") not in _LEFT_OUT
         ]
+        rows = _stamped(messages, [row for _, row in StoredRows(folder / TRANSCRIPT).read()])
         write_rows(folder / TRANSCRIPT, rows)
-        card = {
-            **_card(folder),
+        ours = {
             "session_id": record.session_id,
             "parent_id": record.parent_id,
             "agent_name": record.agent_name,
@@ -71,16 +72,21 @@ class ChildStore:
             "working_dir": record.working_dir,
             "self_delegation_depth": record.self_delegation_depth,
             "session_metadata": record.metadata,
+            # The CLI's names for where it is in the tree, and for what it resumes it with.
+            "trace_id": self._folder.name,
+            "child_span": record.session_id.partition("_")[0].rpartition("-")[2],
+            "config": self._redactor.without(plain(record.plan)),
         }
-        card.setdefault("created", card["updated"])
-        write_object(folder / FILE_NAME, card, mode=0o600)
+        update_card(
+            folder / FILE_NAME, lambda theirs: {"created": ours["updated"], **theirs, **ours}
+        )
 
     def _read(self, session_id: str) -> ChildRecord | None:
         folder = self._folder.parent / session_id
         card = _card(folder)
         if not card or not self._is_own(card):
             return None
-        messages = [row for _, row in StoredRows(folder / TRANSCRIPT).read()]
+        messages = messages_of(row for _, row in StoredRows(folder / TRANSCRIPT).read())
         metadata, depth = card.get("session_metadata"), card.get("self_delegation_depth")
         return ChildRecord(
             session_id=session_id,
@@ -100,10 +106,21 @@ class ChildStore:
         for _ in range(_DEEPEST):
             if parent == self._folder.name:
                 return True
-            if not isinstance(parent, str) or _ID.fullmatch(parent) is None:
+            if not isinstance(parent, str) or SUB_SESSION_ID.fullmatch(parent) is None:
                 return False
             parent = _card(self._folder.parent / parent).get("parent_id")
         return False
+
+
+def _stamped(messages: list[Row], before: list[Row]) -> list[Row]:
+    """Return messages as rows, each with the time of when it was first written."""
+    rows = []
+    for number, message in enumerate(messages):
+        old = before[number] if number < len(before) else {}
+        same = {**old, "timestamp": None} == {**message, "timestamp": None}
+        stamp = message.get("timestamp") or (old.get("timestamp") if same else None)
+        rows.append({**message, "timestamp": stamp or now()})
+    return rows
 
 
 def _card(folder: Path) -> dict[str, Any]:

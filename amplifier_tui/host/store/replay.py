@@ -16,6 +16,8 @@ from amplifier_tui.host.events import (
     Compacted,
     Failed,
     HostEvent,
+    LaneClosed,
+    LaneOpened,
     SteerApplied,
     ToolEnded,
     ToolStarted,
@@ -31,9 +33,11 @@ from amplifier_tui.host.messages import (
     thinking_of,
     typed_prompt,
 )
+from amplifier_tui.host.store.lanes import LaneRun, StoredLanes
 
 logger = logging.getLogger(__name__)
 
+_DEEPEST: Final = 10
 TAIL: Final = 200
 """Rows that are shown at once when a session is resumed."""
 OUTPUT_LIMIT: Final = 64 * 1024
@@ -47,7 +51,7 @@ changed, how a turn ended, so that a resumed session shows it again. Who allowed
 noted beside it (older sessions have that in `approvals.jsonl`). Losing the file loses nothing of
 the conversation.
 """
-KEPT: Final = (ToolEnded, TurnEnded, Failed, Compacted)
+KEPT: Final = (ToolEnded, TurnEnded, Failed, Compacted, LaneOpened, LaneClosed)
 """The events it holds; of a `ToolEnded` all but the output, which is in its row."""
 
 
@@ -57,11 +61,18 @@ class Outcomes:
 
     Attributes:
         tools: By lane and call id, each with the number of rows there were, in order.
-        others: With the number of rows there were, in order.
+        lanes: What began and ended sub-agents; like the others, with the number of rows there
+            were, in order.
     """
 
     tools: dict[tuple[str, str], list[tuple[int, ToolEnded]]] = field(default_factory=dict)
+    lanes: list[tuple[int, HostEvent]] = field(default_factory=list)
     others: list[tuple[int, HostEvent]] = field(default_factory=list)
+
+    def all(self) -> list[tuple[int, HostEvent]]:
+        """Return every event with the number of rows there were."""
+        tools = [item for items in self.tools.values() for item in items]
+        return [*tools, *self.lanes, *self.others]
 
 
 def read_outcomes(path: Path) -> Outcomes:
@@ -83,12 +94,13 @@ def read_outcomes(path: Path) -> Outcomes:
             continue
         if isinstance(event, ToolEnded):
             found.tools.setdefault((event.agent, event.call_id), []).append((rows, event))
+        elif isinstance(event, LaneOpened | LaneClosed):
+            found.lanes.append((rows, event))
         else:
             found.others.append((rows, event))
     return found
 
 
-TRANSCRIPT: Final = "transcript.jsonl"
 _NO_RESULT: Final = (
     "No result: the session ended before the call did. Call the tool again if it is still needed."
 )
@@ -128,17 +140,39 @@ def _is_prompt(line: bytes) -> bool:
 
 class _Stamp(TypedDict):
     session_id: str
+    agent: str
     at: float
     replayed: bool
 
 
-class Replay:
-    """Turns rows of one session into events."""
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where rows belong: in a lane, `depth` calls below the main one.
 
-    def __init__(self, session_id: str, stored: StoredRows, outcomes: Outcomes) -> None:
+    `row` is the session's own row they hang from; None for the session's own rows.
+    """
+
+    lane: str = MAIN_LANE
+    depth: int = 0
+    row: int | None = None
+
+
+class Replay:
+    """Turns rows of one session into events, those of its sub-agents below the calls of them."""
+
+    def __init__(
+        self,
+        session_id: str,
+        stored: StoredRows,
+        outcomes: Outcomes,
+        lanes: StoredLanes,
+        place: _Place = _Place(),
+    ) -> None:
         self._session_id = session_id
         self._stored = stored
         self._outcomes = outcomes
+        self._lanes = lanes
+        self._place = place
 
     def events(self, start: int, stop: int) -> list[HostEvent]:
         """Return the events of rows `start <= index < stop`, marked as replayed.
@@ -222,14 +256,45 @@ class Replay:
                 **self._stamp(at), call_id=call.call_id, tool=call.name, arguments=call.arguments
             )
             result = results.get(call.call_id)
+            yield from self._task(index, call, result, at)
             if result is not None:
                 yield self._ended(index, call, result)
+
+    def _task(
+        self, index: int, call: RecordedCall, result: Row | None, at: float
+    ) -> Iterator[HostEvent]:
+        """Tell what a sub-agent did for a call."""
+        place = self._place
+        row = index if place.row is None else place.row
+        run = self._lanes.find(call, place.lane, row, result)
+        if run is None or place.depth >= _DEEPEST:
+            return
+        below = _Place(run.opened.lane, place.depth + 1, row)
+        child = Replay(self._session_id, run.rows, self._outcomes, self._lanes, below)
+        yield replace(run.opened, **child._stamp(run.opened.at or at))
+        yield from child._answers(run, at)
+        yield replace(run.closed, **child._stamp(run.closed.at or at))
+
+    def _answers(self, run: LaneRun, at: float) -> Iterator[HostEvent]:
+        rows = dict(run.rows.read(run.start, run.stop))
+        for index, row in rows.items():
+            if row.get("role") == "assistant":
+                at = _time(row) or at
+                yield from self._answer(index, row, at, rows)
+        if not rows and run.closed.result:
+            yield BlockEnded(
+                **self._stamp(run.closed.at or at),
+                block_id=f"answer:{run.opened.call_id}",
+                kind="text",
+                text=run.closed.result,
+            )
 
     def _ended(self, index: int, call: RecordedCall, row: Row) -> ToolEnded:
         output = text_of(row.get("content"))
         metadata = metadata_of(row)
-        notes = self._outcomes.tools.get((MAIN_LANE, call.call_id), ())
-        noted = next((event for rows, event in notes if rows > index), None)
+        notes = self._outcomes.tools.get((self._place.lane, call.call_id), ())
+        above = index if self._place.row is None else self._place.row
+        noted = next((event for rows, event in notes if rows > above), None)
         failed = metadata.get("is_error") is True
         event = noted or ToolEnded(
             session_id=self._session_id,
@@ -244,10 +309,11 @@ class Replay:
         return replace(event, **stamp, output=output[:OUTPUT_LIMIT], output_size=len(output))
 
     def _retold(self, event: HostEvent) -> HostEvent:
-        return replace(event, **self._stamp(event.at))
+        return replace(event, session_id=self._session_id, replayed=True)
 
     def _stamp(self, at: float) -> _Stamp:
-        return {"session_id": self._session_id, "at": at, "replayed": True}
+        lane = self._place.lane
+        return {"session_id": self._session_id, "agent": lane, "at": at, "replayed": True}
 
 
 def _blocks(content: Any) -> Iterator[tuple[BlockKind, str]]:

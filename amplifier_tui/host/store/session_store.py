@@ -16,8 +16,9 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store import event_log, journal
 from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.journal import Journal, recovered_rows
+from amplifier_tui.host.store.lanes import TRANSCRIPT, StoredLanes
 from amplifier_tui.host.store.metadata import Metadata, MetadataFile, Tell, now
-from amplifier_tui.host.store.replay import DISPLAY, KEPT, TRANSCRIPT, Replay, read_outcomes
+from amplifier_tui.host.store.replay import DISPLAY, KEPT, Replay, read_outcomes
 from amplifier_tui.host.store.session_file import SessionFile
 from amplifier_tui.host.store.sessions import SessionBusyError, first_prompt
 
@@ -208,7 +209,8 @@ class SessionStore:
         """
         noted = read_outcomes(self.folder / DISPLAY)
         rows = stored if stored is not None else self.stored()
-        return Replay(self.folder.name, rows, noted)
+        lanes = StoredLanes(self.folder, noted.lanes)
+        return Replay(self.folder.name, rows, noted, lanes)
 
     def _trouble(self, file: SessionFile, error: OSError | None) -> None:
         self._note_trouble(file.path, error)

@@ -10,8 +10,8 @@ from amplifier_tui.base.jsonl import Row, decode_row
 from amplifier_tui.base.text import shortened
 from amplifier_tui.host.client import SessionCard
 from amplifier_tui.host.messages import is_from_hook, typed_prompt
+from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.metadata import read_metadata
-from amplifier_tui.host.store.replay import TRANSCRIPT
 from amplifier_tui.paths import sessions_dir
 
 logger = logging.getLogger(__name__)

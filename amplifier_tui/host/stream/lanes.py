@@ -6,6 +6,7 @@ from typing import Any
 from amplifier_tui.host.events import MAIN_LANE, LaneClosed, LaneOpened, TurnStatus
 from amplifier_tui.host.stream.results import error_text
 from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.kernel.correlation import current_tool_call_id
 
 _RESULT_LIMIT = 2_000
 
@@ -32,7 +33,12 @@ class Lanes:
         return lane == MAIN_LANE or lane in self._open
 
     def open(
-        self, lane: str, name: str = "", parent: str = MAIN_LANE, instruction: str = ""
+        self,
+        lane: str,
+        name: str = "",
+        parent: str = MAIN_LANE,
+        instruction: str = "",
+        call_id: str = "",
     ) -> None:
         """A sub-agent starts; a lane that is open stays as it is."""
         # An event without the child's id carries the id of the session that emits it.
@@ -46,6 +52,7 @@ class Lanes:
                 name=name or _name_in(lane),
                 parent=parent if self.is_open(parent) else MAIN_LANE,
                 instruction=self._redactor.text(instruction),
+                call_id=call_id or current_tool_call_id() or "",
             )
         )
 
@@ -77,6 +84,7 @@ class Lanes:
             str(data.get("agent") or data.get("agent_name") or ""),
             parent if parent in self._open else lane,
             str(data.get("instruction") or data.get("task") or ""),
+            str(data.get("tool_call_id") or ""),
         )
 
     def ended(self, lane: str, data: Mapping[str, Any]) -> None:

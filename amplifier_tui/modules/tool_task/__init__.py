@@ -26,6 +26,7 @@ from typing import Any, ClassVar, Final
 from pydantic import Field
 
 from amplifier_tui.base.config import ModuleSettings
+from amplifier_tui.base.sub_sessions import resume_note
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
@@ -183,12 +184,13 @@ class TaskTool(ModuleTool):
         most = self.settings.max_output_chars
         if len(text) > most:
             text = f"{text[:most]}\n[… {len(text) - most} more characters]"
-        notes = [f"session_id {session_id}, to ask {facts['agent']} something more"]
+        notes: list[str] = []
         if status not in ("success", "completed"):
-            notes.insert(0, f"the agent ended with status {status}")
+            notes.append(f"the agent ended with status {status}")
         if not text:
             notes.insert(0, "the agent ended without an answer")
-        lines = [text, *(f"[{note}]" for note in notes)]
+        again = resume_note(session_id, facts["agent"])
+        lines = [text, *(f"[{note}]" for note in notes), again]
         output = "\n".join(line for line in lines if line)
         if text or status in ("success", "completed"):
             return ToolResult(output=output)

@@ -8,6 +8,7 @@ import pytest
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import (
     ApprovalRequested,
+    BlockEnded,
     HostEvent,
     LaneClosed,
     LaneOpened,
@@ -20,6 +21,7 @@ from amplifier_tui.host.events import (
     TurnEnded,
 )
 from tests.host.driving import Driver, Project
+from tests.host.store.cli_reader import CliReader
 
 KEYLESS = {"provider-anthropic", "provider-openai"}
 
@@ -203,34 +205,49 @@ def again(session_id: str) -> dict[str, Any]:
 COUNTING = {"only": {"say": "This is turn {{turn}} for me."}}
 
 
+def add_key(path: Path, key: str, value: Any) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+
+
 def children(project: Project) -> list[Path]:
     folder = project.folder_of("x").parent
     return sorted(path for path in folder.iterdir() if "_" in path.name)
 
 
 def test_an_agent_can_be_asked_again_after_a_restart(
-    project: Project, drive: Callable[..., Driver], monkeypatch: pytest.MonkeyPatch
+    project: Project,
+    drive: Callable[..., Driver],
+    monkeypatch: pytest.MonkeyPatch,
+    own_home: Path,
 ) -> None:
     monkeypatch.setenv("SOME_TOKEN", "very-secret-words")
     first = drive()
-    first.open(coding(project, script([ask("explorer", "Use very-secret-words.")], COUNTING)))
+    keys = "      api_key: very-secret-words\n      extra: [very-secret-words]\n"
+    task = script([ask("explorer", "Use very-secret-words.")], COUNTING)
+    first.open(coding(project, task, keys))
     first.turn("go")
     first.close()
     (child,) = children(project)
+    add_key(child / "metadata.json", "seen_by", {"a hook": [1]})
     assert first.of(LaneOpened)[0].lane == child.name
     second = drive()
     coding(project, script([again(child.name)], COUNTING))
     second.open(resume="last")
     second.turn("once more")
     assert second.answers()[-1].startswith("This is turn 2 for me.")
-    assert [e.lane for e in second.of(LaneOpened)] == [child.name]
+    assert [e.lane for e in second.of(LaneOpened)] == [child.name] * 2, "replayed, and live"
     rows = [json.loads(line) for line in (child / "transcript.jsonl").read_text().splitlines()]
     assert [row["role"] for row in rows] == ["user", "assistant"] * 2
     card = json.loads((child / "metadata.json").read_text())
+    assert card["seen_by"] == {"a hook": [1]}
     assert (card["agent_name"], card["turn_count"]) == ("explorer", 2)
     assert card["created"] < card["updated"]
     for path in child.iterdir():
         assert "very-secret" not in path.read_text()
+    cli = CliReader(own_home / ".amplifier", project.folder)
+    assert cli.children_of(card["parent_id"]) == [child.name]
+    assert cli.child_to_resume(child.name)["providers"][0]["module"] == "provider-mock"
+    assert all(row["timestamp"] for row in rows) and rows[0]["timestamp"] < rows[2]["timestamp"]
     cards = second.client.sessions().result(10)
     assert [each.session_id for each in cards] == [card["parent_id"]], "agents are not listed"
 
@@ -254,3 +271,96 @@ def test_an_agent_of_another_session_or_of_nobody_is_not_resumed(
         (ended,) = [e for e in other.of(ToolEnded) if e.tool == "task"]
         assert not ended.ok and "No sub-session" in ended.output
         other.close()
+
+
+def below_task(driver: Driver, *, replayed: bool) -> list[tuple[str, str]]:
+    """What stands below the calls of agents: the agent, and what it called or said."""
+    found: list[tuple[str, str]] = []
+    for event in driver.events:
+        if event.replayed is not replayed or event.agent == "main":
+            continue
+        name = event.agent.partition("_")[2]
+        if isinstance(event, LaneOpened):
+            found.append((name, f"opened: {event.instruction}"))
+        elif isinstance(event, ToolStarted):
+            found.append((name, event.tool))
+        elif isinstance(event, ToolEnded):
+            found.append((name, event.summary))
+        elif isinstance(event, BlockEnded) and event.kind == "text" and event.text:
+            found.append((name, event.text))
+        elif isinstance(event, LaneClosed):
+            found.append((name, f"closed: {event.status} {event.result}"))
+    return found
+
+
+def test_what_agents_did_stands_below_their_calls_after_resume_and_fork_as_it_did_live(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    (project.folder / "hay.txt").write_text("hay\nneedle\n")
+    first = drive()
+    story = script([ask("explorer", "One."), ask("explorer", "Two.")], LOOK)
+    first.open(coding(project, story))
+    first.turn("where is the needle?")
+    first.close()
+    live = below_task(first, replayed=False)
+    assert len(live) == 10 and ("explorer", "opened: One.") in live
+    second = drive()
+    opened = second.open(resume="last")
+    shown = below_task(second, replayed=True)
+    assert sorted(shown) == sorted(live)
+    assert shown[0] == ("explorer", "opened: One."), "one after the other, each below its call"
+    assert shown[5] == ("explorer", "opened: Two.")
+    places = [(type(e).__name__, e.agent) for e in second.events if e.replayed]
+    task = places.index(("ToolStarted", "main"))
+    assert places[task + 1][0] == "LaneOpened" and places[task + 6] == ("ToolEnded", "main")
+    second.client.fork()
+    fork = second.wait(SessionOpened)
+    assert fork.session_id != opened.session_id
+    second.close()
+    third = drive()
+    third.open(resume=fork.session_id)
+    assert below_task(third, replayed=True) == shown
+    third.client.switch_bundle("demo")
+    moved = third.wait(SessionOpened).session_id
+    again = [e.lane for e in third.events if isinstance(e, LaneOpened) and e.session_id == moved]
+    assert len(again) == 2
+
+
+def test_a_task_an_agent_is_asked_once_more_stands_below_the_call_that_asked(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    first = drive()
+    first.open(coding(project, script([ask("explorer")], COUNTING)))
+    first.turn("go")
+    (child,) = children(project)
+    first.close()
+    for _ in range(2):
+        driver = drive()
+        coding(project, script([again(child.name)], COUNTING))
+        driver.open(resume="last")
+        driver.turn("once more")
+        driver.close()
+    last = drive()
+    last.open(resume="last")
+    texts = [text for _, text in below_task(last, replayed=True) if text.startswith("This is")]
+    assert texts == [f"This is turn {turn} for me." for turn in (1, 2, 3)]
+
+
+def test_an_agent_that_was_killed_in_its_work_is_closed_when_the_session_is_resumed(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    first = drive()
+    opened = first.open(coding(project, script([ask("explorer")], COUNTING)))
+    first.turn("go")
+    first.close()
+    display = project.folder_of(opened.session_id) / "display.jsonl"
+    kept = [line for line in display.read_text().splitlines() if "LaneClosed" not in line]
+    display.write_text("\n".join(kept) + "\n")
+    rows = project.folder_of(opened.session_id) / "transcript.jsonl"
+    rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:2]))
+    (child,) = children(project)
+    (child / "transcript.jsonl").unlink()
+    second = drive()
+    second.open(resume="last")
+    (closed,) = second.of(LaneClosed)
+    assert (closed.status, closed.lane) == ("cancelled", child.name)

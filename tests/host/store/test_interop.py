@@ -7,6 +7,8 @@ import pytest
 
 from amplifier_tui.host.events import (
     BlockEnded,
+    LaneClosed,
+    LaneOpened,
     ModuleFailed,
     Notice,
     TitleChanged,
@@ -170,6 +172,53 @@ HOOKS = {
     "name_generated_at": "2026-03-02T00:00:00+00:00",
     "cost": {"usd": "0.01", "by": [{"model": "m", "n": 1}]},
 }
+
+
+GRANDCHILD = "0123456789abcdef-fedcba9876543210_explorer"
+
+
+def put(folder: Path, card: dict[str, Any], *rows: dict[str, Any]) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "metadata.json").write_text(json.dumps({"session_id": folder.name, **card}))
+    (folder / "transcript.jsonl").write_text(lines(*rows))
+
+
+def delegating(call_id: str, instruction: str, session_id: str, said: str) -> list[dict[str, Any]]:
+    """What a delegating tool of the ecosystem leaves: an object with the answer and the id."""
+    arguments = {"agent": "zen-architect", "instruction": instruction}
+    call = {"id": call_id, "tool": "delegate", "arguments": arguments}
+    result = json.dumps({"response": said, "session_id": session_id, "status": "success"})
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": call_id, "name": "delegate", "content": result},
+    ]
+
+
+def test_a_session_of_the_cli_opens_with_its_children_below_the_calls_of_them(
+    project: Project, driver: Driver, stored: Path
+) -> None:
+    prompts = [{"role": "user", "content": f"<context>\n\nPlan {n}."} for n in range(3)]
+    asked = [row for n in (1, 2) for row in delegating(f"c{n}", f"Plan {n}.", CHILD, f"Plan: {n}")]
+    stranger = "1111111111111111-2222222222222222_explorer"
+    foreign = delegating("c3", "Look.", stranger, "Of another session.")
+    put(stored, CARD, ROWS[0], *asked, *foreign, {"role": "assistant", "content": "Done."})
+    inner = delegating("i1", "Look.", GRANDCHILD, "A README.")
+    told = [{"role": "assistant", "content": f"Told {n}."} for n in range(3)]
+    rows = [prompts[0], told[0], prompts[1], *inner, told[1], prompts[2], told[2]]
+    put(stored.parent / CHILD, {"parent_id": SESSION, "agent_name": "zen-architect"}, *rows)
+    seen = [{"role": "user", "content": "Look."}, {"role": "assistant", "content": "I see."}]
+    put(stored.parent / GRANDCHILD, {"parent_id": CHILD, "agent_name": "explorer"}, *seen)
+    put(stored.parent / stranger, {"parent_id": "another session"}, *seen)
+    project.bundle()
+    driver.open(resume=SESSION)
+    assert [(e.lane, e.parent) for e in driver.of(LaneOpened)] == [
+        (CHILD, "main"),
+        (GRANDCHILD, CHILD),
+        (CHILD, "main"),
+    ]
+    below = [(e.agent, e.text) for e in driver.of(BlockEnded) if e.agent != "main"]
+    assert below == [(GRANDCHILD, "I see."), (CHILD, "Told 1."), (CHILD, "Told 2.")]
+    assert [e.result for e in driver.of(LaneClosed)] == ["I see.", "Told 1.", "Told 2."]
 
 
 CHANGING = {"name", "model", "turn_count"}

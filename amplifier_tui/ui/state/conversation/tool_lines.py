@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from amplifier_tui.base.sub_sessions import for_people
 from amplifier_tui.host import events
 from amplifier_tui.ui.state.conversation.entries import EntryList, ToolEntry, ToolState
 from amplifier_tui.ui.state.section import Handlers, assign, on, told
@@ -105,13 +106,15 @@ class ToolLines(Handlers):
         key = (event.agent, event.call_id)
         call = self._calls.get(key) or self._open(key, event.tool, {}, started=0.0)
         self._close(key, call)
+        output = for_people(event.output)
         self._tell(
             call.entry,
             tool=event.tool or call.entry.tool,
             state=_end_state(event),
-            output_size=event.output_size or len(event.output),
+            output=output,
+            output_size=(event.output_size if output == event.output else 0) or len(output),
             expanded=bool(event.diff) and event.diff.count("\n") <= SMALL_DIFF,
-            **told(event, "output", "error", "diff", "summary", "duration_ms"),
+            **told(event, "error", "diff", "summary", "duration_ms"),
         )
 
     @on(events.ApprovalRequested, live=True)

@@ -1,0 +1,29 @@
+import json
+
+import pytest
+
+from amplifier_tui.base.sub_sessions import for_people, resume_note
+
+CHILD = "0123456789abcdef-0000000000000000_explorer"
+NOTE = resume_note(CHILD, "explorer")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"Found it.\n{NOTE}", "Found it."),
+        (f"Found it.\n[the agent ended badly]\n{NOTE}\n", "Found it.\n[the agent ended badly]"),
+        (NOTE, ""),
+        (f"{NOTE}\nFound it.", f"{NOTE}\nFound it."),
+        ("[session_id 7, to ask nobody]", "[session_id 7, to ask nobody]"),
+        (json.dumps({"response": "Yes.", "session_id": CHILD}), "Yes."),
+        (json.dumps({"session_id": CHILD, "n": 1}), None),
+        (json.dumps({"response": "Yes.", "session_id": 1, "id": CHILD}), None),
+        ('{"session_id": "' + CHILD, None),
+        ('{"a":' * 50_000 + CHILD, None),
+    ],
+)
+def test_people_see_a_result_without_what_tells_a_model_how_to_ask_again(
+    text: str, shown: str | None
+) -> None:
+    assert for_people(text) == (text if shown is None else shown)
