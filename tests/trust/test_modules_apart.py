@@ -5,18 +5,15 @@ environment, from other bundles, and from each other.
 import asyncio
 import importlib.metadata
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from amplifier_tui import compat
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.modules import apart
@@ -31,7 +28,6 @@ from tests.fixtures.modules import write_distribution
 from tests.foundation.helpers import GitRepo, Recorder, allow, write
 from tests.foundation.packages import (
     TOOL,
-    looking_only_into,
     project_files,
     write_project,
     write_wheel,
@@ -44,53 +40,7 @@ SESSION: dict[str, Any] = {
         "context": {"module": "fx-context", "source": str(STACK / "context")},
     }
 }
-UV = Path(sys.executable).with_name("uv")
-
-
-@pytest.fixture(autouse=True)
-def process() -> Iterator[None]:
-    """What a test loads and puts on the path is gone afterwards."""
-    path, modules, finders = list(sys.path), set(sys.modules), list(sys.meta_path)
-    compat.install()
-    yield
-    sys.path[:], sys.meta_path[:] = path, finders
-    for name in set(sys.modules) - modules:
-        if name.startswith(("zz_", "amplifier_module_", "amplifier_core")):
-            del sys.modules[name]
-    packages._path_users.clear()
-
-
-@pytest.fixture
-def wheels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only place installers may look."""
-    folder = tmp_path / "wheels"
-    folder.mkdir()
-    for name, value in looking_only_into(folder).items():
-        monkeypatch.setenv(name, value)
-    return folder
-
-
-@pytest.fixture(params=["pip", "uv"])
-def either(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    use(request.param, tmp_path, monkeypatch)
-    return str(request.param)
-
-
-@pytest.fixture
-def uv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    use("uv", tmp_path, monkeypatch)
-
-
-def use(installer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    git = shutil.which("git")
-    assert git is not None and UV.is_file(), "pip install -e '.[dev]'"
-    (programs / "git").symlink_to(git)
-    if installer == "uv":
-        (programs / "uv").symlink_to(UV)
-    monkeypatch.setenv("PATH", f"{programs}:/bin")
-    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv-cache"))
+pytestmark = pytest.mark.usefixtures("process")
 
 
 def tool(folder: Path, name: str, **options: Any) -> GitRepo:

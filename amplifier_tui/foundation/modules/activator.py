@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -170,6 +170,7 @@ class ModuleActivator:
         with requested_by(project.name or bundle_path.name):
             await self.fetch.require("execute", uri, path=bundle_path)
             if self._install_deps:
+                project = await self._with_sources(project)
                 folder = await self._installed(project, SourceCommit(uri), False, progress_callback)
                 await self._admit(_Ready(bundle_path, folder, built=True))
         for path in _import_roots(bundle_path):
@@ -241,12 +242,45 @@ class ModuleActivator:
         await self.fetch.require("execute", uri, commit=origin.commit, path=path)
         if not self._install_deps or project.is_native or project.is_provided:
             return _Ready(path)
+        project = await self._with_sources(project)
         fetched = source.source_root.resolve().is_relative_to(self.cache_dir.resolve())
         build = fetched and project.is_package
         folder = await self._installed(project, origin, build, progress)
         if folder is None or not build:
             return _Ready(path, folder)
         return _Ready(_package_of(module, folder), folder, built=True)
+
+    async def _with_sources(self, project: Project) -> Project:
+        """Fetch what a project gets from sources it names for uv, and what those get from theirs.
+
+        Raises:
+            BundleError: One of them can't be had, or was refused.
+        """
+        if not project.sources:
+            return project
+        from amplifier_tui.foundation.modules.needs import wanted_sources
+        from amplifier_tui.foundation.modules.uv_sources import UvPackage
+
+        found: dict[str, UvPackage] = {}
+        waiting = [project]
+        while waiting:
+            each = waiting.pop()
+            for wanted in wanted_sources(each.dependencies, each.sources, every=each.is_dynamic):
+                if wanted.name in found:
+                    continue
+                if wanted.problem:
+                    raise BundleError(
+                        f"{each.name} needs {wanted.name}: {wanted.problem}",
+                        path=each.path / "pyproject.toml",
+                        remedy="Name a repository or a folder there, or give the package its URL.",
+                    )
+                with requested_by(wanted.name, (each.name,)):
+                    source = await self._sources.resolve(wanted.uri)
+                    path, commit = source.active_path, self._commit(wanted.uri)
+                    await self.fetch.require("execute", wanted.uri, commit=commit, path=path)
+                found[wanted.name] = UvPackage(wanted.name, path, wanted.uri, commit)
+                waiting.append(await asyncio.to_thread(read_project, path))
+        return replace(project, fetched=tuple(found.values())) if found else project
 
     def _commit(self, uri: str) -> str:
         parsed = parse_uri(uri)

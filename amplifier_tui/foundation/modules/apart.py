@@ -21,7 +21,12 @@ from amplifier_tui.base.files import FileLock, FileLockedError
 from amplifier_tui.base.jsonl import read_object, write_object
 from amplifier_tui.foundation.modules import installer
 from amplifier_tui.foundation.modules.installer import InstallError, install, install_command
-from amplifier_tui.foundation.modules.needs import is_provided, needs_of, program_versions
+from amplifier_tui.foundation.modules.needs import (
+    is_provided,
+    needs_of,
+    program_versions,
+    with_sources,
+)
 from amplifier_tui.foundation.modules.project import (
     Project,
     SourceCommit,
@@ -141,7 +146,7 @@ class ApartFolders:
                 raise InstallError(f"{subject} can't be used here: {'; '.join(needs.impossible)}")
             shared = dict(needs.shared)
             if needs.missing:
-                lists = _write_lists(work, needs.missing)
+                lists = _write_lists(work, with_sources(needs.missing, project.fetched))
                 command = install_command(["-r", str(lists[0])], needed, constraints=lists[1])
                 await install(command, f"what {subject} needs", project.path, log)
                 shared |= await asyncio.to_thread(_leave_to_program, needed)
@@ -160,6 +165,7 @@ class ApartFolders:
         parts = [origin.source, origin.commit or project_hash(project.path), str(build)]
         if not project.is_package and project.requirements:
             parts += _requirement_lines(project.path)
+        parts += [f"{each.name} {each.uri} {each.commit}" for each in project.fetched]
         parts += [str(sys.implementation.cache_tag), sysconfig.get_platform()]
         readable = normalised(project.name) or project.path.name
         return self.root / cache_name("\n".join(parts), readable, "module")

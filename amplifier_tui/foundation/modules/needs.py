@@ -1,13 +1,14 @@
 """What a package requires, compared with what the program's environment has."""
 
 import importlib.metadata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from packaging.requirements import InvalidRequirement, Requirement
 
 from amplifier_tui.foundation.modules.project import PROVIDED, installed_version, normalised
+from amplifier_tui.foundation.modules.uv_sources import UvPackage, UvSource
 
 _PROGRAM = "amplifier-tui"
 
@@ -83,3 +84,47 @@ def is_provided(name: str) -> bool:
     """Whether a distribution's place is taken by this program, or the program runs on it."""
     name = normalised(name)
     return name in PROVIDED or name in program_versions()
+
+
+def wanted_sources(
+    dependencies: Iterable[str], sources: Iterable[UvSource], *, every: bool = False
+) -> list[UvSource]:
+    """Return the sources of those dependencies that have to be installed.
+
+    Args:
+        dependencies: Requirements, as written.
+        every: Of all that the program does not have, for what tells its dependencies only when it
+            is built.
+    """
+    known = {source.name: source for source in sources}
+    if not known:
+        return []
+    wanted = needs_of(known if every else dependencies).missing
+    names = dict.fromkeys(_plain_name(requirement) for requirement in wanted)
+    return [known[name] for name in names if name in known]
+
+
+def with_sources(requirements: Iterable[str], packages: Iterable[UvPackage]) -> Iterator[str]:
+    """Yield requirements with those that were fetched named by their folder, and all of these."""
+    left = {package.name: package for package in packages}
+    for requirement in requirements:
+        package = left.pop(_plain_name(requirement), None)
+        yield requirement if package is None else _from_folder(requirement, package)
+    for package in left.values():
+        yield f"{package.name} @ {package.path.as_uri()}"
+
+
+def _plain_name(requirement: str) -> str:
+    """Return the name of a requirement that says nothing of an address; else an empty text."""
+    try:
+        parsed = Requirement(requirement)
+    except InvalidRequirement:
+        return ""
+    return "" if parsed.url else normalised(parsed.name)
+
+
+def _from_folder(requirement: str, package: UvPackage) -> str:
+    parsed = Requirement(requirement)
+    extras = f"[{','.join(sorted(parsed.extras))}]" if parsed.extras else ""
+    marker = f" ; {parsed.marker}" if parsed.marker else ""
+    return f"{parsed.name}{extras} @ {package.path.as_uri()}{marker}"

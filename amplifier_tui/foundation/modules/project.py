@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from amplifier_tui.foundation.modules.uv_sources import UvPackage, UvSource, read_uv_sources
+
 PROVIDED = frozenset({"amplifier-core", "amplifier-foundation"})
 """Distributions whose place this program takes inside its own process."""
 _NATIVE = ("rust", "wasm", "grpc")
@@ -17,6 +19,7 @@ class Project:
     `is_package` when its `pyproject.toml` describes a package, `requirements` when it has a
     `requirements.txt`; `transport` is `python` or what `amplifier.toml` names instead, `problem`
     why `pyproject.toml` cannot be read, and `is_dynamic` that only building it tells what it needs.
+    `sources` says where some of its dependencies come from, `fetched` those that are here.
     """
 
     path: Path
@@ -27,6 +30,8 @@ class Project:
     transport: str = "python"
     problem: str = ""
     is_dynamic: bool = False
+    sources: tuple[UvSource, ...] = ()
+    fetched: tuple[UvPackage, ...] = ()
 
     @property
     def is_native(self) -> bool:
@@ -63,6 +68,7 @@ def read_project(path: Path) -> Project:
         requirements=requirements,
         transport=transport,
         is_dynamic="dependencies" in (table.get("dynamic") or ()),
+        sources=read_uv_sources(data, path),
     )
 
 

@@ -1,0 +1,111 @@
+"""Where a package's dependencies come from when its `pyproject.toml` says so for uv alone.
+
+`[tool.uv.sources]` names a repository, a folder or a member of a workspace instead of a version.
+Other installers ignore it, and uv would fetch whatever it names; so these are resolved here, like
+every other source: asked about, fetched into the cache, and installed from there.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+_REFS: Final = ("rev", "tag", "branch")
+
+
+@dataclass(frozen=True, slots=True)
+class UvSource:
+    """Where a dependency comes from.
+
+    `name` is in its one spelling; `uri` is a git URI or the path of a folder, or empty where
+    `problem` says why there is none.
+    """
+
+    name: str
+    uri: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UvPackage:
+    """A dependency that was fetched from its own source: its folder, and what that was."""
+
+    name: str
+    path: Path
+    uri: str
+    commit: str = ""
+
+
+def read_uv_sources(data: Mapping[str, Any], folder: Path) -> tuple[UvSource, ...]:
+    """Return what the `pyproject.toml` of a folder names; nothing is executed or fetched."""
+    table: Any = data
+    for key in ("tool", "uv", "sources"):
+        table = table.get(key) if isinstance(table, Mapping) else None
+    if not isinstance(table, Mapping):
+        return ()
+    from packaging.utils import canonicalize_name
+
+    return tuple(
+        _source(canonicalize_name(str(name)), given, folder) for name, given in table.items()
+    )
+
+
+def _source(name: str, given: Any, folder: Path) -> UvSource:
+    chosen = given
+    if isinstance(given, list):
+        chosen = next((each for each in given if _is_for_here(each)), {})
+    if not isinstance(chosen, Mapping):
+        return UvSource(name, problem=f"its source for uv is no table: {given!r}"[:200])
+    path, git = chosen.get("path"), chosen.get("git")
+    if isinstance(git, str):
+        ref = next((f"@{chosen[key]}" for key in _REFS if chosen.get(key)), "")
+        inside = chosen.get("subdirectory")
+        end = f"#subdirectory={inside}" if inside else ""
+        return UvSource(name, f"git+{git.removeprefix('git+')}{ref}{end}")
+    if isinstance(path, str):
+        return UvSource(name, os.path.realpath(folder / path))
+    if chosen.get("workspace"):
+        member = _member(name, folder)
+        missing = "the workspace that has it is not there"
+        return UvSource(name, str(member)) if member else UvSource(name, problem=missing)
+    kinds = ", ".join(map(str, chosen)) or "nothing for this platform"
+    return UvSource(name, problem=f"its source for uv ({kinds}) is none that is read here")
+
+
+def _is_for_here(given: Any) -> bool:
+    from packaging.markers import InvalidMarker, Marker
+
+    marker = given.get("marker") if isinstance(given, Mapping) else None
+    try:
+        return not marker or Marker(str(marker)).evaluate({"extra": ""})
+    except InvalidMarker:
+        return False
+
+
+def _member(name: str, folder: Path) -> Path | None:
+    """Find a package of the workspace that a folder belongs to."""
+    from packaging.utils import canonicalize_name
+
+    for root in (folder, *folder.parents):
+        table = _facts_of(root).get("tool")
+        workspace = table.get("uv", {}).get("workspace") if isinstance(table, Mapping) else None
+        if not isinstance(workspace, Mapping):
+            continue
+        for pattern in workspace.get("members") or ():
+            for member in sorted(root.glob(str(pattern))):
+                facts = _facts_of(member).get("project")
+                named = facts.get("name", "") if isinstance(facts, Mapping) else ""
+                if canonicalize_name(str(named)) == name:
+                    return member
+        return None
+    return None
+
+
+def _facts_of(folder: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
