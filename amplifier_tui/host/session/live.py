@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import time
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.python import awaited
@@ -59,12 +59,6 @@ CLEANUP_TIME: Final = 1.2
 CARD_PAUSE: Final = 2.0
 """Seconds between two looks at whether another program wrote the session's card."""
 TITLE_LENGTH: Final = 200
-
-
-class _Called(TypedDict):
-    title: str
-    description: str
-    tags: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -194,7 +188,7 @@ class LiveSession:
             bundle=self.bundle,
             cwd=str(self._parts.workspace),
             directory=str(self.store.folder),
-            **self._called(),
+            **self.store.called(),
             provider=self._provider.name,
             model=self._provider.model,
             context_window=self._provider.window,
@@ -209,17 +203,8 @@ class LiveSession:
         self.store.metadata.name = " ".join(title.split())[:TITLE_LENGTH]
         self.store.save_metadata()
 
-    def _called(self) -> _Called:
-        title, description, tags = self.store.metadata.shown
-        text = self.sender.redactor.text
-        return {
-            "title": text(title),
-            "description": text(description),
-            "tags": tuple(text(tag) for tag in tags),
-        }
-
     def _title_changed(self) -> None:
-        self.sender.send(TitleChanged(**self.sender.stamp(), **self._called()))
+        self.sender.send(TitleChanged(**self.sender.stamp(), **self.store.called()))
 
     def follow_card(self) -> None:
         """Show from here on what hooks and other programs call the session."""
@@ -379,12 +364,18 @@ class LiveSession:
             self.budget.measure_soon()
 
     def _resolved(self, question: ApprovalQuestion, answer: ApprovalAnswer) -> None:
-        if not question.call_id:
+        if not question.tool:
             return
+        tools, lane = self._normalizer.tools, question.lane
+        data = {
+            "tool_call_id": question.call_id,
+            "tool_name": question.tool,
+            "tool_input": question.arguments,
+        }
         if answer.outcome == "allowed":
-            self._normalizer.tools.granted(question.lane, question.call_id)
+            tools.granted(lane, data)
         elif answer.outcome == "denied" or answer.default == "deny":
-            self._normalizer.tools.refused(question.lane, question.call_id, answer.reason)
+            tools.refused(lane, data, answer.reason)
 
     def _usage_known(self) -> None:
         self.budget.counted(self._normalizer.usage.window)

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from amplifier_tui.base.files import FileLock, FileLockedError
 from amplifier_tui.base.jsonl import Row, StoredRows, encode_row, mend
@@ -26,6 +26,14 @@ logger = logging.getLogger(__name__)
 
 OnTrouble = Callable[[OSError | None], None]
 """Gets the error when saving begins to fail, and None when it works again."""
+
+
+class Called(TypedDict):
+    """What a session is called, as events say it."""
+
+    title: str
+    description: str
+    tags: tuple[str, ...]
 
 
 class SessionStore:
@@ -158,6 +166,16 @@ class SessionStore:
         """Note who allowed or refused what."""
         noted = {"ts": now(), **self.redactor.fields(plain(entry))}
         self._outcomes.append(encode_row({"row": self.rows, "approval": noted}))
+
+    def called(self) -> Called:
+        """Return what the session is called, for an event."""
+        title, description, tags = self.metadata.shown
+        text = self.redactor.text
+        return {
+            "title": text(title),
+            "description": text(description),
+            "tags": tuple(map(text, tags)),
+        }
 
     def save_metadata(self) -> None:
         """Write what changed on the card, and take up what others wrote on it."""

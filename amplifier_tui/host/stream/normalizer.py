@@ -109,8 +109,7 @@ class Normalizer:
                 route(lane, _data_after(trace))
             if trace.event == "tool:pre" and trace.result.action == "deny":
                 # Not every orchestrator says so; the row of the result then ends the call.
-                call_id = str(trace.data.get("tool_call_id") or "")
-                self.tools.refused(lane, call_id, trace.result.reason or "")
+                self.tools.refused(lane, trace.data, trace.result.reason or "")
         except Exception as error:
             logger.exception("The event %s could not be shown", trace.event)
             if trace.event not in self._broken:
@@ -129,6 +128,7 @@ class Normalizer:
         match row.get("role"):
             case "assistant":
                 self.blocks.row_added()
+                self.tools.asked_for(row)
             case "tool":
                 self.tools.row_added(row)
             case "user" if metadata_of(row).get("hook_name") == STEER_HOOK:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.sub_sessions import for_people
-from amplifier_tui.base.tool_calls import as_arguments
+from amplifier_tui.base.tool_calls import RecordedCall, as_arguments, calls_of
 from amplifier_tui.host.events import MAIN_LANE, ToolEnded, ToolProgress, ToolStarted
 from amplifier_tui.host.messages import metadata_of, text_of
 from amplifier_tui.host.stream.diffs import Snapshot, changes, snapshot
@@ -35,12 +35,17 @@ class _Call:
     tool: str
     arguments: dict[str, Any]
     began: float
+    has_id: bool = True
+    """Whether its own event gave its id."""
     before: dict[Path, tuple[str, Snapshot]] = field(default_factory=dict)
     denied: str = ""
 
 
 class Tools:
     """Follows the tool calls of every lane.
+
+    Not every orchestrator says which call an event is about. Such a call is known by its tool and
+    arguments, and has the id under which the model asked for it.
 
     Args:
         module_of: Returns the module that provides a tool; empty when unknown.
@@ -58,10 +63,13 @@ class Tools:
         self._module_of = module_of
         self._open: dict[Key, _Call] = {}
         self._ended: set[Key] = set()
+        self._asked: dict[str, RecordedCall] = {}
+        self._last: dict[tuple[str, str], Key] = {}
+        """By lane and tool, the last call that began without an id."""
 
     def pre(self, lane: str, data: Mapping[str, Any]) -> None:
         """`tool:pre`."""
-        key = self._key(lane, data)
+        key = self._given(lane, data) or self._same(lane, data) or self._new_key(lane, data)
         if key not in self._open:
             self._begin(key, data)
 
@@ -100,27 +108,38 @@ class Tools:
             text = self._redactor.text(text)
             self._sender.send(ToolProgress(**stamp, call_id=call_id, text=text))
 
-    def refused(self, lane: str, call_id: str, reason: str) -> None:
-        """A call was refused; its end comes with its error or its row."""
-        call = self._open.get((lane, call_id))
+    def refused(self, lane: str, data: Mapping[str, Any], reason: str) -> None:
+        """A call was refused, `data` as in `tool:pre`; its end comes with its error or its row."""
+        call = self._begun(lane, data)
         if call is not None:
             call.denied = reason or "refused"
 
-    def granted(self, lane: str, call_id: str) -> None:
+    def granted(self, lane: str, data: Mapping[str, Any]) -> None:
         """A call may run now: its time begins, and the file may have changed meanwhile."""
-        call = self._open.get((lane, call_id))
+        call = self._begun(lane, data)
         if call is None:
             return
         call.began = monotonic()
         if call.before:
             call.before = self._look(call.tool, call.arguments)
 
+    def asked_for(self, row: Row) -> None:
+        """The model's answer is a row of the main lane: the calls in it are going to begin."""
+        asked = {call.call_id: call for call in calls_of(row) if call.call_id}
+        if asked:
+            self._asked = asked
+            self._ended -= {(MAIN_LANE, call_id) for call_id in asked}
+
     def row_added(self, row: Row) -> None:
         """The result of a call of the main lane is a row: whatever was emitted, it has ended."""
         call_id = str(row.get("tool_call_id") or "")
-        key = (MAIN_LANE, call_id)
-        call = self._open.get(key)
-        if call is None:
+        key: Key | None = (MAIN_LANE, call_id)
+        if key not in self._open and call_id in self._asked:
+            asked = self._asked[call_id]
+            data = {"tool_name": asked.name, "tool_input": asked.arguments}
+            key = self._same(MAIN_LANE, data)
+        call = self._open.get(key) if key is not None else None
+        if key is None or call is None:
             return
         text = text_of(row.get("content"))
         metadata = metadata_of(row)
@@ -150,16 +169,59 @@ class Tools:
         self._ended = {key for key in self._ended if key[0] != lane}
 
     def _key(self, lane: str, data: Mapping[str, Any]) -> Key:
+        """Return the call an event is about, one that has begun if there is one."""
+        given = self._given(lane, data) or self._same(lane, data)
+        if given is not None:
+            return given
+        # A hook may have changed its arguments.
+        tool = str(data.get("tool_name") or "tool")
+        known = self._last.get((lane, tool), (lane, tool))
+        return next((key for key, _ in self._without_id(lane, tool)), known)
+
+    def _begun(self, lane: str, data: Mapping[str, Any]) -> _Call | None:
+        key = self._given(lane, data) or self._same(lane, data)
+        return self._open.get(key) if key is not None else None
+
+    @staticmethod
+    def _given(lane: str, data: Mapping[str, Any]) -> Key | None:
         call_id = data.get("tool_call_id")
-        if isinstance(call_id, str) and call_id:
-            return lane, call_id
-        # A loop that gives no ids runs one call of a tool at a time.
-        return lane, f"{data.get('tool_name') or 'tool'}"
+        return (lane, call_id) if isinstance(call_id, str) and call_id else None
+
+    def _without_id(self, lane: str, tool: str) -> list[tuple[Key, _Call]]:
+        return [
+            (key, call)
+            for key, call in self._open.items()
+            if key[0] == lane and call.tool == tool and not call.has_id
+        ]
+
+    def _same(self, lane: str, data: Mapping[str, Any]) -> Key | None:
+        """Return the open call of a tool and arguments that has no id of its own."""
+        arguments = as_arguments(data.get("tool_input"))
+        calls = self._without_id(lane, str(data.get("tool_name") or ""))
+        return next((key for key, call in calls if call.arguments == arguments), None)
+
+    def _new_key(self, lane: str, data: Mapping[str, Any]) -> Key:
+        tool = str(data.get("tool_name") or "tool")
+        arguments = as_arguments(data.get("tool_input"))
+        waiting = [
+            call
+            for call in self._asked.values()
+            if lane == MAIN_LANE and call.name == tool and not self._has_begun((lane, call.call_id))
+        ]
+        same = [call for call in waiting if call.arguments == arguments]
+        number = len(self._without_id(lane, tool))
+        unnamed = f"{tool}#{number}" if number else tool
+        found = next((call.call_id for call in (*same, *waiting)), unnamed)
+        self._last[lane, tool] = (lane, found)
+        return lane, found
+
+    def _has_begun(self, key: Key) -> bool:
+        return key in self._open or key in self._ended
 
     def _begin(self, key: Key, data: Mapping[str, Any]) -> _Call:
         tool = str(data.get("tool_name") or "")
         arguments = as_arguments(data.get("tool_input"))
-        call = _Call(tool, arguments, monotonic())
+        call = _Call(tool, arguments, monotonic(), has_id=self._given(key[0], data) is not None)
         call.before = self._look(tool, arguments)
         self._open[key] = call
         self._ended.discard(key)

@@ -199,10 +199,70 @@ async def test_an_id_may_be_used_again(up: Up, tools: Tools) -> None:
 
 async def test_the_row_ends_a_call_nobody_else_ended(up: Up, tools: Tools) -> None:
     tools.pre("main", pre())
-    tools.refused("main", "c1", "not this")
+    tools.refused("main", pre(), "not this")
     tools.row_added({"role": "tool", "tool_call_id": "c1", "content": "Denied by user"})
     (ended,) = up.of(ToolEnded)
     assert ended.denied and ended.error == "not this" and ended.output == "Denied by user"
+
+
+def asked(*calls: tuple[str, str, dict[str, Any]]) -> dict[str, Any]:
+    listed = [{"id": i, "name": tool, "arguments": given} for i, tool, given in calls]
+    return {"role": "assistant", "content": "", "tool_calls": listed}
+
+
+def unnamed(tool: str = "echo", **arguments: Any) -> dict[str, Any]:
+    return {"tool_name": tool, "tool_input": arguments}
+
+
+async def test_a_call_without_an_id_has_the_one_the_model_asked_for_it_by(
+    up: Up, tools: Tools
+) -> None:
+    tools.asked_for(asked(("a", "echo", {"n": 1}), ("b", "echo", {"n": 2}), ("c", "grep", {})))
+    for number in (2, 1):
+        tools.pre("main", unnamed(n=number))
+    tools.refused("main", unnamed(n=2), "not two")
+    tools.post("main", {**unnamed(n=1), "result": "one"})
+    tools.row_added({"role": "tool", "tool_call_id": "b", "content": "Denied"})
+    one, two = up.of(ToolEnded)
+    assert (one.call_id, one.output, one.denied) == ("a", "one", False)
+    assert (two.call_id, two.error, two.denied) == ("b", "not two", True)
+
+
+async def test_a_call_without_an_id_whose_arguments_a_hook_changed_is_the_same_call(
+    up: Up, tools: Tools
+) -> None:
+    tools.asked_for(asked(("a", "echo", {"n": 1})))
+    tools.pre("main", unnamed(n=10))
+    tools.post("main", {**unnamed(n=11), "result": "ten"})
+    tools.error("main", {**unnamed(n=11), "error": "too late"})
+    (ended,) = up.of(ToolEnded)
+    assert (ended.call_id, ended.output) == ("a", "ten")
+
+
+async def test_calls_without_ids_that_no_row_announces_are_kept_apart_by_their_arguments(
+    up: Up, tools: Tools
+) -> None:
+    for number in (1, 2):
+        tools.pre("child", unnamed(n=number))
+    tools.refused("child", unnamed(n=2), "no")
+    tools.refused("child", unnamed(n=3), "nobody's")
+    tools.post("child", {**unnamed(n=1), "result": "one"})
+    tools.turn_over("child")
+    assert [(e.ok, e.denied, e.error) for e in up.of(ToolEnded)] == [
+        (True, False, ""),
+        (False, True, "no"),
+    ]
+
+
+async def test_a_row_ends_a_call_without_an_id_that_was_announced_after_it_began(
+    up: Up, tools: Tools
+) -> None:
+    tools.pre("main", unnamed(n=1))
+    tools.refused("main", unnamed(n=1), "no")
+    tools.asked_for(asked(("a", "echo", {"n": 1})))
+    tools.row_added({"role": "tool", "tool_call_id": "a", "content": "Denied"})
+    (ended,) = up.of(ToolEnded)
+    assert ended.denied and ended.error == "no"
 
 
 async def test_calls_that_are_open_at_the_end_were_stopped(up: Up, tools: Tools) -> None:
@@ -220,7 +280,7 @@ async def test_the_diff_is_against_the_file_as_it_was_when_the_user_allowed_it(
     path.write_text("old\n")
     tools.pre("main", pre(tool="write_file", file_path="a.txt", content="new\n"))
     path.write_text("meanwhile\n")
-    tools.granted("main", "c1")
+    tools.granted("main", pre())
     path.write_text("new\n")
     tools.post("main", {**pre(tool="write_file"), "result": {"success": True, "output": "ok"}})
     (ended,) = up.of(ToolEnded)
@@ -234,7 +294,7 @@ async def test_the_time_a_user_takes_to_answer_is_not_the_tools(
     monkeypatch.setattr("amplifier_tui.host.stream.tools.monotonic", lambda: now)
     tools.pre("main", pre())
     now = 160.0
-    tools.granted("main", "c1")
+    tools.granted("main", pre())
     now = 160.25
     tools.post("main", {**pre(), "result": "ok"})
     (ended,) = up.of(ToolEnded)

@@ -1,5 +1,9 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from amplifier_tui.host.events import (
     BlockDelta,
@@ -97,6 +101,33 @@ def test_a_denial_the_loop_keeps_to_itself_is_shown(project: Project, driver: Dr
     driver.turn("go")
     (ended,) = driver.of(ToolEnded)
     assert ended.denied and ended.error == "no" and ended.output == "Denied: no"
+
+
+@pytest.mark.parametrize(
+    ("hook", "reason"),
+    [({"message": "no way"}, "no"), ({"ask": True}, "not today")],
+    ids=["a hook denies", "the user denies"],
+)
+def test_a_denied_call_reads_denied_also_where_no_event_says_which_call_it_is(
+    project: Project, drive: Callable[..., Driver], hook: dict[str, Any], reason: str
+) -> None:
+    calls = [["echo", {"text": "one"}], ["echo", {"text": "two"}], ["fail", {"text": "x"}]]
+    hooks = (("hooks-test", hook),)
+    driver = drive()
+    config = {"calls": calls}
+    opened = driver.open(project.bundle(loop="loop-plain", loop_config=config, hooks=hooks))
+    driver.client.submit("go")
+    for _ in calls if "ask" in hook else ():
+        driver.deny_next(reason=reason)
+    assert driver.wait(TurnEnded).status == "success"
+    told = {e.call_id: (e.denied, e.interrupted, e.error) for e in driver.of(ToolEnded)}
+    assert told == dict.fromkeys(("toolu_0", "toolu_1", "toolu_2"), (True, False, reason))
+    assert all(reason in row["content"] for row in project.rows(opened.session_id)[2:5])
+    driver.close()
+    again = drive()
+    again.open(resume=opened.session_id)
+    shown = {e.call_id: (e.denied, e.interrupted, e.error) for e in again.of(ToolEnded)}
+    assert shown == told
 
 
 def test_a_written_file_comes_with_its_diff(project: Project, driver: Driver) -> None:
