@@ -6,7 +6,7 @@ row of its own (``tool_call_id``) or a content block of another row.
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -122,6 +122,39 @@ def unanswered(messages: Iterable[Mapping[str, Any]]) -> list[RecordedCall]:
         for call in calls_of(message)
         if call.call_id and call.call_id not in answered
     ]
+
+
+def answer_calls(
+    messages: Iterable[Mapping[str, Any]],
+    call_ids: Container[str],
+    text: str = "",
+    *,
+    mark: str = "",
+) -> list[dict[str, Any]]:
+    """Return a conversation in which calls have a result that says there is none.
+
+    Each stands behind the results that did come.
+
+    Args:
+        messages: The conversation.
+        call_ids: The calls, see `unanswered`.
+        text: What the model reads; empty for `NO_RESULT`.
+        mark: See `failed_result`.
+    """
+    told: list[dict[str, Any]] = []
+    waiting: list[dict[str, Any]] = []
+    for message in messages:
+        if waiting and not answers_of(message):
+            told += waiting
+            waiting = []
+        told.append(dict(message))
+        if message.get("role") == "assistant":
+            waiting += [
+                failed_result(call.call_id, call.name, text or NO_RESULT, mark=mark)
+                for call in calls_of(message)
+                if call.call_id in call_ids
+            ]
+    return [*told, *waiting]
 
 
 def failed_result(

@@ -44,10 +44,17 @@ MOVED: Final = {
     "amplifier_foundation.bundle.spawning": "amplifier_tui.foundation.spawn.child",
     "amplifier_foundation.bundle_files": "amplifier_tui.foundation.checks.bundle_file",
     "amplifier_foundation.bundle_findings": "amplifier_tui.foundation.checks.findings",
+    "amplifier_foundation.cache.disk": "amplifier_tui.foundation.cache",
+    "amplifier_foundation.cache.protocol": "amplifier_tui.foundation.protocols",
+    "amplifier_foundation.cache.simple": "amplifier_tui.foundation.cache",
     "amplifier_foundation.checking": "amplifier_tui.foundation.checks.bundle_file",
     "amplifier_foundation.costs": "amplifier_tui.foundation.spawn.child",
     "amplifier_foundation.dicts.merge": "amplifier_tui.foundation.dicts",
+    "amplifier_foundation.dicts.navigation": "amplifier_tui.foundation.dicts",
     "amplifier_foundation.dicts.nested": "amplifier_tui.foundation.dicts",
+    "amplifier_foundation.discovery": (
+        "amplifier_tui.foundation.paths amplifier_tui.foundation.catalog"
+    ),
     "amplifier_foundation.io.files": "amplifier_tui.foundation.io",
     "amplifier_foundation.io.frontmatter": "amplifier_tui.foundation.io",
     "amplifier_foundation.io.yaml": "amplifier_tui.foundation.io",
@@ -57,6 +64,8 @@ MOVED: Final = {
     "amplifier_foundation.mentions.loader": "amplifier_tui.foundation.mentions.loading",
     "amplifier_foundation.mentions.models": "amplifier_tui.foundation.mentions.loading",
     "amplifier_foundation.mentions.parser": "amplifier_tui.foundation.mentions.loading",
+    "amplifier_foundation.mentions.protocol": "amplifier_tui.foundation.protocols",
+    "amplifier_foundation.mentions.utils": "amplifier_tui.foundation.mentions.loading",
     "amplifier_foundation.paths.construction": "amplifier_tui.foundation.paths",
     "amplifier_foundation.paths.discovery": "amplifier_tui.foundation.paths",
     "amplifier_foundation.paths.resolution": "amplifier_tui.foundation.paths",
@@ -77,6 +86,9 @@ MOVED: Final = {
     "amplifier_foundation.sources.file": "amplifier_tui.foundation.sources.local",
     "amplifier_foundation.sources.file_hash": "amplifier_tui.foundation.sources.http",
     "amplifier_foundation.sources.package": "amplifier_tui.foundation.sources.local",
+    "amplifier_foundation.sources.protocol": (
+        "amplifier_tui.foundation.protocols amplifier_tui.foundation.paths"
+    ),
     "amplifier_foundation.sources.status": "amplifier_tui.foundation.protocols",
     "amplifier_foundation.spawn.records": "amplifier_tui.foundation.spawn.capability",
     "amplifier_foundation.spawn_utils": "amplifier_tui.foundation.spawn.preferences",

@@ -6,6 +6,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "bundle.bundle": "Bundle",
+        "bundle.composing": "tag_container_provenance",
         "bundle.prepared": "PreparedBundle",
         "modules.resolver": "BundleModuleResolver BundleModuleSource",
         "bundle.session": """
@@ -20,7 +21,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         """,
         "exceptions": """
             BundleDependencyError BundleError BundleLoadError BundleNotFoundError
-            BundleValidationError
+            BundleValidationError GitCloneTimeoutError
         """,
         "io": """
             parse_frontmatter read_with_retry read_yaml write_with_backup write_with_retry

@@ -46,10 +46,27 @@ async def write_with_retry(
     await _retrying(write, path, max_retries, initial_delay)
 
 
-def write_with_backup(path: Path, content: str) -> None:
-    """Write a text file atomically; the former content is kept as `<file>.backup`."""
+def write_with_backup(
+    path: Path, content: str | bytes, mode: str = "w", backup_suffix: str = ".backup"
+) -> None:
+    """Write a file atomically; the former content is kept beside it.
+
+    Args:
+        path: The file.
+        content: Text for mode `w`, written as UTF-8; bytes for mode `wb`.
+        mode: `w` or `wb`.
+        backup_suffix: What the copy's name has more.
+
+    Raises:
+        ValueError: Another mode, or no suffix.
+        TypeError: The content is not of the mode's kind.
+    """
+    if mode not in ("w", "wb") or not backup_suffix:
+        raise ValueError(f"The mode is 'w' or 'wb', and a backup needs a suffix: {mode!r}")
+    if isinstance(content, bytes) is not (mode == "wb"):
+        raise TypeError(f"Mode {mode!r} does not write {type(content).__name__}")
     if path.exists():
-        write_atomic(path.with_name(path.name + ".backup"), path.read_bytes(), durable=True)
+        write_atomic(path.with_name(path.name + backup_suffix), path.read_bytes(), durable=True)
     write_atomic(path, content, durable=True, links="follow")
 
 

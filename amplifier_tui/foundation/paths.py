@@ -138,11 +138,8 @@ def normalize_path(path: str | Path, relative_to: Path | None = None) -> Path:
         BundleNotFoundError: It is an absolute path of another operating system, or no path at all:
             the home of an unknown user, or with a null character.
     """
-    mismatch = describe_cross_platform_path_mismatch(str(path))
-    if mismatch:
-        raise BundleNotFoundError(mismatch)
     try:
-        expanded = Path(path).expanduser()
+        expanded = local_path(str(path)).expanduser()
         return ((relative_to or Path.cwd()) / expanded).resolve()
     except (OSError, RuntimeError, ValueError) as error:
         raise BundleNotFoundError(f"Not a path: {str(path)!r:.80}: {error}") from error
@@ -152,6 +149,19 @@ def strip_uri_drive_prefix(path: str) -> str:
     """Return `C:/x` for the `/C:/x` of an RFC 8089 file URI; other paths as they are."""
     match = _URI_DRIVE.match(path)
     return path[1:] if match else path
+
+
+def local_path(path: str) -> Path:
+    """Return the path of a URI on this machine.
+
+    Raises:
+        BundleNotFoundError: It is an absolute path of another operating system.
+    """
+    text = strip_uri_drive_prefix(path)
+    mismatch = describe_cross_platform_path_mismatch(text)
+    if mismatch:
+        raise BundleNotFoundError(mismatch, remedy="Give the path as it is on this machine.")
+    return Path(text)
 
 
 def describe_cross_platform_path_mismatch(path: str) -> str | None:

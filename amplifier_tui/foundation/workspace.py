@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.bundle.composing import origins_of, tag_origins
+from amplifier_tui.foundation.bundle.composing import tag_container_provenance
 from amplifier_tui.foundation.bundle.model import SkippedInclude, is_settings_origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.preparing import modules_with_source
@@ -385,7 +385,7 @@ class Workspace:
             )
         else:
             layer = loaded.compose()
-            layer.origins = tag_origins(origins_of(layer), _APP)
+            tag_container_provenance(layer, _APP)
             # It adds to the bundle, and the bundle stays who it is.
             layer.name = layer.version = layer.description = ""
             layer.base_path = None

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
+from amplifier_tui.foundation.bundle.composing import tag_container_provenance
 from amplifier_tui.foundation.bundle.model import Origin
 from amplifier_tui.foundation.registry.registry import load_bundle
 from tests.foundation.helpers import write
@@ -157,7 +158,16 @@ def test_every_entry_names_its_contributors_in_order() -> None:
     assert origins["tool:t"] == [Origin("one"), Origin("two")]
     assert origins["hook:i"] == [Origin("two")]
     assert origins["session:orchestrator"] == [Origin("one")]
-    assert origins["instruction"] == [Origin("two")]
+    assert origins["session.orchestrator:o"] == [Origin("one")]
+    assert origins["instruction:"] == [Origin("two")]
+
+
+def test_everything_in_a_bundle_can_be_marked_as_come_through_an_include() -> None:
+    inner = bundle("inner", tools=[{"module": "t"}])
+    tag_container_provenance(inner, "behaviors/inner")
+    tag_container_provenance(inner, "outer")
+    (origin,) = inner.origins["tool:t"]
+    assert (origin.via_behavior, origin.chain) == ("behaviors/inner", ("outer", "behaviors/inner"))
 
 
 async def test_origins_tell_through_which_include_a_bundle_came(tmp_path: Path) -> None:

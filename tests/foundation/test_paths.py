@@ -98,6 +98,18 @@ def test_the_former_content_is_kept_as_backup(tmp_path: Path) -> None:
     assert (tmp_path / "f.json.backup").read_text() == "one"
 
 
+def test_bytes_are_written_and_a_backup_has_the_suffix_that_was_asked_for(tmp_path: Path) -> None:
+    path = write(tmp_path / "f", "old")
+    write_with_backup(path, b"\xff", mode="wb", backup_suffix="~")
+    assert path.read_bytes() == b"\xff" and (tmp_path / "f~").read_text() == "old"
+    for content, mode, suffix in (("x", "a", "~"), ("x", "w", "")):
+        with pytest.raises(ValueError, match="'w' or 'wb'"):
+            write_with_backup(path, content, mode, suffix)
+    with pytest.raises(TypeError, match="does not write str"):
+        write_with_backup(path, "x", "wb")
+    assert path.read_bytes() == b"\xff"
+
+
 def test_an_atomic_write_keeps_permissions_and_follows_links(tmp_path: Path) -> None:
     real = write(tmp_path / "real", "1")
     real.chmod(0o640)

@@ -156,6 +156,7 @@ async def test_a_strict_load_raises_with_the_line(tmp_path: Path, include: str) 
         await load_bundle(top, strict=True)
     assert (caught.value.path, caught.value.line) == (top, 3)
     assert caught.value.__cause__ is not None
+    assert "in strict mode" in str(caught.value)
 
 
 async def test_a_skipped_include_is_tried_again_by_the_next_load(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from amplifier_tui.foundation.bundle.session import inject_additional_events
 from amplifier_tui.foundation.spawn.child import generate_sub_session_id, sum_cost_usd
 from amplifier_tui.foundation.spawn.preferences import (
     ModelResolutionResult,
@@ -16,6 +17,7 @@ from amplifier_tui.foundation.spawn.preferences import (
 
 class Coordinator:
     def __init__(self, **providers: Any) -> None:
+        self.config: dict[str, Any] = {}
         self.providers = {name.replace("_", "-"): value for name, value in providers.items()}
 
     def get(self, mount_point: str) -> dict[str, Any]:
@@ -130,6 +132,30 @@ async def test_a_pattern_means_the_newest_model_that_matches() -> None:
     assert (await resolve_model_pattern("x*", "a", models)).resolved_model is None
     assert (await resolve_model_pattern("exact", "a", models)).resolved_model == "exact"
     assert (await resolve_model_pattern("m-*", None, models)).resolved_model == "m-*"
+
+
+async def test_a_bare_provider_means_all_instances_of_its_module() -> None:
+    models = Coordinator(work=Provider("m-1"), home=Provider("m-2", "m-1"), other=Provider("m-3"))
+    entries = [
+        {"module": "provider-a", "instance_id": "work"},
+        {"module": "provider-a", "id": "home"},
+    ]
+    models.config = {"providers": [*entries, {"module": "provider-b", "id": "other"}]}
+    for name in ("a", "provider-a"):
+        result = await resolve_model_pattern("m-*", name, models)
+        assert (result.resolved_model, result.available_models) == ("m-2", ["m-1", "m-2"])
+    assert (await resolve_model_pattern("m-*", "work", models)).resolved_model == "m-1"
+    assert (await resolve_model_pattern("m-*", "c", models)).resolved_model is None
+
+
+def test_recording_hooks_get_the_events_that_are_named_and_no_others_do() -> None:
+    plan: dict[str, Any] = {"hooks": [{"module": "hooks-mine"}, {"module": "hooks-logging"}]}
+    inject_additional_events(plan, ["a:b"], target_modules=["hooks-mine"])
+    inject_additional_events(plan, ["a:b"], target_modules=["hooks-mine"])
+    assert plan["hooks"] == [
+        {"module": "hooks-mine", "config": {"additional_events": ["a:b"]}},
+        {"module": "hooks-logging"},
+    ]
 
 
 async def test_a_pattern_nobody_can_resolve_passes_to_the_next_preference(

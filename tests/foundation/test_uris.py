@@ -16,6 +16,10 @@ from amplifier_tui.foundation.paths import (
     redact_uri,
     strip_uri_drive_prefix,
 )
+from amplifier_tui.foundation.sources.context import FetchContext
+from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
+from amplifier_tui.foundation.trust.gate import TrustGate
+from tests.foundation.helpers import allow
 
 TABLE = [
     (
@@ -117,6 +121,18 @@ def test_a_path_of_another_operating_system_is_refused_with_the_reason() -> None
     with pytest.raises(BundleNotFoundError, match="Windows path"):
         normalize_path("C:\\Users\\x")
     assert describe_cross_platform_path_mismatch("/usr") is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the other direction")
+@pytest.mark.parametrize(
+    "uri", ["C:\\x", "file:///C:/x", "zip+file:///C:/x.zip", "git+file:///C:/x@main"]
+)
+async def test_a_source_of_another_operating_system_is_named_as_such(
+    uri: str, tmp_path: Path
+) -> None:
+    sources = SimpleSourceResolver(tmp_path, context=FetchContext(TrustGate(allow)))
+    with pytest.raises(BundleNotFoundError, match="Windows path, and this machine does not run"):
+        await sources.resolve(uri)
 
 
 def test_the_drive_of_a_file_uri_loses_its_slash() -> None:

@@ -44,7 +44,8 @@ def test_a_missing_context_file_is_a_warning_and_an_error_when_strict(tmp_path: 
     bundle = Bundle(name="x", base_path=tmp_path, context={"a": tmp_path / "a.md"})
     result = BundleValidator().validate(bundle)
     assert result.valid and "a.md" in result.warnings[0]
-    assert not BundleValidator(strict=True).validate(bundle).valid
+    strict = BundleValidator(strict=True).validate(bundle)
+    assert not strict.valid and strict.errors[0].endswith("(strict mode)")
     bundle.base_path = None
     assert validate_bundle(bundle).warnings == []
 

@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from amplifier_tui.base.plain import copy_plain
-from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData, Origin, Origins
+from amplifier_tui.foundation.bundle.model import (
+    INSTRUCTION,
+    SECTIONS,
+    BundleData,
+    Origin,
+    Origins,
+)
 from amplifier_tui.foundation.dicts import deep_merge, merge_module_lists, module_key
 
 B = TypeVar("B", bound=BundleData)
@@ -84,14 +90,23 @@ def merge_origins(first: Origins, second: Origins) -> Origins:
 
 
 def tag_origins(origins: Origins, include: str) -> Origins:
-    """Mark what an included bundle contributes itself as come through `include`."""
+    """Return origins that say they come through `include` as well."""
     return {
         key: [
-            entry if entry.via_behavior is not None else replace(entry, via_behavior=include)
+            replace(
+                entry,
+                via_behavior=include if entry.via_behavior is None else entry.via_behavior,
+                chain=(include, *entry.chain),
+            )
             for entry in entries
         ]
         for key, entries in origins.items()
     }
+
+
+def tag_container_provenance(bundle: BundleData, include: str) -> None:
+    """Mark everything in a bundle as come through `include`, by which another bundle has it."""
+    bundle.origins = tag_origins(origins_of(bundle), include)
 
 
 def qualified_context(bundle: BundleData) -> dict[str, Path]:
@@ -115,5 +130,10 @@ def _entry_keys(bundle: BundleData) -> Iterable[str]:
         yield from (f"{category}:{key}" for key in mapping)
     yield from (f"context:{_qualified(key, bundle.name)}" for key in bundle.context)
     yield from (f"context:{key}" for key in bundle._pending_context)
+    for part in ("orchestrator", "context"):
+        module = bundle.session.get(part)
+        module = module.get("module") if isinstance(module, dict) else module
+        if isinstance(module, str) and module:
+            yield f"session.{part}:{module}"
     if bundle.instruction:
-        yield "instruction"
+        yield INSTRUCTION

@@ -28,7 +28,8 @@ Origins = dict[str, list["Origin"]]
 """`"tool:tool-bash"` to its contributors in order of composition; the last had the last word.
 
 Categories: `provider`, `tool`, `hook`, `agent`, `context`, `session`, `spawn`, each with the
-entry's own name after the colon, and plain `instruction`.
+entry's own name after the colon; `session.orchestrator` and `session.context` with the module's id;
+and `instruction:` without a name.
 """
 
 
@@ -45,12 +46,14 @@ class Origin:
         via_behavior: The include through which that bundle came; None for the one asked for.
         path: The file that has the entry; None for what was made in memory. Not compared.
         owner: Whose that file is. Not compared.
+        chain: Every include on the way to that bundle, the outermost first. Not compared.
     """
 
     bundle: str
     via_behavior: str | None = None
     path: Path | None = field(default=None, compare=False)
     owner: Owner = field(default=Owner.STRANGER, compare=False)
+    chain: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,10 @@ class SkippedInclude:
     line: int | None = None
     kind: SkipKind = "failed"
     owner: Owner = Owner.STRANGER
+
+
+INSTRUCTION = "instruction:"
+"""The key of the instruction in `Origins`."""
 
 
 def is_settings_origin(origin: Origin) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.bundle.model import INSTRUCTION, BundleData
 from amplifier_tui.foundation.mentions.loading import (
     ContentDeduplicator,
     format_context_file,
@@ -112,7 +112,7 @@ class SystemPromptFactory:
         return material
 
     def _owner(self) -> str:
-        owners = self.bundle.origins.get("instruction")
+        owners = self.bundle.origins.get(INSTRUCTION)
         return owners[-1].bundle if owners else self.bundle.name
 
     def _is_strangers(self) -> bool:
@@ -120,7 +120,7 @@ class SystemPromptFactory:
         roots = self.bundle.confined_roots
         if not roots or self.instruction is not None:
             return bool(roots)
-        owners = self.bundle.origins.get("instruction")
+        owners = self.bundle.origins.get(INSTRUCTION)
         place = owners[-1].path if owners else None
         # By its file: a bundle may call itself by the name of another one.
         place = place or self.bundle.source_base_paths.get(self._owner(), self.bundle.base_path)

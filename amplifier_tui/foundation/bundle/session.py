@@ -3,7 +3,16 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Container,
+    Coroutine,
+    Generator,
+    Iterable,
+    Sequence,
+)
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,19 +31,27 @@ ADDITIONAL_EVENTS = ("session:config", "mentions:resolved")
 _RECORDERS = ("hooks-logging", "hook-context-intelligence")
 
 
-def inject_additional_events(mount_plan: dict[str, Any]) -> None:
-    """Add `ADDITIONAL_EVENTS` to the recording hooks of a mount plan, in place; idempotent."""
+def inject_additional_events(
+    mount_plan: dict[str, Any],
+    events: Iterable[str] = ADDITIONAL_EVENTS,
+    target_modules: Container[str] = _RECORDERS,
+) -> None:
+    """Add events to what the recording hooks of a mount plan record, in place; idempotent.
+
+    `target_modules` are the ids of these hooks.
+    """
+    added = tuple(events)
     hooks = mount_plan.get("hooks")
     if not isinstance(hooks, list):
         return
     for index, entry in enumerate(hooks):
-        if not isinstance(entry, dict) or entry.get("module") not in _RECORDERS:
+        if not isinstance(entry, dict) or entry.get("module") not in target_modules:
             continue
         config = entry.get("config")
         config = dict(config) if isinstance(config, dict) else {}
         listed = config.get("additional_events")
-        events = list(listed) if isinstance(listed, list) else []
-        config["additional_events"] = list(dict.fromkeys((*events, *ADDITIONAL_EVENTS)))
+        known = list(listed) if isinstance(listed, list) else []
+        config["additional_events"] = list(dict.fromkeys((*known, *added)))
         # A new entry in the same list: the bundle's own entry stays as it was written.
         hooks[index] = {**entry, "config": config}
 

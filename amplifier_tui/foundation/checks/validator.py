@@ -84,7 +84,8 @@ class BundleValidator:
         result = ValidationResult()
         for finding in content_findings(bundle):
             warn = finding.warning and not self.strict
-            (result.add_warning if warn else result.add_error)(finding.message)
+            text = f"{finding.message} (strict mode)" if finding.warning else finding.message
+            (result.add_warning if warn else result.add_error)(finding.message if warn else text)
         return result
 
     def validate_or_raise(self, bundle: BundleData) -> None:

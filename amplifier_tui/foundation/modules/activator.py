@@ -151,7 +151,9 @@ class ModuleActivator:
         self.failures.update(failures)
         if failures and self.strict:
             listed = "; ".join(f"{module}: {reason}" for module, reason in failures.items())
-            raise ModuleActivationError(f"Modules could not be activated: {listed}", failures)
+            raise ModuleActivationError(
+                f"Modules could not be activated (strict mode): {listed}", failures
+            )
         return paths
 
     async def activate_bundle_package(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.bundle.composing import origins_of, tag_origins
+from amplifier_tui.foundation.bundle.composing import tag_container_provenance
 from amplifier_tui.foundation.bundle.loading import load_bundle_path, read_bundle_file
 from amplifier_tui.foundation.bundle.model import SkipKind, SkippedInclude
 from amplifier_tui.foundation.exceptions import (
@@ -253,10 +253,9 @@ class BundleLoader:
         bundle.skipped.sort(key=lambda entry: entry.line or 0)
         parts = [(entry.source, loaded[entry.index]) for entry in includes if entry.index in loaded]
         relate(self.names.states, bundle, [included for _, included in parts])
-        layers = [
-            replace(included, origins=tag_origins(origins_of(included), source))
-            for source, included in parts
-        ]
+        layers = [replace(included) for _, included in parts]
+        for (source, _), layer in zip(parts, layers, strict=True):
+            tag_container_provenance(layer, source)
         return layers[0].compose(*layers[1:], bundle) if layers else bundle
 
     async def _resolve(self, include: Include, bundle: Bundle) -> str | None:
@@ -310,7 +309,7 @@ class BundleLoader:
 
     async def _skip(self, bundle: Bundle, include: Include, error: Exception) -> None:
         if self.strict and not isinstance(error, CircularIncludeError):
-            raise await self._fatal(bundle, include, error)
+            raise await self._fatal(bundle, include, error, " in strict mode")
         skipped = SkippedInclude(
             source=redact_uri(include.source),
             included_by=bundle.name or str(bundle.source_file),
@@ -324,10 +323,10 @@ class BundleLoader:
         bundle.skipped.append(skipped)
 
     async def _fatal(
-        self, bundle: Bundle, include: Include, error: Exception
+        self, bundle: Bundle, include: Include, error: Exception, how: str = ""
     ) -> BundleDependencyError:
         failure = BundleDependencyError(
-            f"Cannot include {redact_uri(include.source)}: {error}",
+            f"Cannot include {redact_uri(include.source)}{how}: {error}",
             path=bundle.source_file,
             line=await _line_of(bundle, include),
         )

@@ -6,12 +6,18 @@ from datetime import datetime
 from pathlib import Path
 
 from amplifier_tui.base.jsonl import read_object, write_object
-from amplifier_tui.foundation.exceptions import BundleError, BundleNotFoundError
+from amplifier_tui.foundation.exceptions import (
+    BundleError,
+    BundleNotFoundError,
+)
+from amplifier_tui.foundation.exceptions import (
+    GitCloneTimeoutError as GitCloneTimeoutError,
+)
 from amplifier_tui.foundation.paths import (
     ParsedURI,
     ResolvedSource,
     is_full_commit,
-    strip_uri_drive_prefix,
+    local_path,
 )
 from amplifier_tui.foundation.protocols import SourceStatus
 from amplifier_tui.foundation.sources import git_commands
@@ -185,7 +191,7 @@ def _address(parsed: ParsedURI) -> str:
     if parsed.host.startswith("-") or "\0" in parsed.address or not parsed.path.strip("/"):
         raise BundleNotFoundError(f"Not the address of a repository: {parsed.address!r}")
     if parsed.scheme == "git+file":
-        return f"file://{strip_uri_drive_prefix(parsed.path)}"
+        return f"file://{local_path(parsed.path)}"
     return parsed.address
 
 

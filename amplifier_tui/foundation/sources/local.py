@@ -10,10 +10,9 @@ from amplifier_tui.foundation.exceptions import BundleNotFoundError
 from amplifier_tui.foundation.paths import (
     ParsedURI,
     ResolvedSource,
-    describe_cross_platform_path_mismatch,
     enclosing_bundle_folder,
     is_there,
-    strip_uri_drive_prefix,
+    local_path,
 )
 from amplifier_tui.foundation.sources.context import join_subpath
 
@@ -30,14 +29,11 @@ class FileSourceHandler:
 
     async def resolve(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
         """Return the path; raises `BundleNotFoundError`."""
-        text = strip_uri_drive_prefix(parsed.path)
-        mismatch = describe_cross_platform_path_mismatch(text)
-        if mismatch:
-            raise BundleNotFoundError(mismatch)
+        given = local_path(parsed.path)
         base = self._base_path or Path.cwd()
-        path = base / text
-        if not is_there(path) and "%" in text:
-            path = base / unquote(text)
+        path = base / given
+        if not is_there(path) and "%" in parsed.path:
+            path = base / unquote(str(given))
         if not is_there(path):
             raise BundleNotFoundError(f"File not found: {path}")
         path = path.resolve()

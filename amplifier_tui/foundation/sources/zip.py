@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from amplifier_tui.base.files import write_atomic
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
-from amplifier_tui.foundation.paths import ParsedURI, ResolvedSource, strip_uri_drive_prefix
+from amplifier_tui.foundation.paths import ParsedURI, ResolvedSource, local_path
 from amplifier_tui.foundation.sources.context import (
     FetchingHandler,
     FetchLimits,
@@ -117,7 +117,7 @@ class ZipSourceHandler(FetchingHandler):
         async with context.folder_lock(folder):
             digest = _unpacked_hash(folder)
             if parsed.scheme == "zip+file":
-                archive = Path(strip_uri_drive_prefix(parsed.path))
+                archive = local_path(parsed.path)
                 found = await _hash_of(archive)
                 if again or found != digest:
                     check_lock(context, uri, found)

@@ -5,7 +5,7 @@ import logging
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from amplifier_tui.foundation.bundle.session import (
 )
 from amplifier_tui.foundation.dicts import deep_merge
 from amplifier_tui.foundation.mentions.loading import expand_mentions_in_instruction
+from amplifier_tui.foundation.session.capture import TurnCapture
 from amplifier_tui.foundation.spawn.preferences import (
     ProviderPreference,
     apply_provider_preferences,
@@ -73,15 +74,17 @@ def sum_cost_usd(contributions: Iterable[Any]) -> Decimal | None:
     return sum(known, Decimal(0)) if known else None
 
 
-async def bridge_child_cost(parent_coordinator: Any, child_coordinator: Any, child_id: str) -> None:
-    """Have a parent count what a finished child cost, as contributor `delegate:<child_id>`.
+async def bridge_child_cost(
+    parent_coordinator: Any, child_coordinator: Any, child_session_id: str
+) -> None:
+    """Have a parent count what a finished child cost, as contributor `delegate:<id>`.
 
     Nothing is contributed when the child's cost is unknown.
     """
     cost = sum_cost_usd(await child_coordinator.collect_contributions(COST_CHANNEL))
     if cost is not None:
         parent_coordinator.register_contributor(
-            COST_CHANNEL, f"delegate:{child_id}", lambda: {"cost_usd": str(cost)}
+            COST_CHANNEL, f"delegate:{child_session_id}", lambda: {"cost_usd": str(cost)}
         )
 
 
@@ -121,7 +124,6 @@ class ChildRun:
     self_delegation_depth: int = 0
     before_initialize: BeforeInitialize | None = None
     finished: Step | None = None
-    _completed: dict[str, Any] = field(default_factory=dict)
 
     async def execute(self, instruction: str) -> dict[str, Any]:
         """Create the child, run the instruction, clean up.
@@ -134,22 +136,13 @@ class ChildRun:
             ending.callback(self._follow_parent(child))
             await self._set_up(child)
             ending.push_async_callback(self._finish, child)
-            ending.callback(
-                child.coordinator.hooks.register(
-                    "orchestrator:complete", self._note, priority=999, name="foundation:spawn"
-                )
-            )
+            capture = TurnCapture(child.coordinator.hooks, "foundation:spawn")
+            ending.callback(capture.stop)
             resolver = child.coordinator.get_capability("mention_resolver")
             if resolver is not None:
                 instruction = await expand_mentions_in_instruction(instruction, resolver=resolver)
             output = await child.execute(instruction)
-        return {
-            "output": output,
-            "session_id": child.session_id,
-            "status": self._completed.get("status") or "success",
-            "turn_count": self._completed.get("turn_count") or 1,
-            "metadata": self._completed.get("metadata") or {},
-        }
+        return capture.as_result(child.session_id, output)
 
     def _construct(self) -> "AmplifierSession":
         from amplifier_tui import kernel
@@ -197,9 +190,6 @@ class ChildRun:
                 await bridge_child_cost(parent, child.coordinator, child.session_id)
         except Exception:  # bookkeeping must not replace the run's own result or error
             _log.exception("Bookkeeping of child session %s failed", child.session_id)
-
-    def _note(self, event: str, data: dict[str, Any]) -> None:
-        self._completed = data
 
 
 def with_orchestrator_config(plan: dict[str, Any], config: dict[str, Any] | None) -> dict[str, Any]:

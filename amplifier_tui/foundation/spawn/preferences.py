@@ -72,6 +72,8 @@ async def resolve_model_pattern(
 ) -> ModelResolutionResult:
     """Find the newest model of a provider that matches a glob pattern; case does not matter.
 
+    A provider without a name of its own means every mounted instance of its module.
+
     The newest is the last in alphabetical order. A plain name, or a pattern without a provider, is
     returned as it is. `coordinator` has the mounted providers.
     """
@@ -158,15 +160,28 @@ def _is_protected(key: str) -> bool:
 
 async def _models(provider: str, coordinator: Any) -> list[str]:
     mounted = coordinator.get("providers") or {}
-    found = next((mounted[name] for name in _spellings(provider) if name in mounted), None)
-    if found is None or not hasattr(found, "list_models"):
-        return []
-    try:
-        models = await awaited(found.list_models())
-        return [str(getattr(model, "id", model)) for model in models]
-    except Exception as error:  # a provider's code: whatever it raises, the next wish is tried
-        _log.warning("The models of %s cannot be listed: %s", provider, error)
-        return []
+    named = [name for name in _spellings(provider) if name in mounted][:1]
+    models: dict[str, None] = {}
+    for name in named or _instances(provider, mounted, coordinator):
+        try:
+            listed = await awaited(mounted[name].list_models())
+            models.update(dict.fromkeys(str(getattr(model, "id", model)) for model in listed))
+        except Exception as error:  # a provider's code: whatever it raises, the next wish is tried
+            _log.warning("The models of %s cannot be listed: %s", name, error)
+    return list(models)
+
+
+def _instances(provider: str, mounted: Mapping[str, Any], coordinator: Any) -> list[str]:
+    """Return the names under which instances of a provider's module are mounted."""
+    config = getattr(coordinator, "config", None)
+    entries = config.get("providers") if isinstance(config, Mapping) else None
+    listed = entries if isinstance(entries, list) else []
+    names = (
+        str(entry.get("instance_id") or entry.get("id"))
+        for entry in listed
+        if isinstance(entry, Mapping) and entry.get("module") in _spellings(provider)
+    )
+    return [name for name in names if name in mounted]
 
 
 def _spellings(name: str) -> tuple[str, ...]:

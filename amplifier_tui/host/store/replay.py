@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, TypedDict
 
 from amplifier_tui.base.jsonl import Row, StoredRows
-from amplifier_tui.base.tool_calls import RecordedCall, calls_of, failed_result
+from amplifier_tui.base.tool_calls import RecordedCall, answer_calls, calls_of, unanswered
 from amplifier_tui.host.events import (
     MAIN_LANE,
     BlockEnded,
@@ -108,23 +108,13 @@ _NO_RESULT: Final = (
 
 def messages_of(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """Return rows as messages; a tool call without a result gets one that says so."""
-    stored = [row for row in rows if row.get("role")]
-    answered = {row.get("tool_call_id") for row in stored if row.get("role") == "tool"}
-    messages: list[dict[str, Any]] = []
-    waiting: list[dict[str, Any]] = []
-    for row in stored:
-        if waiting and row.get("role") != "tool":
-            # Behind the results that did come.
-            messages += waiting
-            waiting = []
-        messages.append({key: value for key, value in row.items() if key != "timestamp"})
-        if row.get("role") == "assistant":
-            waiting += [
-                failed_result(call.call_id, call.name, _NO_RESULT, mark=INTERRUPTED)
-                for call in calls_of(row)
-                if call.call_id and call.call_id not in answered
-            ]
-    return [*messages, *waiting]
+    told = [
+        {key: value for key, value in row.items() if key != "timestamp"}
+        for row in rows
+        if row.get("role")
+    ]
+    ids = {call.call_id for call in unanswered(told)}
+    return answer_calls(told, ids, _NO_RESULT, mark=INTERRUPTED)
 
 
 def turns_before(stored: StoredRows, index: int) -> int:
