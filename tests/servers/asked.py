@@ -37,7 +37,7 @@ def tool_results(request: dict[str, Any]) -> list[str]:
 def tool_names(request: dict[str, Any]) -> list[str]:
     """The names of the tools the request offers."""
     tools = request.get("tools") or []
-    return [tool["function"]["name"] if "function" in tool else tool["name"] for tool in tools]
+    return [tool.get("function", tool).get("name") or tool["type"] for tool in tools]
 
 
 def system_text(request: dict[str, Any]) -> str:

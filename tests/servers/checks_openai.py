@@ -15,9 +15,7 @@ def chat_violation(request: dict[str, Any]) -> str | None:
         return "[] is too short - 'messages'"
     if "stream_options" in request and not request.get("stream"):
         return "The 'stream_options' parameter is only allowed when 'stream' is enabled."
-    return _chat_sequence(messages) or _tool_names(
-        [tool["function"]["name"] for tool in request.get("tools") or []]
-    )
+    return _chat_sequence(messages) or _tools(request, ("function", "custom"), nested=True)
 
 
 def _chat_sequence(messages: list[dict[str, Any]]) -> str | None:
@@ -66,9 +64,8 @@ def responses_violation(request: dict[str, Any]) -> str | None:
     items = request.get("input")
     if not items:
         return "Missing required parameter: 'input'."
-    if isinstance(items, str):
-        return None
-    return _items(items) or _tool_names([tool["name"] for tool in request.get("tools") or []])
+    problem = None if isinstance(items, str) else _items(items)
+    return problem or _tools(request, ("function", "custom", *_NATIVE))
 
 
 def _items(items: list[dict[str, Any]]) -> str | None:
@@ -122,6 +119,35 @@ def _message(item: dict[str, Any], place: int) -> str | None:
         if part.get("type") not in allowed:
             return f"input[{place}].content: invalid value {part.get('type')!r}"
     return None
+
+
+_NATIVE = (
+    *("apply_patch", "code_interpreter", "computer_use_preview", "file_search", "image_generation"),
+    *("local_shell", "mcp", "shell", "web_search", "web_search_preview"),
+)
+"""Tools of the Responses API that the vendor runs or knows itself: they have no name."""
+
+
+def _tools(request: dict[str, Any], kinds: tuple[str, ...], *, nested: bool = False) -> str | None:
+    """What is wrong with the tools; with `nested` their facts are below the name of their type."""
+    names: list[str] = []
+    for place, tool in enumerate(request.get("tools") or []):
+        kind = tool.get("type")
+        if kind not in kinds:
+            listed = ", ".join(f"'{each}'" for each in kinds)
+            if kind is None:
+                return f"Missing required parameter: 'tools[{place}].type'."
+            return f"Invalid value: '{kind}'. Supported values are: {listed}."
+        if kind in _NATIVE:
+            continue
+        facts = tool.get(kind) if nested else tool
+        at = f"tools[{place}].{kind}" if nested else f"tools[{place}]"
+        if facts is None:
+            return f"Missing required parameter: '{at}'."
+        if not facts.get("name"):
+            return f"Missing required parameter: '{at}.name'."
+        names.append(facts["name"])
+    return _tool_names(names)
 
 
 def _tool_names(names: list[str]) -> str | None:

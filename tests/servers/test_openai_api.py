@@ -194,3 +194,38 @@ async def test_models_are_listed_and_the_list_can_fail() -> None:
     async with served(models_fail=True) as (_server, llm):
         with pytest.raises(openai.NotFoundError):
             await llm.models.list()
+
+
+NATIVE = {"type": "apply_patch"}
+NAMED = {"type": "function", "name": "read", "parameters": {}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        (NATIVE, ""),
+        ({"type": "custom", "name": "lark"}, ""),
+        ({"type": "teleport"}, "Invalid value: 'teleport'. Supported values are: 'function'"),
+        ({"type": "function"}, "Missing required parameter: 'tools[1].name'."),
+        ({"name": "read"}, "Missing required parameter: 'tools[1].type'."),
+    ],
+)
+async def test_the_responses_api_takes_its_own_tools_without_a_name_and_no_others(
+    tool: dict[str, Any], said: str
+) -> None:
+    async with served("Fine.") as (_server, llm):
+        if not said:
+            answer = await llm.responses.create(**RESPONSES, tools=[NAMED, tool])
+            assert answer.output_text == "Fine."
+            return
+        with pytest.raises(openai.BadRequestError) as error:
+            await llm.responses.create(**RESPONSES, tools=[NAMED, tool])
+        assert said in str(error.value)
+
+
+async def test_chat_completions_refuses_a_native_tool_in_words() -> None:
+    async with served("Fine.") as (_server, llm):
+        with pytest.raises(openai.BadRequestError, match="Supported values are: 'function'"):
+            await llm.chat.completions.create(**CHAT, tools=[NATIVE])
+        with pytest.raises(openai.BadRequestError, match=r"'tools\[0\].function'"):
+            await llm.chat.completions.create(**CHAT, tools=[{"type": "function"}])

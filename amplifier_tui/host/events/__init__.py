@@ -28,6 +28,7 @@ from amplifier_tui.host.events.records import HandlerTrace as HandlerTrace
 from amplifier_tui.host.events.records import Level as Level
 from amplifier_tui.host.events.records import Mode as Mode
 from amplifier_tui.host.events.records import ModuleKind as ModuleKind
+from amplifier_tui.host.events.records import NoticeEnd as NoticeEnd
 from amplifier_tui.host.events.records import PlanStep as PlanStep
 from amplifier_tui.host.events.records import Risk as Risk
 from amplifier_tui.host.events.records import Scope as Scope
@@ -56,6 +57,7 @@ from amplifier_tui.host.events.turn import BlockEnded as BlockEnded
 from amplifier_tui.host.events.turn import BlockStarted as BlockStarted
 from amplifier_tui.host.events.turn import CancelRequested as CancelRequested
 from amplifier_tui.host.events.turn import PlanProposed as PlanProposed
+from amplifier_tui.host.events.turn import ProviderRetrying as ProviderRetrying
 from amplifier_tui.host.events.turn import QueueChanged as QueueChanged
 from amplifier_tui.host.events.turn import SteerApplied as SteerApplied
 from amplifier_tui.host.events.turn import ToolEnded as ToolEnded

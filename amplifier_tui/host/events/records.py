@@ -9,6 +9,7 @@ Risk = Literal["low", "medium", "high", "critical"]
 Scope = Literal["once", "session", "project", "always"]
 Mode = Literal["plan", "ask", "edits", "auto"]
 ModuleKind = Literal["orchestrator", "context", "provider", "tool", "hook", "resolver", "unknown"]
+NoticeEnd = Literal["", "opened", "answer", "compacted"]
 TurnStatus = Literal["success", "incomplete", "cancelled", "error"]
 ApprovalOutcome = Literal["allowed", "denied", "timed_out", "cancelled"]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.host.events.base import HostEvent
-from amplifier_tui.host.events.records import Level, Mode, ModuleKind
+from amplifier_tui.host.events.records import Level, Mode, ModuleKind, NoticeEnd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +93,17 @@ class Failed(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice(HostEvent):
-    """One line for the status bar and the notice history."""
+    """One line for the status bar and the notice history.
+
+    Attributes:
+        until: What makes it untrue before its time in the status bar is over: the session is
+            `opened`, an `answer` comes, or the conversation is `compacted`.
+    """
 
     level: Level
     text: str
     source: str = ""
+    until: NoticeEnd = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

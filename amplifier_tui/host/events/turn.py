@@ -129,6 +129,26 @@ class CancelRequested(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderRetrying(HostEvent):
+    """A request to a model failed and is sent again after a wait; its answer, or none, ends that.
+
+    Attributes:
+        attempt: Which try again this is, from 1; 0 when unknown.
+        most: How many there will be at most; 0 when unknown.
+        delay: Seconds until then.
+        problem: What went wrong, one line.
+        status: The HTTP status; 0 when there was none.
+    """
+
+    provider: str = ""
+    attempt: int = 0
+    most: int = 0
+    delay: float = 0.0
+    problem: str = ""
+    status: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QueueChanged(HostEvent):
     """What waits: prompts for the running turn to end, steering messages for its next step.
 

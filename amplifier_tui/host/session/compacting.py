@@ -10,7 +10,7 @@ from amplifier_tui.context.errors import SummaryError
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.request.view import ContextView
 from amplifier_tui.host.client import CompactionPreview
-from amplifier_tui.host.events import Level
+from amplifier_tui.host.events import Level, NoticeEnd
 from amplifier_tui.host.session.budget import plan_steps
 from amplifier_tui.host.session.modules.facts import ProviderFacts
 from amplifier_tui.host.stream.normalizer import aside
@@ -124,8 +124,8 @@ class Compactor:
         if task is not None and self.cancel():
             await asyncio.wait({task}, timeout=timeout)
 
-    def _say(self, level: Level, text: str) -> None:
-        self._sender.notice(level, text, "context")
+    def _say(self, level: Level, text: str, until: NoticeEnd = "") -> None:
+        self._sender.notice(level, text, "context", until=until)
 
     def _view(self) -> ContextView | None:
         pipeline = self._sources.pipeline
@@ -151,7 +151,7 @@ class Compactor:
         if provider is None:
             self._say("warning", "There is no provider that could write a summary.")
             return None
-        self._say("info", f"{self._writer()} writes a summary of the earlier turns")
+        self._say("info", f"{self._writer()} writes a summary of the earlier turns", "compacted")
 
         async def summarize() -> Plan:
             with aside():

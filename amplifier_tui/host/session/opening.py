@@ -21,7 +21,7 @@ from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.foundation.trust.owners import weakest
 from amplifier_tui.foundation.workspace import Trust, Workspace
 from amplifier_tui.host.client import OpenRequest
-from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, Usage
+from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, NoticeEnd, Usage
 from amplifier_tui.host.failures import no_provider_remedy
 from amplifier_tui.host.gate.modes import first_mode, read_mode
 from amplifier_tui.host.gate.surfaces import KernelApprovals
@@ -256,7 +256,7 @@ class Opening:
         line = f"{action.replace('_', ' ')} {detail}"
         if action in _TOLD and line not in self._said:
             self._said.add(line)
-            self._notice("info", line, "bundle")
+            self._notice("info", line, "bundle", "opened")
 
     async def _working_dir(self, prepared: PreparedBundle, store: SessionStore, cwd: Path) -> Path:
         try:
@@ -390,7 +390,7 @@ class Opening:
             )
         )
 
-    def _notice(self, level: Level, text: str, source: str = "host") -> None:
+    def _notice(self, level: Level, text: str, source: str = "host", until: NoticeEnd = "") -> None:
         self._put(
             Notice(
                 session_id=self.session_id,
@@ -398,6 +398,7 @@ class Opening:
                 level=level,
                 text=self.redactor.text(text),
                 source=source,
+                until=until,
             )
         )
 

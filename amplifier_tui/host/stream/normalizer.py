@@ -16,6 +16,7 @@ from amplifier_tui.base.jsonl import Row
 from amplifier_tui.host.events import (
     MAIN_LANE,
     Compacted,
+    ProviderRetrying,
     SteerApplied,
     TodoChanged,
     TurnStatus,
@@ -26,7 +27,7 @@ from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.blocks import Blocks
 from amplifier_tui.host.stream.lanes import Lanes
-from amplifier_tui.host.stream.notices import LINES, line_of
+from amplifier_tui.host.stream.notices import ENDS, LINES, line_of, retry_facts
 from amplifier_tui.host.stream.results import is_todo_tool, read_plan, result_of
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.tools import Tools
@@ -165,6 +166,7 @@ class Normalizer:
             "content_block:delta": blocks.content_delta,
             "thinking:delta": blocks.content_delta,
             "content_block:end": self._content_end,
+            "provider:retry": self._retrying,
             "tool:pre": tools.pre,
             "tool:post": self._tool_post,
             "tool:error": tools.error,
@@ -182,7 +184,13 @@ class Normalizer:
     def _say(self, event: str, lane: str, data: Data) -> None:
         line = line_of(event, data)
         if line is not None:
-            self._sender.notice(*line, lane)
+            self._sender.notice(*line, lane, ENDS.get(event, ""))
+
+    def _retrying(self, lane: str, data: Data) -> None:
+        redact = self._sender.redactor.text
+        facts = retry_facts(data)
+        facts["problem"] = redact(facts["problem"])
+        self._sender.send(ProviderRetrying(**self._sender.stamp(lane), **facts))
 
     def _step(self, lane: str) -> None:
         self.blocks.step_begins(lane)

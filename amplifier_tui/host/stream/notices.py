@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from amplifier_tui.host.events import MAIN_LANE, Level
+from amplifier_tui.host.events import MAIN_LANE, Level, NoticeEnd
 from amplifier_tui.host.stream.results import error_text, first_line
 from amplifier_tui.host.stream.sender import Sender
 
@@ -20,7 +20,6 @@ _LEVELS: Final[dict[str, Level]] = {
 
 
 LINES: Final = (
-    "provider:retry",
     "provider:throttle",
     "provider:error",
     "orchestrator:rate_limit_delay",
@@ -38,10 +37,6 @@ def line_of(event: str, data: Mapping[str, Any]) -> Line | None:
     source = str(data.get("provider") or data.get("orchestrator") or data.get("source") or "")
     level: Level = "warning"
     match event:
-        case "provider:retry":
-            attempt, most = data.get("attempt"), data.get("max_retries")
-            count = f" ({attempt} of {most})" if attempt and most else ""
-            text = _joined(f"Trying again{f' in {wait}' if wait else ''}{count}", problem)
         case "provider:throttle":
             text = _joined("The provider slows us down", f"waiting {wait}" if wait else "")
         case "provider:error":
@@ -63,6 +58,31 @@ def line_of(event: str, data: Mapping[str, Any]) -> Line | None:
         case _:
             text = ""
     return (level, text, source) if text else None
+
+
+ENDS: Final[Mapping[str, NoticeEnd]] = {
+    "provider:throttle": "answer",
+    "orchestrator:rate_limit_delay": "answer",
+}
+"""What makes the line of an event untrue."""
+
+
+def retry_facts(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a `ProviderRetrying` for a `provider:retry`."""
+    delay = data.get("delay") or data.get("retry_after") or data.get("delay_seconds")
+    known = isinstance(delay, int | float) and not isinstance(delay, bool)
+    return {
+        "provider": str(data.get("provider") or ""),
+        "attempt": _count(data.get("attempt")),
+        "most": _count(data.get("max_retries")),
+        "delay": max(0.0, float(delay)) if known and delay else 0.0,
+        "problem": first_line(error_text(data.get("error"))),
+        "status": _count(data.get("status_code")),
+    }
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def _joined(text: str, more: str) -> str:

@@ -13,6 +13,7 @@ from amplifier_tui.host.events import (
     HostEvent,
     Level,
     Notice,
+    NoticeEnd,
     SessionClosed,
     ToolEnded,
 )
@@ -73,10 +74,17 @@ class Sender:
         self.put(event)
         self._closed = isinstance(event, SessionClosed)
 
-    def notice(self, level: Level, text: str, source: str = "host", lane: str = MAIN_LANE) -> None:
-        """Show a line in the status bar."""
+    def notice(
+        self,
+        level: Level,
+        text: str,
+        source: str = "host",
+        lane: str = MAIN_LANE,
+        until: NoticeEnd = "",
+    ) -> None:
+        """Show a line in the status bar; see `Notice`."""
         text = self.redactor.text(text)
-        self.send(Notice(**self.stamp(lane), level=level, text=text, source=source))
+        self.send(Notice(**self.stamp(lane), level=level, text=text, source=source, until=until))
 
     def delta(self, lane: str, block_id: str, text: str) -> None:
         """Send a piece of a block."""

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 
 from amplifier_tui.host import events
 from amplifier_tui.ui.state.section import FieldSection, Section, assign, on, told
@@ -122,6 +123,13 @@ class ShownNotice:
     since: float
 
 
+def retry_words(event: events.ProviderRetrying, left: float) -> str:
+    """Return when a request is sent again; `left` is in seconds."""
+    when = f"in {ceil(left)} s" if left > 0 else "now"
+    count = f" ({event.attempt} of {event.most})" if event.attempt and event.most else ""
+    return f"trying again {when}{count}"
+
+
 class Notices(Section):
     """Notices, newest last, on the screen's clock in seconds."""
 
@@ -129,6 +137,7 @@ class Notices(Section):
         super().__init__()
         self._clock = clock
         self._current: ShownNotice | None = None
+        self._retry: tuple[events.ProviderRetrying, float] | None = None
         self.history: deque[ShownNotice] = deque(maxlen=_HISTORY)
 
     @on(events.Notice)
@@ -139,6 +148,55 @@ class Notices(Section):
         if not event.replayed:
             self._current = shown
         self.touch()
+
+    @on(events.SessionOpened, events.SessionClosed, events.Failed, live=True)
+    def _opened(self, event: events.HostEvent) -> None:
+        self._ends("opened")
+        if not isinstance(event, events.SessionOpened):
+            self._ends("compacted")
+            self._answered(event)
+
+    @on(events.Compacted, live=True)
+    def _compacted(self, event: events.Compacted) -> None:
+        self._ends("compacted")
+
+    @on(events.ProviderRetrying, live=True)
+    def _retrying(self, event: events.ProviderRetrying) -> None:
+        self._retry = (event, self._clock())
+        text = f"{event.problem or event.status}: {retry_words(event, event.delay)}"
+        who = told(event, "session_id", "agent", "at")
+        line = events.Notice(**who, level="warning", text=text, source=event.provider)
+        self.history.append(ShownNotice(line, self._clock()))
+        self.touch()
+
+    @on(events.BlockStarted, events.BlockDelta, events.ToolStarted, live=True)
+    def _came(self, event: events.HostEvent) -> None:
+        if self._retry is None or self._retry[0].agent == event.agent:
+            self._answered(event)
+
+    @on(events.TurnEnded, live=True, main=True)
+    def _turn_ended(self, event: events.TurnEnded) -> None:
+        self._answered(event)
+
+    def _answered(self, event: events.HostEvent) -> None:
+        self._ends("answer")
+        if self._retry is not None:
+            self._retry = None
+            self.touch()
+
+    def _ends(self, end: events.NoticeEnd) -> None:
+        if self._current is not None and self._current.notice.until == end:
+            self.dismiss()
+
+    def retry(self, now: float) -> tuple[events.ProviderRetrying, float] | None:
+        """Return the request that is sent again, and the seconds until then; a notice hides it."""
+        if self._retry is None:
+            return None
+        event, since = self._retry
+        shown = self.current(now)
+        if shown is not None and shown.since > since:
+            return None
+        return event, max(0.0, since + event.delay - now)
 
     def current(self, now: float) -> ShownNotice | None:
         """Return the notice to show at `now`, or None when the last one has expired."""

@@ -16,6 +16,7 @@ from rich.cells import cell_len
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.state.formats import elapsed, money, plural, short_model, short_path
 from amplifier_tui.ui.state.session import SessionState
+from amplifier_tui.ui.state.small_sections import retry_words
 from amplifier_tui.ui.widgets.styled import Tone, fit, fit_pieces, pieces_width
 
 SegmentName = Literal[
@@ -139,13 +140,22 @@ def status_segments(
 
 def notice_segment(state: SessionState, now: float) -> StatusSegment | None:
     """Return the current notice, or None."""
+    pieces: list[tuple[str, Tone]]
+    retry = state.notices.retry(now)
+    if retry is not None:
+        event, left = retry
+        why = one_line(str(event.status or "") or event.problem)
+        words = ", ".join(filter(None, (why, retry_words(event, left))))
+        who: list[tuple[str, Tone]] = [(f"{one_line(event.provider)}: ", "muted")]
+        pieces = [("! ", "warning"), *(who if event.provider else []), (words, "warning")]
+        return StatusSegment("notice", tuple(pieces))
     shown = state.notices.current(now)
     if shown is None:
         return None
     glyph, tone = _LEVELS.get(shown.notice.level, ("·", "text"))
     source = one_line(shown.notice.source).removeprefix("hook:")
     text = one_line(shown.notice.text)
-    pieces: list[tuple[str, Tone]] = [(f"{glyph} ", tone)]
+    pieces = [(f"{glyph} ", tone)]
     if source:
         pieces.append((f"{source} ", "muted"))
     pieces.append((text, tone))

@@ -20,7 +20,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.stream.blocks import Blocks
 from amplifier_tui.host.stream.lanes import Lanes
-from amplifier_tui.host.stream.notices import line_of
+from amplifier_tui.host.stream.notices import line_of, retry_facts
 from amplifier_tui.host.stream.results import is_todo_tool, output_text, read_plan, summary_words
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.tools import Tools
@@ -473,7 +473,14 @@ def test_a_retry_says_when_and_why() -> None:
         "delay": 2.4,
         "error": {"type": "RateLimitError", "msg": "slow down"},
     }
-    line = line_of("provider:retry", data)
-    assert line == ("warning", "Trying again in 2 s (1 of 3): slow down", "anthropic")
-    assert line_of("provider:retry", {}) == ("warning", "Trying again", "")
+    assert retry_facts({**data, "status_code": 529}) == {
+        "provider": "anthropic",
+        "attempt": 1,
+        "most": 3,
+        "delay": 2.4,
+        "problem": "slow down",
+        "status": 529,
+    }
+    strange = {"attempt": True, "max_retries": "many", "delay": "soon", "error": None}
+    assert set(retry_facts(strange).values()) == {"", 0} == set(retry_facts({}).values())
     assert line_of("user:notification", {"message": "m", "level": "WARN"}) == ("warning", "m", "")

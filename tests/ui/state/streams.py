@@ -93,6 +93,13 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "error": _TEXT,
         "missing": _NAMED,
     },
+    host.ProviderRetrying: {
+        "provider": _NAMES,
+        "attempt": _NUMBER,
+        "most": _NUMBER,
+        "delay": _AMOUNT,
+        "problem": _TEXT,
+    },
     host.OpeningReported: {"ready": st.integers(0, 2), "items": st.sampled_from(_REPORTS)},
     host.ModuleUnmounted: {"module_id": _MODULES, "kind": _MODULE_KINDS},
     host.TurnStarted: {"turn": st.sampled_from([1, 2]), "prompt": _TEXT},

@@ -1,6 +1,20 @@
-from amplifier_tui.host.events import Notice
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.events import (
+    BlockStarted,
+    Compacted,
+    Failed,
+    Notice,
+    ProviderRetrying,
+    SessionOpened,
+    ToolStarted,
+    TurnEnded,
+)
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.state.small_sections import LIFETIME
+from amplifier_tui.ui.state.status_line import notice_segment
 from tests.ui.state.make import make
 
 
@@ -60,3 +74,74 @@ def test_the_time_counts_from_the_screens_clock_not_the_engines() -> None:
     state = SessionState(clock=Clock())
     state.apply([notice("a", at=1.0)])
     assert text(state, 101.0) == "a"
+
+
+# --- notices with an end -----------------------------------------------------------------------
+
+RETRY = {"provider": "anthropic", "attempt": 2, "most": 5, "delay": 4.0, "status": 529}
+
+
+def bar(state: SessionState, now: float) -> str:
+    segment = notice_segment(state, now)
+    return "" if segment is None else "".join(piece for piece, _ in segment.pieces)
+
+
+def test_the_wait_for_a_retry_is_counted_down_from_the_first_second_to_its_end() -> None:
+    state = SessionState(clock=Clock())
+    state.apply([make(ProviderRetrying, **RETRY, problem="Overloaded")])
+    assert bar(state, 100.0) == "! anthropic: 529, trying again in 4 s (2 of 5)"
+    assert bar(state, 103.5) == "! anthropic: 529, trying again in 1 s (2 of 5)"
+    assert bar(state, 100.0 + LIFETIME + 60) == "! anthropic: 529, trying again now (2 of 5)"
+    (told,) = state.notices.history
+    assert told.notice.text == "Overloaded: trying again in 4 s (2 of 5)"
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        make(BlockStarted, block_id="b", kind="text"),
+        make(ToolStarted, call_id="c", tool="bash"),
+        make(Failed, kind="overloaded", message="Overloaded"),
+        make(TurnEnded, turn=1, status="cancelled"),
+    ],
+)
+def test_the_line_about_a_retry_ends_when_the_answer_comes_or_nothing_will(end: Any) -> None:
+    state = SessionState(clock=Clock())
+    state.apply([make(ProviderRetrying, **RETRY)])
+    version = state.notices.version
+    state.apply([end])
+    assert bar(state, 101.0) == "" and state.notices.version > version
+
+
+def test_what_another_lane_answers_does_not_end_the_wait_of_this_one() -> None:
+    state = SessionState(clock=Clock())
+    state.apply(
+        [make(ProviderRetrying, **RETRY), make(BlockStarted, block_id="b", kind="text", agent="a")]
+    )
+    assert "trying again" in bar(state, 101.0)
+
+
+def test_a_notice_that_comes_while_a_retry_is_waited_for_is_read_and_then_gives_way() -> None:
+    clock = Clock()
+    state = SessionState(clock=clock)
+    state.apply([make(ProviderRetrying, **{**RETRY, "delay": 60.0})])
+    clock.now = 101.0
+    state.apply([notice("saved")])
+    assert bar(state, 102.0) == "· saved"
+    assert "trying again in 51 s" in bar(state, 109.0)
+
+
+@pytest.mark.parametrize(
+    ("until", "end"),
+    [
+        ("opened", make(SessionOpened, bundle="b", cwd="/", directory="/d")),
+        ("answer", make(BlockStarted, block_id="b", kind="text")),
+        ("compacted", make(Compacted, before_tokens=2, after_tokens=1)),
+    ],
+)
+def test_a_notice_goes_with_what_it_is_about(until: str, end: Any) -> None:
+    state = SessionState(clock=Clock())
+    state.apply([notice("fetching", until=until)])
+    assert text(state, 101.0) == "fetching"
+    state.apply([end])
+    assert text(state, 101.0) is None and len(state.notices.history) == 1
