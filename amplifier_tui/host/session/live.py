@@ -200,8 +200,10 @@ class LiveSession:
 
     def rename(self, title: str) -> None:
         """Give the session a title; none takes it away."""
-        self.store.metadata.name = " ".join(title.split())[:TITLE_LENGTH]
+        name = self.store.metadata.name = " ".join(title.split())[:TITLE_LENGTH]
         self.store.save_metadata()
+        said = f"This session is called {name} now" if name else "This session has no title now"
+        self.sender.notice("info", said)
 
     def _title_changed(self) -> None:
         self.sender.send(TitleChanged(**self.sender.stamp(), **self.store.called()))

@@ -75,6 +75,7 @@ _SEGMENT_ACTIONS = {
     "approvals": "approval.show",
     "queue": "turn.unqueue",
     "bundle": "session.bundles",
+    "title": "session.rename",
     "notice": "view.notices",
     "help": "app.help",
     "activity": "view.plan",

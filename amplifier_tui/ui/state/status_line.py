@@ -1,7 +1,7 @@
 """The status bar as segments: what it says, in which order, and what gives way to what.
 
-Left to right: mode, activity, approvals, queue, context, model, cost, bundle, cwd, branch; the
-help key at the right end. When the row is too narrow segments leave in the order of
+Left to right: mode, activity, approvals, queue, context, model, cost, bundle, cwd, branch,
+title; the help key at the right end. When the row is too narrow segments leave in the order of
 `DROP_ORDER`, and the last ones are said shorter. A notice stands behind the other segments. It
 may push out everything in `DROP_ORDER`, never mode, activity, approvals or queue; so it is read
 whole when it can be, and it hides nothing that waits for the user.
@@ -30,11 +30,20 @@ SegmentName = Literal[
     "bundle",
     "cwd",
     "branch",
+    "title",
     "notice",
     "help",
 ]
 
-DROP_ORDER: tuple[SegmentName, ...] = ("cwd", "branch", "bundle", "cost", "model", "help")
+DROP_ORDER: tuple[SegmentName, ...] = (
+    "cwd",
+    "branch",
+    "title",
+    "bundle",
+    "cost",
+    "model",
+    "help",
+)
 
 GAP = 2
 """Cells between two segments."""
@@ -135,6 +144,7 @@ def status_segments(
     say("bundle", (fit(one_line(facts.bundle), 20), "muted"))
     say("cwd", (_cut_left(one_line(short_path(facts.cwd, home)), 32), "muted"))
     say("branch", (fit(one_line(facts.branch), 24), "muted"))
+    say("title", (fit(one_line(facts.title), 36), "text"))
     return segments
 
 

@@ -29,8 +29,31 @@ class CliReader:
         return found
 
     def transcript(self, session_id: str) -> list[dict[str, Any]]:
+        """Return the messages a session is resumed with: no system's, every result after its call.
+
+        Raises:
+            KeyError: A result belongs to no call before it.
+        """
         text = (self.folder / session_id / "transcript.jsonl").read_text()
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        rows = [json.loads(line) for line in text.splitlines() if line.strip()]
+        calls: dict[str, str] = {}
+        for row in rows:
+            assert row["role"] in ("user", "assistant", "tool") and isinstance(
+                row["timestamp"], str
+            )
+            for call in row.get("tool_calls") or ():
+                assert isinstance(call["arguments"], dict)
+                calls[call["id"]] = call["tool"]
+            if row["role"] == "tool":
+                assert row["content"] is not None and calls.pop(row["tool_call_id"])
+        assert not calls, "every call has its result"
+        return rows
+
+    def status(self, session_id: str) -> tuple[str, str, int]:
+        """Return what its list of sessions says: title, time of creation, turns."""
+        card = self.card(session_id)
+        assert card["session_id"] == session_id
+        return card.get("name", ""), card["created"], card["turn_count"]
 
     def bundle(self, session_id: str) -> Path | str | None:
         """Return the file of the session's bundle, the URI of one to fetch, None for none."""

@@ -16,6 +16,7 @@ from amplifier_tui.host.events import (
     TurnStarted,
 )
 from tests.host.driving import Driver, Project, calling, saying
+from tests.host.store.cli_reader import CliReader
 
 SESSION = "0f3c9a1e-1111-4222-8333-944445555666"
 CHILD = "0000000000000000-0123456789abcdef_zen-architect"
@@ -157,10 +158,13 @@ def test_a_session_of_ours_has_the_layout_the_amplifier_cli_reads(
     (call,) = rows[1]["tool_calls"]
     assert (call["tool"], call["arguments"]) == ("echo", {"text": "x"})
     assert (rows[2]["tool_call_id"], rows[2]["content"]) == (call["id"], "x")
-    card = json.loads((folder / "metadata.json").read_text())
-    assert card["session_id"] == opened.session_id
-    assert (card["bundle"], card["name"], card["turn_count"]) == ("test", "A title", 1)
-    assert card["created"] and card["model"] and card["working_dir"] == str(project.folder)
+    cli = CliReader(home, project.folder)
+    assert cli.top_level() == [opened.session_id]
+    assert cli.transcript(opened.session_id) == rows
+    assert cli.status(opened.session_id)[::2] == ("A title", 1)
+    assert cli.bundle(opened.session_id) == project.bundles / "test.md"
+    card = cli.card(opened.session_id)
+    assert card["model"] and card["working_dir"] == str(project.folder)
     for line in (folder / "events.jsonl").read_text().splitlines():
         entry = json.loads(line)
         assert {"ts", "lvl", "event", "session_id", "data"} <= set(entry)
@@ -257,6 +261,7 @@ def test_a_title_another_program_gives_is_shown_without_a_turn(
     assert (told.title, told.description, told.tags) == ("By a hook", CARD["description"], ("x",))
     driver.client.rename("By me")
     assert driver.wait(TitleChanged).title == "By me"
+    assert driver.wait(Notice).text == "This session is called By me now"
     assert json.loads((stored / "metadata.json").read_text())["name"] == "By me"
 
 

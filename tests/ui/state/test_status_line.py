@@ -9,6 +9,7 @@ from amplifier_tui.host.events import (
     HostEvent,
     Notice,
     QueueChanged,
+    TitleChanged,
     Usage,
     UsageChanged,
 )
@@ -76,6 +77,15 @@ def test_segments_leave_in_their_order(width: int, gone: str) -> None:
     left = names(new_state(*FULL), width)
     dropped = order[: order.index(gone) + 1]
     assert [name for name in order if name not in left] == dropped
+
+
+def test_the_title_stays_longer_than_the_folder_and_goes_before_the_bundle() -> None:
+    state = new_state(*FULL, make(TitleChanged, title="Retry [red]test"))
+    assert names(state, 160)[-2:] == ["title", "help"]
+    assert text(state, 160).split("main")[1].strip().startswith("Retry [red]test")
+    left = names(state, 72)
+    assert "title" in left and "cwd" not in left
+    assert "bundle" in names(state, 56) and "title" not in names(state, 56)
 
 
 def test_what_waits_and_what_runs_is_always_there() -> None:
