@@ -189,12 +189,13 @@ def is_within(path: Path, root: Path) -> bool:
         return False
 
 
+def is_relative(text: str) -> bool:
+    """Whether a source is a path from the folder of whoever names it."""
+    return text in (".", "..") or text.startswith(("./", "../", ".\\", "..\\"))
+
+
 def _is_path(text: str) -> bool:
-    return (
-        text.startswith(("/", "./", "../", ".\\", "..\\", "\\\\"))
-        or text in (".", "..")
-        or bool(_WINDOWS_PATH.match(text))
-    )
+    return is_relative(text) or text.startswith(("/", "\\\\")) or bool(_WINDOWS_PATH.match(text))
 
 
 def _split_ref(path: str) -> tuple[str, str]:

@@ -13,6 +13,15 @@ CODE: dict[str, Trick] = {
         "tool-evil",
         runs("tool-evil"),
     ),
+    "a tool in the bundle's own folder": Trick(
+        both(
+            lambda at: at.module(".amplifier/bundles") and None,
+            lambda at: at.bundle("tools: [{module: tool-evil, source: .}]\n"),
+        ),
+        "code",
+        "clone/.amplifier/bundles",
+        runs("tool-evil"),
+    ),
     "a hook": Trick(
         both(
             lambda at: at.module("m", "hooks-evil") and None,

@@ -7,7 +7,7 @@ from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.bundle.model import SECTIONS
 from amplifier_tui.foundation.exceptions import BundleValidationError
 from amplifier_tui.foundation.io import Keys
-from amplifier_tui.foundation.paths import construct_context_path
+from amplifier_tui.foundation.paths import construct_context_path, is_relative
 
 _FORMATS = {
     "includes": "includes: [{bundle: <name or uri>}]",
@@ -41,8 +41,8 @@ def parse_bundle(data: Any, base_path: Path | None) -> dict[str, Any]:
 
 
 def absolute_source(source: Any, base_path: Path | None) -> Any:
-    """Make a `./` or `../` source absolute; anything else is returned as it is."""
-    if base_path is None or not isinstance(source, str) or not source.startswith(("./", "../")):
+    """Make a source that is a path from here (`.`, `./x`, `../x`) absolute; others stay."""
+    if base_path is None or not isinstance(source, str) or not is_relative(source):
         return source
     try:
         return str((base_path / source).resolve())

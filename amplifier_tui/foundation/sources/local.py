@@ -29,6 +29,8 @@ class FileSourceHandler:
 
     async def resolve(self, parsed: ParsedURI, cache_dir: Path) -> ResolvedSource:
         """Return the path; raises `BundleNotFoundError`."""
+        if not parsed.path:
+            raise BundleNotFoundError("The source file:// names no path")
         given = local_path(parsed.path)
         base = self._base_path or Path.cwd()
         path = base / given

@@ -66,7 +66,7 @@ class CodeSource:
 def source_of(uri: str) -> str:
     """Return what a source is known by: without fragment and credentials, a folder by its path."""
     parsed = parse_uri(uri)
-    if parsed.is_file and "\0" not in uri:
+    if parsed.is_file and parsed.path and "\0" not in uri:
         return os.path.realpath(os.path.join(strip_uri_drive_prefix(parsed.path), parsed.subpath))
     return redact_uri(parsed.source)
 
@@ -105,13 +105,9 @@ def tree_digest(path: Path) -> str:
     Git's own folder does not count, nor does what Python compiled from a source file beside it.
     Empty where the folder can't be read, or is too large to be looked at.
     """
-    digest, files, size = hashlib.sha256(), 0, 0
+    digest = hashlib.sha256()
     try:
-        for file in _files(path):
-            status = file.lstat()
-            files, size = files + 1, size + status.st_size
-            if files > _MOST_FILES or size > _MOST_BYTES:
-                return ""
+        for file, status in _counted(path):
             name = str(file.relative_to(path)).encode("utf-8", "surrogateescape")
             digest.update(b"%d %s\0%d\0" % (len(name), name, status.st_mode & 0o170111))
             if stat.S_ISLNK(status.st_mode):
@@ -122,6 +118,18 @@ def tree_digest(path: Path) -> str:
     except (OSError, ValueError):
         return ""
     return digest.hexdigest()
+
+
+def _counted(folder: Path) -> list[tuple[Path, os.stat_result]]:
+    """Return the files below a folder, before one of them is read; raises `ValueError`."""
+    found: list[tuple[Path, os.stat_result]] = []
+    size = 0
+    for file in _files(folder):
+        found.append((file, file.lstat()))
+        size += found[-1][1].st_size
+        if len(found) > _MOST_FILES or size > _MOST_BYTES:
+            raise ValueError(f"{folder} is too large to be looked at")
+    return found
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -63,14 +63,15 @@ class Ownership:
         return weakest(*map(self._owner, spellings))
 
     def _owner(self, path: Path) -> Owner:
-        around = [(len(root.parts), owner) for root, owner in self._roots if root in _lines(path)]
+        place = os.path.join(path, "")
+        around = [(len(root), owner) for root, owner in self._roots if place.startswith(root)]
         # The innermost folder counts: a home may be in a project, and a project in a home.
         depth = max((depth for depth, _ in around), default=0)
         # Of two that are the same folder, the one that was declared first.
         return next((owner for each, owner in around if each == depth), Owner.STRANGER)
 
     @cached_property
-    def _roots(self) -> list[tuple[Path, Owner]]:
+    def _roots(self) -> list[tuple[str, Owner]]:
         known = [(place, Owner.PROGRAM) for place in (_PACKAGE, *self._shipped)]
         known += [(self.home / "cache", Owner.STRANGER), (self.home, Owner.USER)]
         own = [place.resolve() for place in self._own]
@@ -79,8 +80,4 @@ class Ownership:
         known += [(place, Owner.USER) for place in own]
         known.append((self.project, Owner.USER if trusted else Owner.PROJECT))
         spelled = [(each, owner) for root, owner in known for each in (root, root.resolve())]
-        return [(Path(os.path.abspath(root)), owner) for root, owner in spelled]
-
-
-def _lines(path: Path) -> tuple[Path, ...]:
-    return (path, *path.parents)
+        return [(os.path.join(os.path.abspath(root), ""), owner) for root, owner in spelled]
