@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,10 @@ os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
 
 import pytest
 from hypothesis import settings
+
+# Compiled once, not by each worker and in each program that a test starts.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # How long an example takes says nothing on a machine that does something else as well.
 settings.register_profile("untimed", deadline=None)
