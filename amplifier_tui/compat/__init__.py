@@ -62,7 +62,8 @@ def _forget_others() -> None:
         name
         # Another thread may be importing; only a copy holds still.
         for name, module in sys.modules.copy().items()
-        if (real := _real_name(name)) is not None
+        if name.startswith(tuple(ALIASES))
+        and (real := _real_name(name)) is not None
         and not isinstance(module, _Joined)
         and getattr(module, "__name__", real) != real
     ]

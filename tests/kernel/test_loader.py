@@ -275,6 +275,20 @@ def test_what_is_installed_later_is_noticed(
     assert discovery.installed_modules()["tool-later"].value == "pkg:mount"
 
 
+def test_of_two_copies_of_a_distribution_the_first_counts_be_it_without_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    for place, name in ((first, "twice"), (second, "twice"), (second, "once")):
+        place.mkdir(exist_ok=True)
+        install(place, name)
+    (first / "twice-1.0.dist-info" / "entry_points.txt").unlink()
+    for place in (second, first):
+        monkeypatch.syspath_prepend(place)
+    names = [point.name for point in discovery.all_installed()]
+    assert "once" in names and "twice" not in names
+
+
 def test_installed_modules_are_read_once_as_long_as_nothing_changes() -> None:
     first = discovery.installed_modules()
     assert discovery.installed_modules() is first

@@ -41,7 +41,7 @@ def is_secret_variable(name: str) -> bool:
 
 def secret_values(variables: Mapping[str, str]) -> tuple[str, ...]:
     """Return the values of secret variables, the longest first: one may contain another."""
-    return by_length(value for name, value in variables.items() if is_secret_variable(name))
+    return by_length(variables[name] for name in variables if is_secret_variable(name))
 
 
 def by_length(values: Iterable[str]) -> tuple[str, ...]:

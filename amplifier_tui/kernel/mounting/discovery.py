@@ -7,8 +7,9 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.metadata import EntryPoint
+from importlib.metadata import Distribution, EntryPoint
 from pathlib import Path
 from typing import Final
 
@@ -187,20 +188,30 @@ def all_installed() -> list[EntryPoint]:
     """Return the entry points of the program's environment, several of one name among them."""
     if importlib.metadata.entry_points is not _original:
         return list(importlib.metadata.entry_points(group=ENTRY_POINT_GROUP))
-    seen: set[str] = set()
+    path, seen = program_path(), set[str]()
     found: list[EntryPoint] = []
-    for distribution in importlib.metadata.distributions(path=program_path()):
-        # Of two copies Python uses the first.
-        if distribution.name not in seen:
-            seen.add(distribution.name)
-            found += distribution.entry_points.select(group=ENTRY_POINT_GROUP)
+    for distribution in importlib.metadata.distributions(path=path):
+        # A name is parsed out of a long text, so only those of distributions with modules are.
+        if not distribution.entry_points.select(group=ENTRY_POINT_GROUP):
+            continue
+        name = _distribution_name(distribution)
+        if name not in seen:
+            seen.add(name)
+            # Of two copies Python uses the first, be it one without modules.
+            copies = iter(importlib.metadata.distributions(name=name, path=path))
+            first = next(copies, distribution)
+            found += first.entry_points.select(group=ENTRY_POINT_GROUP)
     return found
 
 
 def is_built_in(entry_point: EntryPoint) -> bool:
     """Tell whether an entry point is one of the modules that come with the program."""
-    distribution = getattr(entry_point, "dist", None)
-    return str(getattr(distribution, "name", "")) == PROGRAM
+    return _distribution_name(getattr(entry_point, "dist", None)) == PROGRAM
+
+
+@lru_cache(maxsize=256)
+def _distribution_name(distribution: Distribution | None) -> str:
+    return str(getattr(distribution, "name", ""))
 
 
 def _path_stamp() -> _Stamp:

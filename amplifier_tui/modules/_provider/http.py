@@ -3,9 +3,12 @@
 Imported with an SDK, never before: HTTP takes its time to import.
 """
 
+import os
+import ssl
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import httpx2
@@ -88,8 +91,18 @@ class GuardedClient(httpx2.AsyncClient):
 def guarded_client(sdk: Any, settings: ProviderSettings) -> httpx2.AsyncClient:
     """Return the SDK's own client, which brings its proxies and socket options, guarded."""
     kind = type("GuardedSDKClient", (GuardedClient, sdk.DefaultAsyncHttpxClient), {})
-    client: httpx2.AsyncClient = kind(settings)
+    certificates = os.environ.get("SSL_CERT_FILE", ""), os.environ.get("SSL_CERT_DIR", "")
+    client: httpx2.AsyncClient = kind(settings, verify=_ssl_context(*certificates))
     return client
+
+
+@lru_cache(maxsize=8)
+def _ssl_context(file: str, folder: str) -> ssl.SSLContext:
+    """Return the context of certificates of these variables, else the system's.
+
+    Reading them all takes some 20 ms, so every client of the process shares them.
+    """
+    return httpx2.create_ssl_context()
 
 
 class BoundedResponse(httpx2.Response):
