@@ -16,6 +16,10 @@ __getattr__, __dir__, __all__ = lazy_names(
         "checks.validator": """
             BundleValidator ValidationResult validate_bundle validate_bundle_or_raise
         """,
+        "configurator": """
+            RUNTIME_CONTEXT_OVERLAY_CAPABILITY RUNTIME_SKILL_OVERLAY_CAPABILITY RuntimeOverlay
+            SessionConfigurator TransitionResult
+        """,
         "dicts": """
             deep_merge get_nested merge_module_lists sanitize_for_json sanitize_message set_nested
         """,
@@ -48,6 +52,7 @@ __getattr__, __dir__, __all__ = lazy_names(
             ModelResolutionResult ProviderPreference apply_provider_preferences
             apply_provider_preferences_with_resolution is_glob_pattern resolve_model_pattern
         """,
+        "subprocess_runner": "run_session_in_subprocess",
         "updates": "BundleStatus check_bundle_status update_bundle",
     },
 )

@@ -97,6 +97,20 @@ def test_the_same_handler_twice_on_one_event_is_two_registrations() -> None:
     assert hooks.list_handlers("x") == {"x": ["n"]}
 
 
+async def test_a_suspended_name_is_silent_until_it_is_resumed_where_it_was() -> None:
+    hooks, heard = HookRegistry(), list[str]()
+    for name, priority in (("a", 1), ("b", 2), ("c", 3)):
+        hooks.register("x", lambda event, data, name=name: heard.append(name), priority, name)
+    resume = hooks.suspend("b")
+    await hooks.emit("x", {})
+    resume()
+    resume()
+    await hooks.emit("x", {})
+    assert heard == ["a", "c", "a", "b", "c"]
+    hooks.suspend("nobody")()
+    assert hooks.list_handlers("x") == {"x": ["a", "b", "c"]}
+
+
 def test_unregister_by_name_removes_every_registration_of_that_name() -> None:
     hooks = HookRegistry()
     for event in ("x", "y"):

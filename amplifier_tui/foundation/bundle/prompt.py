@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,8 @@ class SystemPromptFactory:
     """Makes a bundle's system prompt: the instruction, then the files it brings.
 
     Mentions are resolved by `resolver`. An `instruction` takes the place of the bundle's own, e.g.
-    an agent's; `source_id` says who wrote it.
+    an agent's; `source_id` says who wrote it. `declared` gives the context files that count, asked
+    each time; default the bundle's.
     """
 
     bundle: BundleData
@@ -55,6 +56,7 @@ class SystemPromptFactory:
     _: KW_ONLY
     instruction: str | None = None
     source_id: str | None = None
+    declared: Callable[[], Mapping[str, Path]] | None = None
     _known_hashes: set[str] = field(default_factory=set, init=False)
     _known_failures: set[tuple[str, str]] = field(default_factory=set, init=False)
 
@@ -92,7 +94,8 @@ class SystemPromptFactory:
         if instruction is None:
             instruction = bundle.get_system_instruction() or ""
         material = _Material(instruction.strip())
-        read = await asyncio.to_thread(_read_context, bundle)
+        declared = bundle.context if self.declared is None else self.declared()
+        read = await asyncio.to_thread(_read_context, bundle.name, declared)
         for mention, path, content, problem in read:
             if content is None:
                 material.missing[mention] = problem
@@ -189,10 +192,12 @@ def mention_resolver(
     )
 
 
-def _read_context(bundle: BundleData) -> list[tuple[str, Path, str | None, str]]:
+def _read_context(
+    owner: str, context: Mapping[str, Path]
+) -> list[tuple[str, Path, str | None, str]]:
     read: list[tuple[str, Path, str | None, str]] = []
-    for name, path in bundle.context.items():
-        mention = f"@{name}" if ":" in name or not bundle.name else f"@{bundle.name}:{name}"
+    for name, path in context.items():
+        mention = f"@{name}" if ":" in name or not owner else f"@{owner}:{name}"
         found = read_mentioned(mention, path)
         if found.content is not None and not found.is_directory:
             read.append((mention, path, found.content, ""))

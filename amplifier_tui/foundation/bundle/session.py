@@ -11,6 +11,7 @@ from collections.abc import (
     Coroutine,
     Generator,
     Iterable,
+    Mapping,
     Sequence,
 )
 from pathlib import Path
@@ -19,6 +20,10 @@ from typing import TYPE_CHECKING, Any
 from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
+from amplifier_tui.foundation.configurator import (
+    RUNTIME_CONTEXT_OVERLAY_CAPABILITY,
+    RuntimeOverlay,
+)
 from amplifier_tui.foundation.mentions.loading import ContentDeduplicator
 
 if TYPE_CHECKING:
@@ -181,12 +186,20 @@ async def give_prompt(
     coordinator.register_contributor(
         "observability.events", "foundation:mention-resolver", lambda: ["mentions:resolved"]
     )
+
+    def declared() -> Mapping[str, Path]:
+        overlay = coordinator.get_capability(RUNTIME_CONTEXT_OVERLAY_CAPABILITY)
+        if not isinstance(overlay, RuntimeOverlay):
+            return bundle.context
+        return overlay.apply(bundle.context)
+
     factory = SystemPromptFactory(
         bundle,
         mention_resolver(bundle, working_dir),
         coordinator.hooks.emit,
         instruction=instruction,
         source_id=source_id,
+        declared=declared,
     )
     context = coordinator.get("context")
     set_factory: Callable[[SystemPromptFactory], Awaitable[None] | None] | None = getattr(

@@ -102,10 +102,19 @@ class HookRegistry:
 
     def unregister(self, name: str) -> None:
         """Remove every registration called ``name``; an unknown name is ignored."""
-        for event, entries in self._entries.items():
-            for entry in entries:
-                if entry.name == name:
-                    self._remove(event, entry)
+        self.suspend(name)
+
+    def suspend(self, name: str) -> Callable[[], None]:
+        """Take out every registration called ``name``; the returned function puts them back."""
+        found = [(event, entry) for event, entry in self._all() if entry.name == name]
+        for event, entry in found:
+            self._remove(event, entry)
+
+        def resume() -> None:
+            for event, entry in found:
+                self._add(event, entry)
+
+        return resume
 
     def _add(self, event: str, entry: _Entry) -> None:
         others = (other for other in self._entries.get(event, ()) if other is not entry)
