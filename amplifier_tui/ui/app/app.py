@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from textual import events, on, work
 
 from amplifier_tui.ui.app import pace
-from amplifier_tui.ui.app.actions import program, session, turn, view
+from amplifier_tui.ui.app.actions import modules, program, session, turn, view
 from amplifier_tui.ui.app.main_screen import MID, WIDE, MainScreen, PanesChanged, StopRequested
 from amplifier_tui.ui.app.session_app import SessionApp
 from amplifier_tui.ui.app.themes import (
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         ActionWanted,
         CompactRequested,
         CopyRequested,
+        DetailsRequested,
         ForkRequested,
         InspectRequested,
         LinkClicked,
@@ -148,6 +149,11 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_remember = session.remember
     action_memories = session.memories
     action_forget = session.forget
+    action_mount_module = modules.mount
+    action_unmount_module = modules.unmount
+    action_reload_module = modules.reload
+    action_switch_module = modules.switch
+    action_configure_module = modules.configure
     action_copy_answer = view.copy_answer
     action_plan = view.plan
     action_notices = view.notices
@@ -297,7 +303,10 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         session.fork(self, event.entry)
 
     async def _on_action_wanted(self, event: ActionWanted) -> None:
-        await self.run_by_id(event.action)
+        await self.run_by_id(event.action, event.argument)
+
+    def _on_details_requested(self, event: DetailsRequested) -> None:
+        modules.describe(self, event.key)
 
     def _on_compact_requested(self, event: CompactRequested) -> None:
         session.compact(self, instruct=event.instruct)

@@ -69,7 +69,10 @@ def _rows(group: str, *actions: Action, scope: KeyScope = "screen") -> Iterator[
         )
 
 
-_IN_SESSION = ("session.fork", "context.compact", "memory.remember", "memory.list", "memory.forget")
+_IN_SESSION = (
+    *("session.fork", "context.compact", "memory.remember", "memory.list", "memory.forget"),
+    *("module.reload", "module.switch", "module.unmount", "module.mount", "module.configure"),
+)
 """They act on the session that is open."""
 
 _ONLY_KEYS = (
@@ -93,6 +96,11 @@ _HELP = {
     "context.compact": "Shows first what would become of it.",
     "memory.remember": "For this project; for every one with --everywhere before the text.",
     "memory.list": "What was remembered; d forgets.",
+    "module.reload": "Its source is run anew; one that failed or is gone is tried again.",
+    "module.switch": "For this session, also when it is resumed; again, and it is back.",
+    "module.unmount": "It is gone from the session until it is mounted again.",
+    "module.mount": "An id, or the folder of a module you write.",
+    "module.configure": "For this session; checked first, then the module is mounted anew.",
     "pane.zoom": "It takes the whole body; again, or esc, puts it back.",
     LEADER: "Then one more key.",
     "prompt.send": "While the agent works: steer it, at its next step.",
@@ -181,6 +189,30 @@ ACTIONS: tuple[Action, ...] = (
         ),
         Action("memory.list", "Memories", "app.memories", "", "M", "memories"),
         Action("memory.forget", "Forget a memory", "app.forget", "", "", "forget", "id"),
+    ),
+    *_rows(
+        "Modules",
+        Action("module.reload", "Reload a module", "app.reload_module", slash="reload", takes="id"),
+        Action(
+            "module.switch",
+            "Switch a module off or on",
+            "app.switch_module",
+            slash="disable,enable",
+            takes="id",
+        ),
+        Action(
+            "module.unmount", "Unmount a module", "app.unmount_module", slash="unmount", takes="id"
+        ),
+        Action(
+            "module.mount", "Mount a module", "app.mount_module", slash="mount", takes="id or path"
+        ),
+        Action(
+            "module.configure",
+            "Change a setting of a module",
+            "app.configure_module",
+            slash="configure",
+            takes="id setting value",
+        ),
     ),
     *_rows(
         "Panes",

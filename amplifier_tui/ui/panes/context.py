@@ -33,6 +33,7 @@ class ContextPane(LineView[Row]):
     """Head, bar, legend and threshold; when wide, everything the report knows."""
 
     DEFAULT_CSS = "ContextPane { height: auto; max-height: 100%; }"
+    FOOT = (("context.preview", "compact"), ("context.instruct", "with instructions"))
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "compact", "Compact", show=False, id="context.preview"),
         Binding(
@@ -61,21 +62,14 @@ class ContextPane(LineView[Row]):
         """Keep the age of the number right while the full form is open."""
         self.set_interval(1.0, self._tick)
 
-    def watch_has_focus(self, has_focus: bool) -> None:
-        """Show the keys while they are heard here."""
-        super().watch_has_focus(has_focus)
-        self.lay_out()
-
     def action_compact(self, instruct: bool = False) -> None:
         """Ask for the compaction dialog."""
         self.post_message(CompactRequested(instruct))
 
     def _make_rows(self, width: int) -> list[Row]:
         if width >= _WIDE:
-            rows = full_context_rows(self._budget, width, model=self._model, clock=self._clock)
-        else:
-            rows = context_rows(self._budget, width, groups=_GROUPS)
-        return [*rows, key_row(width)] if self.has_focus else rows
+            return full_context_rows(self._budget, width, model=self._model, clock=self._clock)
+        return context_rows(self._budget, width, groups=_GROUPS)
 
     def _draw_row(self, row: int, width: int) -> Strip:
         return self.palette.strip(self.rows[row], width)
@@ -157,12 +151,6 @@ def full_context_rows(
         rows.append([(fit(f"this turn {sign}{tokens(abs(delta))}", width), "muted")])
     rows += _warning(report, width)
     return rows + _members(report, width) + _preview(report, width)
-
-
-def key_row(width: int) -> Row:
-    """Return what the keys do while the pane has the focus."""
-    words: Row = [("c", "strong"), (" compact   ", "muted"), ("i", "strong")]
-    return spread([*words, (" with instructions", "muted")], [], width)
 
 
 def _head(budget: BudgetState, report: BudgetChanged, width: int) -> Row:

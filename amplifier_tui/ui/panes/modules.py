@@ -1,6 +1,7 @@
 """The modules pane: what is mounted, what it did, and what is wrong with the rest."""
 
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,11 +11,13 @@ from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
 from amplifier_tui.base.text import clean, one_line
+from amplifier_tui.ui.panes.events.rows import clock_time
+from amplifier_tui.ui.panes.json_tree import parse_json
 from amplifier_tui.ui.state.formats import milliseconds, short_model
 from amplifier_tui.ui.state.instruments.modules import Modules, ModuleState, ModuleStatus
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.widgets.line_view import LineView, cursor_bindings
-from amplifier_tui.ui.widgets.messages import ActionWanted, CopyRequested
+from amplifier_tui.ui.widgets.messages import ActionWanted, CopyRequested, DetailsRequested
 from amplifier_tui.ui.widgets.styled import Role, Row, fit, pieces_width, spread
 
 
@@ -31,10 +34,24 @@ class ModulesPane(LineView[_ModuleLine]):
     """A pinned head over one line per module; Enter opens the details of one in place."""
 
     PINNED = 1
+    FOOT = (
+        ("modules.details", "details"),
+        ("modules.reload", "reload"),
+        ("modules.switch", "off"),
+        ("modules.unmount", "unmount"),
+        ("modules.mount", "mount"),
+        ("modules.configure", "set"),
+        ("modules.report", "missing"),
+    )
     DEFAULT_CSS = "ModulesPane { height: auto; max-height: 100%; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         *cursor_bindings("modules"),
         Binding("enter,space", "details", "Details", id="modules.details"),
+        Binding("r", "change('reload')", "Reload, or try again", id="modules.reload"),
+        Binding("d", "change('switch')", "Switch off or on", id="modules.switch"),
+        Binding("u", "change('unmount')", "Unmount", id="modules.unmount"),
+        Binding("a", "mount", "Mount another one", id="modules.mount"),
+        Binding("e", "change('configure')", "Change a setting", id="modules.configure"),
         Binding("y", "copy", "Copy", id="modules.copy"),
         Binding("o", "report", "What is missing, and why", id="modules.report"),
         Binding("t", "ask_again", "Ask again what you refused", id="modules.ask_again"),
@@ -45,6 +62,7 @@ class ModulesPane(LineView[_ModuleLine]):
         self._modules = Modules()
         self._versions: tuple[int, int] | None = None
         self._open: set[str] = set()
+        self._asked: dict[str, float] = {}
 
     @property
     def cursor(self) -> ModuleStatus | None:
@@ -59,6 +77,7 @@ class ModulesPane(LineView[_ModuleLine]):
             self._versions = versions
             self._modules = state.modules
             self._open &= self._modules.by_key.keys()
+            self._ask_for_details()
             self.lay_out()
 
     def _make_rows(self, width: int) -> list[_ModuleLine]:
@@ -66,7 +85,7 @@ class ModulesPane(LineView[_ModuleLine]):
         for module in self._modules.ordered():
             lines.append(_ModuleLine(module.key, module_row(module, width), own=True))
             if module.key in self._open:
-                details = module_details(module, width)
+                details = module_details(module, width, self._modules.share_of(module))
                 lines += [_ModuleLine(module.key, row, own=False) for row in details]
         none: Row = [(fit("None mounted yet", width), "muted")]
         return lines or [_ModuleLine("", none, own=False)]
@@ -94,6 +113,7 @@ class ModulesPane(LineView[_ModuleLine]):
         """Open or close the details of the module under the cursor."""
         if self.cursor is not None:
             self._open ^= {self.cursor.key}
+            self._ask_for_details()
             self.lay_out()
             self.put_cursor(self.cursor_row)
 
@@ -102,6 +122,23 @@ class ModulesPane(LineView[_ModuleLine]):
         self.cursor_row = row
         self.show_rows(row, sum(line.key == self.rows[row].key for line in self.rows))
         self.refresh()
+
+    def _ask_for_details(self) -> None:
+        """Ask for what is open and not known; once for each time a module is mounted."""
+        for key in self._open:
+            module = self._modules.by_key[key]
+            if module.details is None and self._asked.get(key) != module.since:
+                self._asked[key] = module.since
+                self.post_message(DetailsRequested(key))
+
+    def action_change(self, what: str) -> None:
+        """Do something with the module under the cursor."""
+        if self.cursor is not None:
+            self.post_message(ActionWanted(f"module.{what}", self.cursor.key))
+
+    def action_mount(self) -> None:
+        """Ask which module to mount."""
+        self.post_message(ActionWanted("module.mount"))
 
     def action_ask_again(self) -> None:
         """Ask again about what the user refused."""
@@ -114,7 +151,7 @@ class ModulesPane(LineView[_ModuleLine]):
     def action_copy(self) -> None:
         """Copy what is known about the module under the cursor."""
         if self.cursor is not None:
-            rows = module_details(self.cursor, 1000)
+            rows = module_details(self.cursor, 1000, self._modules.share_of(self.cursor))
             text = "\n".join("".join(part for part, _ in row).strip() for row in rows)
             self.post_message(CopyRequested(text, "module"))
 
@@ -124,11 +161,14 @@ _GLYPHS: dict[ModuleState, tuple[str, Role]] = {
     "ready": ("●", "success"),
     "failed": ("✗", "error"),
     "noted": ("○", "muted"),
+    "off": ("○", "muted"),
 }
+_IDLE = {"loading": "loading", "off": "off here"}
 _COUNTS: tuple[tuple[ModuleState, Role, Role], ...] = (
     ("ready", "text", "muted"),
     ("loading", "warning", "warning"),
     ("failed", "error", "error"),
+    ("off", "muted", "muted"),
 )
 """States in the head line, with the roles of number and word."""
 _MIN_NAME = 14
@@ -149,7 +189,7 @@ def modules_head(modules: Modules, width: int) -> Row:
 def module_row(module: ModuleStatus, width: int) -> Row:
     """Return the line of one module."""
     glyph, role = _GLYPHS[module.state]
-    if module.state == "ready" and module.in_place_of:
+    if module.state == "ready" and (module.in_place_of or module.kept):
         role = "warning"
     name = one_line(module.module_id)
     if module.instance:
@@ -167,10 +207,12 @@ def _data(module: ModuleStatus, room: int) -> Row:
     """Return the right column, least important parts left out until it fits."""
     if module.state in ("failed", "noted"):
         return [(fit(failure_word(module), room), "muted")] if room > 4 else []
-    if module.state == "loading":
-        return [("loading", "muted")] if room >= 7 else []
+    if module.state in ("loading", "off"):
+        return [(_IDLE[module.state], "muted")] if room >= 7 else []
     wanted: list[Row] = []
-    if module.kind == "provider":
+    if module.kept:
+        wanted = [[("reload failed", "warning")], [("failed", "warning")]]
+    elif module.kind == "provider":
         model = short_model(one_line(module.model))
         ms = milliseconds(module.last_ms) if module.last_ms else ""
         both = " ".join(part for part in (model, ms) if part)
@@ -192,7 +234,8 @@ def _wide_data(module: ModuleStatus, width: int) -> Row:
         room = width - 2 - min(cell_len(one_line(module.module_id)), _WIDE_NAME) - 1 - 14
         return [(fit(failure_word(module), room), "muted"), (f"  {module.kind:<12}", "muted")]
     return [
-        ("loading  " if module.state == "loading" else "", "muted"),
+        (f"{_IDLE[module.state]}  " if module.state in _IDLE else "", "muted"),
+        ("reload failed  " if module.kept else "", "warning"),
         (f"{short_model(one_line(module.model))}  " if module.model else "", "muted"),
         ("handler failed  " if module.trouble else "", "warning"),
         ("built-in instead  " if module.in_place_of else "", "warning"),
@@ -231,8 +274,12 @@ _OWNERS = {
 }
 
 
-def module_details(module: ModuleStatus, width: int) -> list[Row]:
-    """Return the block that opens under a module's line."""
+def module_details(module: ModuleStatus, width: int, share: float = 0.0) -> list[Row]:
+    """Return the block that opens under a module's line.
+
+    Args:
+        share: Its part of the time that modules worked, from 0 to 1.
+    """
     last = f", the latest took {milliseconds(module.last_ms)}" if module.last_ms else ""
     lines: list[tuple[str, str, Role]] = [
         ("id", module.module_id, "text"),
@@ -248,8 +295,13 @@ def module_details(module: ModuleStatus, width: int) -> list[Row]:
         ("provides", ", ".join(module.provides), "text"),
         ("listens", ", ".join(module.events), "text"),
         ("mounted", f"in {milliseconds(module.mount_ms)}" if module.mount_ms else "", "text"),
+        ("reloaded", _reloads(module), "text"),
         ("calls", f"{module.calls}{last}" if module.calls else "", "text"),
-        ("error", module.error, "error" if module.state == "failed" else "text"),
+        ("time", _time(module, share), "text"),
+        *_tool_lines(module),
+        *_setting_lines(module),
+        ("error", module.error, "error" if module.state == "failed" or module.kept else "text"),
+        ("so", "what was there before goes on; r tries again" if module.kept else "", "text"),
         ("again", "t asks about it once more" if module.refused else "", "text"),
         ("missing", ", ".join(module.missing), "error"),
         ("handler", module.trouble, "warning"),
@@ -258,6 +310,50 @@ def module_details(module: ModuleStatus, width: int) -> list[Row]:
     ]
     shown = [line for line in lines if line[1]]
     return [row for label, value, role in shown for row in _wrapped(label, value, role, width)]
+
+
+def _reloads(module: ModuleStatus) -> str:
+    if not module.reloads:
+        return ""
+    return f"{module.reloads}×, the latest at {clock_time(module.since)[:8]}"
+
+
+def _time(module: ModuleStatus, share: float) -> str:
+    if module.total_ms < 1:
+        return ""
+    return f"{milliseconds(module.total_ms)} in all, {share:.0%} of what the modules took"
+
+
+def _tool_lines(module: ModuleStatus) -> Iterator[tuple[str, str, Role]]:
+    for tool in module.details.tools if module.details is not None else ():
+        used = module.uses.get(tool.name, 0)
+        about = one_line(tool.description, 200)
+        yield "tool", f"{tool.name} {used}×" + (f": {about}" if about else ""), "text"
+        yield "takes", _parameters(tool.schema), "muted"
+
+
+def _parameters(schema: str) -> str:
+    """Return the parameters of a tool in one line: name, type, and whether it is needed."""
+    value, _ = parse_json(schema) if schema else (None, False)
+    properties = value.get("properties") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(properties, dict):
+        return ""
+    needed = value.get("required") or ()
+    types = {
+        name: each.get("type", "any") if isinstance(each, dict) else "any"
+        for name, each in properties.items()
+    }
+    return ", ".join(
+        f"{name}: {kind}" + ("" if name in needed else "?") for name, kind in types.items()
+    )
+
+
+def _setting_lines(module: ModuleStatus) -> Iterator[tuple[str, str, Role]]:
+    for at, setting in enumerate(module.details.settings if module.details is not None else ()):
+        whose = _OWNERS.get(setting.owner, setting.owner) if setting.given else "default"
+        where = f" ({setting.where})" if setting.where else ""
+        line = f"{setting.name}: {one_line(setting.value, 200)}  · {whose}{where}"
+        yield "settings" if not at else "", line, "text" if setting.given else "muted"
 
 
 def _wrapped(label: str, value: str, role: Role, width: int) -> list[Row]:

@@ -1,6 +1,6 @@
 """A scrolling list of rows drawn with the line API: what is out of sight costs nothing."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from textual.binding import Binding
@@ -8,8 +8,11 @@ from textual.events import Click
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
+from amplifier_tui.ui.keys.keymap import show_key
 from amplifier_tui.ui.widgets.palette import MARGIN, ROLE_CLASSES, ROLE_CSS, Palette
+from amplifier_tui.ui.widgets.styled import Row, pieces_width
 
 RowT = TypeVar("RowT")
 
@@ -24,15 +27,35 @@ def cursor_bindings(prefix: str, first: str = "First", last: str = "Last") -> li
     ]
 
 
+def key_words(widget: Widget, words: Iterable[tuple[str, str]], width: int) -> Row:
+    """Return the keys that are in force, each with its word, as many as fit.
+
+    Args:
+        widget: What has the focus, or is about to.
+        words: Ids of bindings, each with what its key does, the most important first.
+    """
+    active = [each.binding for each in widget.screen.active_bindings.values()]
+    keys = {binding.id: binding.key for binding in reversed(active)}
+    pieces: Row = []
+    for binding_id, word in words:
+        key = show_key(keys[binding_id]) if binding_id in keys else ""
+        more: Row = [("   " if pieces else "", "muted"), (key, "strong"), (f" {word}", "muted")]
+        if key and pieces_width(pieces) + pieces_width(more) <= width:
+            pieces += more
+    return pieces
+
+
 class LineView(ScrollView, Generic[RowT], can_focus=True):
     """Draws the visible ones of its rows, and moves a cursor over them.
 
     A subclass makes the rows for a width (`_make_rows`) and draws one (`_draw_row`). `PINNED` rows
-    (0 or 1) at the top do not scroll. `cursor_row` is -1 where there is no cursor.
+    (0 or 1) at the top do not scroll. `cursor_row` is -1 where there is no cursor. `FOOT` has ids
+    of bindings, each with a word: the last line says them while the keys are heard here.
     """
 
     ALLOW_SELECT = False
     PINNED: ClassVar[int] = 0
+    FOOT: ClassVar[tuple[tuple[str, str], ...]] = ()
     COMPONENT_CLASSES = ROLE_CLASSES
     DEFAULT_CSS = f"""
     LineView {{
@@ -92,8 +115,20 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
             return
         before = len(self.rows)
         self._make()
-        self.virtual_size = Size(self._made_for, self.PINNED + len(self.rows))
+        self.virtual_size = Size(self._made_for, self.PINNED + len(self.rows) + self.foot)
         self.refresh(layout=len(self.rows) != before)
+
+    @property
+    def foot(self) -> int:
+        """Lines that the foot takes: 1 while the view has the focus, else 0."""
+        return 1 if self.FOOT and self.has_focus else 0
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Show the keys while they are heard here."""
+        super().watch_has_focus(has_focus)
+        if self.FOOT and self.is_mounted:
+            self.lay_out()
+            self.refresh(layout=True)
 
     def _make(self) -> None:
         width = self.content_width()
@@ -129,7 +164,8 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the number of rows at `width`, for `height: auto`."""
-        return self.PINNED + (len(self._make_rows(width)) if width > 0 else 0)
+        rows = len(self._make_rows(width)) if width > 0 else 0
+        return self.PINNED + rows + self.foot
 
     def render_line(self, y: int) -> Strip:
         """Draw one line of the viewport."""
@@ -138,6 +174,8 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
             self._make()
         if y < self.PINNED:
             return self._draw_pinned(width)
+        if self.foot and y == self.size.height - 1:
+            return self.palette.strip(key_words(self, self.FOOT, self.content_width()), width)
         row = y - self.PINNED + self.scroll_offset.y
         if row >= len(self.rows):
             return self._draw_below(row, width)
@@ -146,7 +184,9 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
     def clicked_row(self, event: Click) -> int | None:
         """Return the row that was clicked."""
         row = event.y - self.PINNED + self.scroll_offset.y
-        return row if event.y >= self.PINNED and 0 <= row < len(self.rows) else None
+        in_foot = self.foot and event.y == self.size.height - 1
+        inside = event.y >= self.PINNED and 0 <= row < len(self.rows)
+        return row if inside and not in_foot else None
 
     def grow(self, size: Size) -> None:
         """Take another size of the content; the screen needs a layout only for a scrollbar."""
@@ -160,7 +200,7 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
 
     def show_rows(self, first: int, count: int = 1) -> None:
         """Scroll as little as brings rows into view; of too many the first ones."""
-        room = max(1, self.scrollable_content_region.height - self.PINNED)
+        room = max(1, self.scrollable_content_region.height - self.PINNED - self.foot)
         top, last = self.scroll_offset.y, first + min(count, room)
         if first < top:
             self.scroll_to(y=first, animate=False, force=True, immediate=True)

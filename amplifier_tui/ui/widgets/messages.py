@@ -22,6 +22,13 @@ class CompactRequested(Message):
 
 
 @dataclass
+class DetailsRequested(Message):
+    """The details of a module are open: they are to be asked for; `key` as in `ModuleStatus`."""
+
+    key: str
+
+
+@dataclass
 class InspectorClosed(Message):
     """The user is done with the inspector."""
 
@@ -50,9 +57,10 @@ class ForkRequested(Message):
 
 @dataclass
 class ActionWanted(Message):
-    """What an entry offers was clicked: an id of `ui/keys/actions.py`."""
+    """Something offers an action, an id of `ui/keys/actions.py`, and the user wants it."""
 
     action: str
+    argument: str = ""
 
 
 @dataclass

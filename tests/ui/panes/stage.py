@@ -1,6 +1,7 @@
 """A bare app around the widgets under test, with one state and no clock of its own."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from textual.app import App, ComposeResult
 from textual.message import Message
@@ -9,6 +10,7 @@ from textual.widget import Widget
 
 from amplifier_tui.host.events import HostEvent
 from amplifier_tui.ui.state.session import SessionState
+from amplifier_tui.ui.widgets.line_view import LineView
 from amplifier_tui.ui.widgets.messages import (
     CompactRequested,
     CopyRequested,
@@ -59,10 +61,16 @@ class Stage(App[None]):
 
 
 def text(widget: Widget) -> list[str]:
-    """What the widget shows, line by line, without the margin and trailing blanks."""
-    lines = [widget.render_line(y).text for y in range(widget.size.height)]
+    """What the widget shows, line by line, without the margin, trailing blanks and its keys."""
+    rows = widget.size.height - (widget.foot if isinstance(widget, LineView) else 0)
+    lines = [widget.render_line(y).text for y in range(rows)]
     assert all(line[:1] in ("", " ") for line in lines)
     return [line[1:].rstrip() for line in lines]
+
+
+def foot(view: LineView[Any]) -> str:
+    """The keys that a view names."""
+    return view.render_line(view.size.height - 1).text.strip() if view.foot else ""
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from amplifier_tui.host.events import BudgetChanged, PlanStep, SourceUsage
 from amplifier_tui.ui.panes.context import ContextPane
 from amplifier_tui.ui.widgets.messages import CompactRequested
-from tests.ui.panes.stage import Stage, text
+from tests.ui.panes.stage import Stage, foot, text
 from tests.ui.state.make import NOW, make, opened, turn
 
 SOURCES = (
@@ -46,7 +46,7 @@ async def test_a_focused_pane_names_its_keys_and_asks_for_the_compaction() -> No
         assert len(text(pane)) == 7
         pane.focus()
         await pilot.pause()
-        assert text(pane)[-1] == "c compact   i with instructions"
+        assert foot(pane) == "c compact   i with instructions"
         await pilot.press("c", "i")
         assert app.posted == [CompactRequested(False), CompactRequested(True)]
         app.set_focus(None)

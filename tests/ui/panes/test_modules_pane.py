@@ -2,6 +2,7 @@ import pytest
 from rich.cells import cell_len
 from textual.containers import Vertical
 
+from amplifier_tui.host.client import ModuleDetails, ModuleSetting, ToolCard
 from amplifier_tui.host.events import (
     HostEvent,
     ModuleFailed,
@@ -11,12 +12,19 @@ from amplifier_tui.host.events import (
     Usage,
     UsageChanged,
 )
-from amplifier_tui.ui.panes.modules import ModulesPane, failure_word, module_row
+from amplifier_tui.ui.dialogs.modules import ModulePicker, SettingPicker
+from amplifier_tui.ui.dialogs.questions import AskLine
+from amplifier_tui.ui.panes.modules import (
+    ModulesPane,
+    failure_word,
+    module_details,
+    module_row,
+)
 from amplifier_tui.ui.state.instruments.modules import ModuleStatus
 from amplifier_tui.ui.widgets.messages import CopyRequested
 from tests.ui.driving import running
 from tests.ui.fake_client import SESSION
-from tests.ui.panes.stage import Stage, text
+from tests.ui.panes.stage import Stage, foot, text
 from tests.ui.state.make import make, tool, tool_ended, traced
 
 
@@ -136,7 +144,8 @@ async def test_the_head_stays_when_the_list_scrolls() -> None:
         lines = text(pane)
         assert lines[0].startswith("Modules")
         assert lines[-1] == "● tool-39"
-        assert len(lines) == 10
+        assert len(lines) == 9
+        assert foot(pane) == "enter details   r reload   d off"
         await pilot.press("g")
         await pilot.pause()
         assert text(pane)[1] == "● tool-00"
@@ -191,11 +200,12 @@ async def test_the_pane_is_as_high_as_its_list() -> None:
         pane = app.query_one(ModulesPane)
         pane.update_from(app.state)
         await pilot.pause()
-        assert pane.size.height == 7
+        # The keys have a line of their own while they are heard.
+        assert pane.size.height == 8
         pane.focus()
         await pilot.press("enter")
         await pilot.pause()
-        assert pane.size.height > 7
+        assert pane.size.height > 8
 
 
 @pytest.mark.parametrize(
@@ -251,3 +261,77 @@ async def test_a_refused_module_says_so_and_t_asks_again() -> None:
         assert "t asks about it once more" in drive.text()
         await drive.press("t")
         assert drive.client.named("ask_trust_again") == [()]
+
+
+DETAILS = ModuleDetails(
+    key="tool-bash",
+    settings=(
+        ModuleSetting(name="timeout", value="9", owner="project", where="b.md:7", editable=True),
+        ModuleSetting(name="shell", value="null", owner="program", given=False, editable=True),
+    ),
+    tools=(
+        ToolCard(
+            name="bash",
+            description="Runs a command.",
+            schema='{"properties": {"command": {"type": "string"}}, "required": ["command"]}',
+        ),
+    ),
+)
+
+
+def test_details_say_what_a_module_is_made_of_and_whose_each_setting_is() -> None:
+    module = ModuleStatus("tool-bash", "tool", state="ready", calls=1, total_ms=1_400.0)
+    module.uses, module.details, module.reloads = {"bash": 1}, DETAILS, 2
+    rows = ["".join(piece for piece, _ in row).strip() for row in module_details(module, 90, 0.5)]
+    assert rows[2].startswith("reloaded  2×, the latest at ")
+    assert rows[4:] == [
+        "time      1.4 s in all, 50% of what the modules took",
+        "tool      bash 1×: Runs a command.",
+        "takes     command: string",
+        "settings  timeout: 9  · the project's (b.md:7)",
+        "shell: null  · default",
+    ]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_a_module_is_changed_from_where_it_is_shown(size: tuple[int, int]) -> None:
+    async with running(size=size) as driver:
+        driver.client.details["tool-bash"] = DETAILS
+        await driver.push(*MODULES)
+        await driver.press("f2", "j", "j", "enter")
+        await driver.until(lambda: "command: string" in driver.text())
+        await driver.press("r", "d", "u")
+        assert driver.client.named("reload") == [("tool-bash",)]
+        assert driver.client.named("switch_module") == [("tool-bash", False)]
+        assert driver.client.named("unmount") == [("tool-bash",)]
+        await driver.press("e")
+        await driver.dialog(SettingPicker)
+        await driver.press("enter")
+        line = await driver.dialog(AskLine)
+        line.query_one("Input").value = "30"
+        await driver.press("enter")
+        await driver.closed()
+        assert driver.client.named("configure") == [("tool-bash", "timeout", "30")]
+        await driver.press("a")
+        await driver.dialog(AskLine)
+        await driver.write("tool-web")
+        await driver.press("enter")
+        await driver.closed()
+        assert driver.client.named("mount") == [("tool-web",)]
+        reload = make(
+            ModuleFailed, module_id="tool-bash", kind="tool", error="bad (a.py:3)", kept=True
+        )
+        off = make(ModuleUnmounted, module_id="tool-filesystem", kind="tool", disabled=True)
+        await driver.push(reload, off)
+        assert "reload failed" in driver.text() and "off here" in driver.text()
+        await driver.press("escape")
+        await driver.write("/reload tool-web")
+        await driver.press("enter")
+        await driver.write("/enable")
+        await driver.press("enter")
+        await driver.dialog(ModulePicker)
+        await driver.write("filesys")
+        await driver.press("enter")
+        await driver.closed()
+        assert driver.client.named("reload")[-1] == ("tool-web",)
+        assert driver.client.named("switch_module")[-1] == ("tool-filesystem", True)

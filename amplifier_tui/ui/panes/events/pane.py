@@ -14,8 +14,18 @@ from textual.widgets import Input
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.panes.events.view import EventLogView
 from amplifier_tui.ui.state.session import SessionState
+from amplifier_tui.ui.widgets.line_view import key_words
 from amplifier_tui.ui.widgets.palette import MARGIN, RowWidget
 from amplifier_tui.ui.widgets.styled import Row, spread
+
+_KEYS = (
+    ("events.inspect", "inspect"),
+    ("events.filter", "filter"),
+    ("events.follow", "follow"),
+    ("events.pause", "pause"),
+    ("events.copy", "copy"),
+)
+"""Bindings the foot names, with their words."""
 
 
 class FilterInput(Input):
@@ -49,6 +59,8 @@ class EventLogPane(Vertical):
     EventLogPane {
         height: 1fr;
         background: $surface;
+        & > #events-keys { display: none; }
+        &:focus-within > #events-keys { display: block; }
         & > RowWidget { background: $surface; }
         &:focus-within > RowWidget > .pane--head { color: $primary; }
     }
@@ -61,6 +73,8 @@ class EventLogPane(Vertical):
         super().__init__()
         self.view = EventLogView(clock=clock)
         self._head = RowWidget()
+        self._foot = RowWidget()
+        self._foot.id = "events-keys"
         self._input = FilterInput(placeholder="tool:* -delta mod:approval >100ms", compact=True)
 
     def compose(self) -> ComposeResult:
@@ -68,6 +82,11 @@ class EventLogPane(Vertical):
         yield self._head
         yield self._input
         yield self.view
+        yield self._foot
+
+    def on_descendant_focus(self) -> None:
+        """Show the keys while they are heard here."""
+        self._foot.say(key_words(self, _KEYS, max(0, self.size.width - 2 * MARGIN)))
 
     def update_from(self, state: SessionState) -> None:
         """Show what is new in the state's event log; cheap when nothing is."""

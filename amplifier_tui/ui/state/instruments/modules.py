@@ -1,15 +1,16 @@
 """The mounted modules: their state, what they provide, how often and how long they worked."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from amplifier_tui.host import events
+from amplifier_tui.host.client import ModuleDetails
 from amplifier_tui.host.events import ModuleKind
 from amplifier_tui.ui.state.section import Section, assign, on, told
 
-ModuleState = Literal["loading", "ready", "failed", "noted"]
-"""`noted` is no module of the session, and nothing is amiss with that."""
+ModuleState = Literal["loading", "ready", "off", "failed", "noted"]
+"""`off` is switched off. `noted` is no module of the session, and nothing is amiss with that."""
 
 KIND_ORDER: tuple[ModuleKind, ...] = (
     "provider",
@@ -21,7 +22,7 @@ KIND_ORDER: tuple[ModuleKind, ...] = (
     "unknown",
 )
 
-_ERROR = ("error", "remedy", "missing", "fatal", "refused")
+_ERROR = ("error", "remedy", "missing", "fatal", "refused", "kept")
 _RESPONSES = ("llm:response", "provider:response")
 _DURATION = re.compile(r'"duration_ms":\s*(\d+(?:\.\d+)?)(?![.\d])')
 
@@ -29,6 +30,10 @@ _DURATION = re.compile(r'"duration_ms":\s*(\d+(?:\.\d+)?)(?![.\d])')
 @dataclass(slots=True)
 class ModuleStatus:
     """One module of the session, or another part of its bundle that it goes without.
+
+    `kept`: the error is of a reload, and what was there goes on; `reloads` counts those that did
+    not fail, the latest at `since`. `total_ms` is the time of all calls, `uses` how often each of
+    its tools was called, `details` what was asked for.
 
     `calls` counts tool calls, model responses or handled hook events, the latest of which took
     `last_ms`; `trouble` is the latest error of one of its hook handlers;
@@ -60,6 +65,11 @@ class ModuleStatus:
     trouble: str = ""
     in_place_of: str = ""
     where: str = ""
+    kept: bool = False
+    reloads: int = 0
+    total_ms: float = 0.0
+    uses: dict[str, int] = field(default_factory=dict)
+    details: ModuleDetails | None = None
 
     @property
     def key(self) -> str:
@@ -113,7 +123,7 @@ class Modules(Section):
     def _loading(self, event: events.ModuleLoading) -> None:
         key = module_key(event.module_id, event.instance)
         known = self.by_key.get(key)
-        if known is not None and known.state != "failed":
+        if known is not None and known.state in ("ready", "loading"):
             return
         self.by_key[key] = ModuleStatus(event.module_id, event.kind, event.instance, since=event.at)
         self._changed()
@@ -132,12 +142,15 @@ class Modules(Section):
             "in_place_of",
         )
         values |= {"error": "", "remedy": "", "missing": (), "fatal": False, "refused": False}
+        values |= {"kept": False, "trouble": "", "details": None, "since": event.at}
+        known = self.by_key.get(module_key(event.module_id, event.instance))
+        values["reloads"] = known.reloads + 1 if known is not None and event.again else 0
         self._tell(event, state="ready", mount_ms=event.ms, **values)
 
     @on(events.ModuleFailed)
     def _failed(self, event: events.ModuleFailed) -> None:
         names = (*_ERROR, "origin", "owner") if event.origin else _ERROR
-        self._tell(event, state="failed", **told(event, *names))
+        self._tell(event, state="ready" if event.kept else "failed", **told(event, *names))
 
     @on(events.OpeningReported)
     def _reported(self, event: events.OpeningReported) -> None:
@@ -167,10 +180,26 @@ class Modules(Section):
 
     @on(events.ModuleUnmounted)
     def _unmounted(self, event: events.ModuleUnmounted) -> None:
-        if self.by_key.pop(module_key(event.module_id, event.instance), None) is not None:
+        if event.disabled:
+            self._tell(event, state="off", provides=(), events=(), error="", kept=False)
+        elif self.by_key.pop(module_key(event.module_id, event.instance), None) is not None:
             self._changed()
 
-    def _tell(self, event: events.ModuleMounted | events.ModuleFailed, **values: object) -> None:
+    def describe(self, details: ModuleDetails) -> None:
+        """Take what was asked for about a module."""
+        info = self.by_key.get(details.key)
+        if info is not None and assign(info, details=details):
+            self.touch()
+
+    def share_of(self, module: ModuleStatus) -> float:
+        """Return a module's part, from 0 to 1, of the time that modules worked in this session."""
+        return module.total_ms / (sum(each.total_ms for each in self.by_key.values()) or 1.0)
+
+    def _tell(
+        self,
+        event: events.ModuleMounted | events.ModuleFailed | events.ModuleUnmounted,
+        **values: object,
+    ) -> None:
         """Give a module, known or not, other values."""
         key = module_key(event.module_id, event.instance)
         known = self.by_key.get(key)
@@ -196,13 +225,15 @@ class Modules(Section):
             return
         self._calls[call] = info
         info.calls += 1
+        info.uses[event.tool] = info.uses.get(event.tool, 0) + 1
         self.touch()
 
     @on(events.ToolEnded, live=True)
     def _call_ended(self, event: events.ToolEnded) -> None:
         info = self._calls.pop((event.agent, event.call_id), None)
-        if info is not None and info.last_ms != event.duration_ms:
+        if info is not None:
             info.last_ms = event.duration_ms
+            info.total_ms += event.duration_ms
             self.touch()
 
     def _provider_of_tool(self, tool: str) -> ModuleStatus | None:
@@ -221,6 +252,7 @@ class Modules(Section):
                 continue
             info.calls += event.count
             info.last_ms = handler.ms
+            info.total_ms += handler.ms
             if handler.error:
                 info.trouble = handler.error
             self.touch()
@@ -243,6 +275,7 @@ class Modules(Section):
         found = _DURATION.search(event.data)
         if found is not None:
             info.last_ms = float(found[1])
+            info.total_ms += info.last_ms
         self.touch()
 
     def _provider(self, name: str) -> ModuleStatus | None:

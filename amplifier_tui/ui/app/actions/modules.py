@@ -1,0 +1,122 @@
+"""Actions on the modules of the session: mount, unmount, reload, switch off and on, configure."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.app.session_app import in_open_session
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.client import ModuleDetails, SessionClient
+    from amplifier_tui.ui.app.session_app import SessionApp
+    from amplifier_tui.ui.state.session import SessionState
+
+
+@in_open_session
+def mount(app: SessionApp, client: SessionClient, state: SessionState, wanted: str = "") -> None:
+    """Mount a module; without one, ask which."""
+    if wanted:
+        client.mount(wanted.strip())
+        return
+    from amplifier_tui.ui.dialogs.questions import AskLine
+
+    app.ask(AskLine("Mount (an id or a folder)", limit=4_096), client.mount)
+
+
+@in_open_session
+def reload(app: SessionApp, client: SessionClient, state: SessionState, key: str = "") -> None:
+    """Run a module's source anew."""
+    _with_module(app, state, key, "Reload", client.reload)
+
+
+@in_open_session
+def unmount(app: SessionApp, client: SessionClient, state: SessionState, key: str = "") -> None:
+    """Take a module out of the session."""
+    _with_module(app, state, key, "Unmount", client.unmount)
+
+
+@in_open_session
+def switch(app: SessionApp, client: SessionClient, state: SessionState, key: str = "") -> None:
+    """Switch a module off, or on again."""
+
+    def chosen(found: str) -> None:
+        info = state.modules.by_key.get(found)
+        client.switch_module(found, on=info is not None and info.state == "off")
+
+    _with_module(app, state, key, "Switch", chosen)
+
+
+@in_open_session
+def configure(app: SessionApp, client: SessionClient, state: SessionState, line: str = "") -> None:
+    """Change a setting of a module: `id setting value`, as far as it is given."""
+    key, _, rest = line.strip().partition(" ")
+    setting, _, value = rest.strip().partition(" ")
+    if value:
+        client.configure(key, setting, value.strip())
+        return
+
+    def chosen(found: str) -> None:
+        worker = _choose_setting(app, client, found, setting)
+        app.run_worker(worker, group="module-details", exclusive=True)
+
+    _with_module(app, state, key, "Configure", chosen)
+
+
+async def _choose_setting(
+    app: SessionApp, client: SessionClient, key: str, setting: str = ""
+) -> None:
+    """Ask which setting gets which value."""
+    details = await _details(app, client, key)
+    if details is None:
+        return
+    editable = {each.name: each for each in details.settings if each.editable}
+    if not editable:
+        app.say(f"No setting of {one_line(key)} can be changed while it runs.", "warning")
+        return
+    from amplifier_tui.ui.dialogs.modules import SettingPicker
+    from amplifier_tui.ui.dialogs.questions import AskLine
+
+    def named(name: str) -> None:
+        line = AskLine(f"{one_line(name)} of {one_line(key)}", editable[name].value, limit=4_096)
+        app.ask(line, lambda value: client.configure(key, name, value))
+
+    if setting in editable:
+        named(setting)
+    else:
+        app.ask(SettingPicker(tuple(editable.values())), named)
+
+
+@in_open_session
+def describe(app: SessionApp, client: SessionClient, state: SessionState, key: str) -> None:
+    """Ask for the details of a module, for the pane to show."""
+    app.run_worker(_describe(app, client, state, key), group="module-details")
+
+
+async def _describe(app: SessionApp, client: SessionClient, state: SessionState, key: str) -> None:
+    details = await _details(app, client, key)
+    if details is not None:
+        state.modules.describe(details)
+        app.main.show([])
+
+
+async def _details(app: SessionApp, client: SessionClient, key: str) -> ModuleDetails | None:
+    try:
+        return await asyncio.wrap_future(client.module_details(key))
+    except Exception as error:
+        app.say(f"{one_line(key)} cannot be described: {one_line(str(error))}", "warning")
+        return None
+
+
+def _with_module(
+    app: SessionApp, state: SessionState, key: str, what: str, then: Callable[[str], None]
+) -> None:
+    """Do something with a module; where none is named, the user chooses one."""
+    if key:
+        then(key.strip())
+        return
+    from amplifier_tui.ui.dialogs.modules import ModulePicker
+
+    app.ask(ModulePicker(state.modules.ordered(), what), then)
