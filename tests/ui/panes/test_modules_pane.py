@@ -322,6 +322,7 @@ async def test_a_module_is_changed_from_where_it_is_shown(size: tuple[int, int])
             ModuleFailed, module_id="tool-bash", kind="tool", error="bad (a.py:3)", kept=True
         )
         off = make(ModuleUnmounted, module_id="tool-filesystem", kind="tool", disabled=True)
+        await driver.press("enter")
         await driver.push(reload, off)
         assert "reload failed" in driver.text() and "off here" in driver.text()
         await driver.press("escape")
