@@ -33,7 +33,7 @@ def seen(server: LoopbackServer, index: int) -> list[str]:
 
 def _text(content: Any) -> str:
     if isinstance(content, list):
-        return "".join(_text(block.get("text") or block.get("content")) for block in content)
+        return "\n\n".join(_text(block.get("text") or block.get("content")) for block in content)
     return "" if content is None else str(content)
 
 

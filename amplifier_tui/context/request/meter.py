@@ -147,7 +147,8 @@ class UsageWatch:
         if getattr(result, "action", None) != "inject_context":
             return
         for item in getattr(result, "context_injections", None) or ():
-            if item.ephemeral and item.content:
+            # What a host hands on, an earlier event has said already.
+            if item.ephemeral and item.content and item.event in ("", trace.event):
                 source = f"hook:{item.hook_name}"
                 tokens = text_tokens(item.content) + MESSAGE_TOKENS
                 self._waiting[source] = self._waiting.get(source, 0) + tokens

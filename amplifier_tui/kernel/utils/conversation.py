@@ -10,7 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -33,6 +33,7 @@ from amplifier_tui.kernel.utils.turns import (
     AssistantBlock,
     AssistantTurn,
     Conversation,
+    InstructionTurn,
     Repair,
     ToolOutput,
     ToolTurn,
@@ -43,7 +44,7 @@ from amplifier_tui.kernel.utils.turns import (
 
 logger = logging.getLogger(__name__)
 
-Item = UserTurn | AssistantTurn | ToolOutput
+Item = UserTurn | InstructionTurn | AssistantTurn | ToolOutput
 
 
 def clean_name(name: str) -> str:
@@ -67,22 +68,27 @@ class MessageMemory:
         self._known: dict[int, tuple[Message, tuple[Item, ...]]] = {}
 
     def items_of(
-        self, messages: Iterable[Message | Mapping[str, Any]], system: list[str]
+        self,
+        messages: Iterable[Message | Mapping[str, Any]],
+        system: list[str],
+        *,
+        keeps_roles: bool = False,
     ) -> list[Item]:
         """Return a request's messages as turns and single outputs.
 
-        `system` takes the texts of the system messages at the start.
+        `system` takes the texts of the system messages at the start; `keeps_roles` is that of
+        `read_conversation`.
         """
         before, self._known = self._known, {}
         items: list[Item] = []
         for each in messages:
             message = _as_message(each)
             if message.role in ("system", "developer"):
-                items.extend(_items_of(message, system, at_start=not items))
+                items.extend(_instructions(message, system, not items, keeps_roles))
                 continue
             known = before.get(id(message))
             if known is None:
-                known = (message, tuple(_items_of(message, system, at_start=False)))
+                known = (message, tuple(_items_of(message)))
             self._known[id(message)] = known
             items.extend(known[1])
         return items
@@ -113,23 +119,27 @@ def read_conversation(
     messages: Iterable[Message | Mapping[str, Any]],
     *,
     clean_id: Callable[[str], str] | None = None,
+    keeps_roles: bool = False,
     memory: MessageMemory | None = None,
 ) -> Conversation:
     """Turn a request's messages into a conversation.
 
-    System messages after the first other message stay where they are, as user text in a
-    ``<system-reminder>`` element: moved to the front they would lose their place and spoil the
-    prompt cache. Developer messages become user text in a ``<developer>`` element.
+    System messages after the first other message, and developer messages, stay where they are:
+    moved to the front they would lose their place and spoil the prompt cache. Where the API knows
+    such roles only at the start, they become blocks of their own in the user's turn, in a
+    ``<system-reminder>`` or ``<developer>`` element.
 
     In the conversation calls have results, ids are unique and empty text is gone.
 
     Args:
         messages: Messages of a `ChatRequest`, or their dictionary forms.
         clean_id: Maps a call id to one the API accepts.
+        keeps_roles: Whether the API takes system and developer messages anywhere.
         memory: What is known from the request before.
     """
     system: list[str] = []
-    items = (memory or MessageMemory()).items_of(messages, system)
+    memory = memory or MessageMemory()
+    items = memory.items_of(messages, system, keeps_roles=keeps_roles)
     conversation = Conversation(system="\n\n".join(system))
     for turn in _paired(items, conversation.repairs, clean_id or str):
         _append(conversation.turns, turn)
@@ -158,15 +168,27 @@ def _as_message(message: Message | Mapping[str, Any]) -> Message:
     return Message.model_validate(data)
 
 
-def _items_of(message: Message, system: list[str], *, at_start: bool) -> Iterator[Item]:
+_ELEMENTS: Final = {"system": "system-reminder", "developer": "developer"}
+
+
+def _instructions(
+    message: Message, system: list[str], at_start: bool, keeps_roles: bool
+) -> Iterator[Item]:
+    text = _text(message).strip()
+    if not text:
+        return
+    if at_start and message.role == "system":
+        system.append(text)
+    elif keeps_roles:
+        yield InstructionTurn("system" if message.role == "system" else "developer", text)
+    else:
+        element = _ELEMENTS[message.role]
+        wrapped = text if text.startswith(f"<{element}") else f"<{element}>\n{text}\n</{element}>"
+        yield UserTurn([TextBlock(text=wrapped)])
+
+
+def _items_of(message: Message) -> Iterator[Item]:
     match message.role:
-        case "system" if at_start:
-            if text := _text(message).strip():
-                system.append(text)
-        case "system":
-            yield from _wrapped(message, "system-reminder")
-        case "developer":
-            yield from _wrapped(message, "developer")
         case "assistant":
             if content := list(_assistant_blocks(message)):
                 yield AssistantTurn(content)
@@ -193,11 +215,6 @@ def _blocks(message: Message) -> Iterator[ContentBlockUnion]:
             yield block
         elif (text := encodable(block.text)).strip():
             yield block if text == block.text else block.model_copy(update={"text": text})
-
-
-def _wrapped(message: Message, element: str) -> Iterator[UserTurn]:
-    if text := _text(message).strip():
-        yield UserTurn([TextBlock(text=f"<{element}>\n{text}\n</{element}>")])
 
 
 def _text(message: Message) -> str:
@@ -301,7 +318,7 @@ def _paired(
     ids: set[str] = set()
     for place, item in enumerate(items):
         match item:
-            case UserTurn():
+            case UserTurn() | InstructionTurn():
                 yield item
             case AssistantTurn():
                 renamed = [

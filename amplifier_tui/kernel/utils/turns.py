@@ -43,6 +43,14 @@ class UserTurn:
 
 
 @dataclass(frozen=True)
+class InstructionTurn:
+    """What the application, not the user, says in the middle of a conversation; never empty."""
+
+    role: Literal["system", "developer"]
+    text: str
+
+
+@dataclass(frozen=True)
 class AssistantTurn:
     """What the model said; never empty."""
 
@@ -61,7 +69,7 @@ class ToolTurn:
     outputs: list[ToolOutput]
 
 
-Turn = UserTurn | AssistantTurn | ToolTurn
+Turn = UserTurn | InstructionTurn | AssistantTurn | ToolTurn
 
 
 @dataclass(frozen=True)

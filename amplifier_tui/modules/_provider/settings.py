@@ -16,9 +16,15 @@ _UNRESOLVED: Final = re.compile(r"^\$\{.*\}$")
 
 
 class BaseProviderSettings(ModuleSettings):
-    """What the settings of any provider do; `provider` is its name, for errors."""
+    """What the settings of any provider do; `provider` is its name, for errors.
+
+    Attributes:
+        priority: Of several providers, orchestrators ask the one with the lowest.
+    """
 
     provider: ClassVar[str]
+
+    priority: float | None = None
 
     @classmethod
     def read(cls, config: Mapping[str, Any] | None) -> Self:

@@ -2,7 +2,8 @@
 
 A line has ``ts``, ``lvl``, ``schema``, ``event``, ``session_id`` (``parent_id`` in a child session)
 and ``data``. Secrets are replaced. Writing happens in a thread; what is not on disk yet is written
-at the end of a turn, twice a second, and at the end.
+at the end of a turn, twice a second, and at the end, be it that of a program that leaves the
+session open.
 
 Where the host writes the session's events itself (capability ``session.events_path``) and this
 module's target is the same file, nothing is written twice.
@@ -21,6 +22,7 @@ Config:
 """
 
 import asyncio
+import atexit
 import errno
 import json
 import logging
@@ -147,6 +149,8 @@ class SessionLog:
             wanted = LEVELS.index(level_of(name)) >= lowest
             if name in self._registered or not (wanted or name in self._settings.additional_events):
                 continue
+            if not self._registered:
+                atexit.register(self._write_rest)
             self._registered[name] = self._hooks.register(
                 name, self._take, priority=self._settings.priority, name="hooks-logging"
             )
@@ -162,7 +166,14 @@ class SessionLog:
         for unregister in self._registered.values():
             unregister()
         self._registered.clear()
+        atexit.unregister(self._write_rest)
         await self.flush()
+
+    def _write_rest(self) -> None:
+        """Write what waits when the program ends with the session still open."""
+        lines, self._waiting = self._waiting, []
+        if lines and not self._broken:
+            self._write(lines)
 
     async def flush(self) -> None:
         """Write every line that waits."""

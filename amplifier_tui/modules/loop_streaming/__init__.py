@@ -106,6 +106,9 @@ class StreamingOrchestrator:
         try:
             answer = await turn.run(prompt)
             await stop.seen(turn.steps)
+            if prompt.strip():
+                data = {"prompt": prompt, "response": answer}
+                await desk.emit(events.PROMPT_COMPLETE, data)
         except asyncio.CancelledError:
             await stop.seen(turn.steps)
             await _finish(desk, turn.steps, "cancelled")

@@ -74,6 +74,12 @@ class Turn:
                 tool call has a result, and a partial answer is kept, marked as interrupted.
         """
         if prompt.strip():
+            verdict = await self.desk.emit(events.PROMPT_SUBMIT, {"prompt": prompt})
+            if verdict.denied is not None:
+                self.status = "incomplete"
+                return f"The prompt was denied: {verdict.denied}"
+            prompt = str(verdict.data.get("prompt", prompt))
+        if prompt.strip():
             await self.context.add_message({"role": "user", "content": prompt})
         spoken = ""
         while True:

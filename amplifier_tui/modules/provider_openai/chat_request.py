@@ -18,7 +18,13 @@ from amplifier_tui.kernel.utils.conversation import (
     read_conversation,
     valid_unicode,
 )
-from amplifier_tui.kernel.utils.turns import AssistantTurn, Conversation, ToolTurn, UserTurn
+from amplifier_tui.kernel.utils.turns import (
+    AssistantTurn,
+    Conversation,
+    InstructionTurn,
+    ToolTurn,
+    UserTurn,
+)
 from amplifier_tui.modules._provider.request import (
     BEGIN,
     GO_ON,
@@ -62,6 +68,7 @@ def prepare_chat(
     conversation = read_conversation(
         request.messages,
         clean_id=_short_id if settings.is_openai else None,
+        keeps_roles=settings.is_openai,
         memory=memory,
     )
     limit = request.max_output_tokens or settings.max_tokens
@@ -96,6 +103,8 @@ def wire_messages(conversation: Conversation) -> list[Wire]:
         match turn:
             case UserTurn():
                 writer.user([_part(block) for block in turn.content])
+            case InstructionTurn():
+                writer.instruction(turn)
             case AssistantTurn():
                 writer.assistant(turn, with_reasoning=place > last_user)
             case ToolTurn():
@@ -115,6 +124,10 @@ class _Writer:
 
     def user(self, parts: list[Wire]) -> None:
         self._waiting.extend(parts)
+
+    def instruction(self, turn: InstructionTurn) -> None:
+        self._flush()
+        self._messages.append({"role": turn.role, "content": turn.text})
 
     def assistant(self, turn: AssistantTurn, *, with_reasoning: bool) -> None:
         texts = [block.text for block in turn.content if isinstance(block, TextBlock)]
@@ -164,9 +177,9 @@ class _Writer:
 
 
 def _user(parts: list[Wire]) -> Wire:
-    if all(part["type"] == "text" for part in parts):
-        return {"role": "user", "content": "\n\n".join(part["text"] for part in parts)}
-    return {"role": "user", "content": parts}
+    # Parts stay apart: what a hook adds is not part of what the user says.
+    alone = parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else None
+    return {"role": "user", "content": parts if alone is None else alone}
 
 
 def _part(block: TextBlock | ImageBlock) -> Wire:

@@ -24,6 +24,7 @@ from amplifier_tui.kernel.utils.conversation import (
 from amplifier_tui.kernel.utils.turns import (
     AssistantTurn,
     Conversation,
+    InstructionTurn,
     ToolOutput,
     ToolTurn,
     UserTurn,
@@ -56,7 +57,9 @@ def prepare_responses(
     memory: MessageMemory | None = None,
 ) -> PreparedRequest:
     """Write a request for the Responses API; arguments as of `prepare_chat`."""
-    conversation = read_conversation(request.messages, clean_id=clean_name, memory=memory)
+    conversation = read_conversation(
+        request.messages, clean_id=clean_name, keeps_roles=True, memory=memory
+    )
     reasoning = _reasoning(request, settings, model)
     wanted_format = json_format(request)
     optional: Wire = {
@@ -88,20 +91,22 @@ def wire_items(conversation: Conversation) -> list[Wire]:
     for turn in conversation.turns:
         match turn:
             case UserTurn():
-                items.append(_user([_part(block) for block in turn.content]))
+                items.append(_message("user", [_part(block) for block in turn.content]))
+            case InstructionTurn():
+                items.append(_message(turn.role, [{"type": "input_text", "text": turn.text}]))
             case AssistantTurn():
                 items.extend(_assistant_items(turn))
             case ToolTurn():
                 items.extend(_output_item(output) for output in turn.outputs)
     if not items:
-        items.append(_user([{"type": "input_text", "text": BEGIN}]))
+        items.append(_message("user", [{"type": "input_text", "text": BEGIN}]))
     elif items[-1].get("role") == "assistant":
-        items.append(_user([{"type": "input_text", "text": GO_ON}]))
+        items.append(_message("user", [{"type": "input_text", "text": GO_ON}]))
     return items
 
 
-def _user(parts: list[Wire]) -> Wire:
-    return {"type": "message", "role": "user", "content": parts}
+def _message(role: str, parts: list[Wire]) -> Wire:
+    return {"type": "message", "role": role, "content": parts}
 
 
 def _part(block: TextBlock | ImageBlock) -> Wire:

@@ -8,6 +8,7 @@ from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.interfaces import Orchestrator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ThinkingBlock
+from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.kernel.testing import EventRecorder, MockContextManager, MockTool
 from amplifier_tui.modules import loop_streaming
 from tests.modules.loop_streaming.support import (
@@ -58,13 +59,29 @@ async def test_the_events_of_a_plain_turn_come_in_the_order_of_the_spec():
     await bench.run()
     assert bench.names() == [
         "execution:start",
+        "prompt:submit",
         "provider:request",
         "provider:response",
         "content_block:start",
         "content_block:end",
+        "prompt:complete",
         "orchestrator:complete",
         "execution:end",
     ]
+
+
+async def test_a_prompt_can_be_changed_or_denied_by_a_hook():
+    bench = Bench(says("Hello."))
+    answers = [
+        HookResult(action="modify", data={"prompt": "Changed"}),
+        HookResult(action="deny", reason="not on Sundays"),
+    ]
+    bench.hooks.register("prompt:submit", lambda *_: answers.pop(0))
+    assert await bench.run("Hi") == "Hello."
+    assert bench.context.rows[0]["content"] == "Changed"
+    assert await bench.run("Again") == "The prompt was denied: not on Sundays"
+    assert len(bench.context.rows) == 2
+    assert [data["status"] for data in bench.of("execution:end")] == ["completed", "completed"]
 
 
 async def test_start_end_and_completion_say_what_the_spec_asks():

@@ -110,11 +110,33 @@ def test_system_messages_go_where_each_api_wants_them() -> None:
     assert [message["role"] for message in sent] == ["system", "user"]
 
 
-def test_a_later_system_message_is_the_users_in_an_element() -> None:
-    late = Message(role="system", content="Be quick.")
-    sent = chat(SYSTEM, "Hi", assistant("Hello"), late, "Go on")["messages"]
-    assert sent[-1]["content"] == ("<system-reminder>\nBe quick.\n</system-reminder>\n\nGo on")
+@pytest.mark.parametrize("role", ["system", "developer"])
+def test_a_later_instruction_keeps_its_role_and_place_with_openai(role: Any) -> None:
+    late = Message(role=role, content="Be quick.")
+    sent = chat(SYSTEM, "Hi", assistant("Hello"), "Go on", late)["messages"]
+    assert sent[-2:] == [
+        {"role": "user", "content": "Go on"},
+        {"role": role, "content": "Be quick."},
+    ]
+    items = responses(SYSTEM, "Hi", assistant("Hello"), "Go on", late)["input"]
+    assert [item["role"] for item in items] == ["user", "assistant", "user", role]
+    assert items[-1]["content"] == [{"type": "input_text", "text": "Be quick."}]
+
+
+@pytest.mark.parametrize(
+    ("role", "element"), [("system", "system-reminder"), ("developer", "developer")]
+)
+def test_with_other_servers_a_later_instruction_is_a_part_beside_the_users_words(
+    role: Any, element: str
+) -> None:
+    late = Message(role=role, content="Be quick.")
+    local = {"base_url": "http://localhost:1/v1"}
+    sent = chat(SYSTEM, "Hi", assistant("Hello"), "Go on", late, config=local)["messages"]
     assert [message["role"] for message in sent] == ["system", "user", "assistant", "user"]
+    assert [part["text"] for part in sent[-1]["content"]] == [
+        "Go on",
+        f"<{element}>\nBe quick.\n</{element}>",
+    ]
 
 
 def test_images_are_sent_in_each_apis_way() -> None:
