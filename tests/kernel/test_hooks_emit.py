@@ -342,3 +342,16 @@ def test_emit_works_where_no_event_loop_runs(hooks: HookRegistry) -> None:
     with pytest.raises(StopIteration) as end:
         coroutine.send(None)
     assert end.value.value.reason == "r"
+
+
+async def test_what_the_host_announced_reaches_nobody_a_second_time():
+    hooks = HookRegistry()
+    told: list[str] = []
+    hooks.register("prompt:submit", lambda event, data: told.append(data["prompt"]))
+    hooks.observe(lambda trace: told.append(trace.event))
+    hooks.announced("prompt:submit")
+    result = await hooks.emit("prompt:submit", {"prompt": "one"})
+    assert (result.action, result.data, told) == ("continue", {"prompt": "one"}, [])
+    hooks.announced("prompt:submit")()
+    await hooks.emit("prompt:submit", {"prompt": "two"})
+    assert told == ["two", "prompt:submit"]

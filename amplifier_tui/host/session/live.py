@@ -251,12 +251,11 @@ class LiveSession:
             self._sources.leave_out(without)
 
     async def _execute(self, prompt: Prompt) -> str:
-        coordinator = self.session.coordinator
         text = await self._prompts.prepare(prompt)
         async with self._sources.around_turn():
             answer = await self.session.execute(text)
         answer = answer if isinstance(answer, str) else str(answer)
-        await coordinator.hooks.emit("prompt:complete", {"prompt": prompt.text, "response": answer})
+        await self._prompts.complete(prompt, answer)
         return answer
 
     def _watch(self, trace: Any) -> None:

@@ -338,9 +338,9 @@ class Opening:
         normalizer, sender = parts.normalizer, parts.sender
 
         gate = parts.gating.before()
-        approvals = KernelApprovals(
-            parts.gating.approvals, parts.facts.module_of_handler, gate=gate
-        )
+        module_of = parts.facts.module_of_handler
+        approvals = KernelApprovals(parts.gating.approvals, module_of, gate=gate)
+        display = Display(sender, module_of=module_of)
 
         def before_initialize(session: AmplifierSession) -> None:
             coordinator = session.coordinator
@@ -349,6 +349,7 @@ class Opening:
             normalizer.on_declined = loader.declined
             gate.stand_before(session)
             approvals.observe(coordinator.hooks)
+            display.follow(coordinator.hooks)
             normalizer.observe(coordinator.hooks)
             coordinator.register_capability("session.events_path", str(sender.store.log.path))
             coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)
@@ -360,7 +361,7 @@ class Opening:
         return await prepared.create_session(
             session_id=self.session_id,
             approval_system=approvals,
-            display_system=Display(sender),
+            display_system=display,
             session_cwd=parts.workspace,
             is_resumed=bool(self._request.resume),
             before_initialize=before_initialize,

@@ -29,12 +29,13 @@ async def follow(
     )
     gate = parts.gating.before(info.session_id)
     gate.stand_before(child)
-    approvals = KernelApprovals(
-        parts.gating.approvals, parts.facts.module_of_handler, info.session_id, gate
-    )
+    module_of = parts.facts.module_of_handler
+    approvals = KernelApprovals(parts.gating.approvals, module_of, info.session_id, gate)
     approvals.observe(child.coordinator.hooks)
+    display = Display(parts.sender, info.session_id, module_of)
+    display.follow(child.coordinator.hooks)
     child.coordinator.approval_system = approvals
-    child.coordinator.display_system = Display(parts.sender, info.session_id)
+    child.coordinator.display_system = display
     parts.normalizer.observe(child.coordinator.hooks, info.session_id)
     ModeTeller(lambda: parts.gating.gate.mode).attach(child.coordinator.hooks)
     # Its events are in the log of the session on the screen.

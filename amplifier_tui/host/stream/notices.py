@@ -1,11 +1,12 @@
 """Events that are worth a line in the status bar."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from amplifier_tui.host.events import MAIN_LANE, Level, NoticeEnd
 from amplifier_tui.host.stream.results import error_text, first_line
 from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.kernel.hooks import HookMessage, HookRegistry
 
 Line = tuple[Level, str, str]
 """Level, text and source of a notice."""
@@ -99,11 +100,27 @@ TEXT_LIMIT: Final = 4_000
 
 
 class Display:
-    """The kernel's `DisplaySystem` (spec 002, hook result processing)."""
+    """The kernel's `DisplaySystem` of one session (spec 002, hook result processing).
 
-    def __init__(self, sender: Sender, lane: str = MAIN_LANE) -> None:
+    Args:
+        lane: The agent whose session it is.
+        module_of: Names the module behind a hook handler.
+    """
+
+    def __init__(
+        self, sender: Sender, lane: str = MAIN_LANE, module_of: Callable[[str], str] = str
+    ) -> None:
         self._sender = sender
         self._lane = lane
+        self._module_of = module_of
+
+    def follow(self, hooks: HookRegistry) -> None:
+        """Show what any hook of the session tells the user."""
+        hooks.show_messages(self._show)
+
+    def _show(self, message: HookMessage) -> None:
+        who = message.source or self._module_of(message.handler)
+        self.show_message(message.text, message.level, f"hook:{who}")
 
     def show_message(self, message: str, level: str, source: str = "hook") -> None:
         """Show a message; see `kernel.display.DisplaySystem`."""

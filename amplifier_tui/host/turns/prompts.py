@@ -15,7 +15,8 @@ from amplifier_tui.host.turns.closing import mend_broken_answer
 from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.hooks import HookRegistry
-from amplifier_tui.kernel.models import HookResult
+from amplifier_tui.kernel.hooks.results import injections_of, projection
+from amplifier_tui.kernel.models import ContextInjection, HookResult
 
 ATTACHMENT_LIMIT: Final = 512 * 1024
 """Bytes of an attached file that goes along."""
@@ -57,6 +58,7 @@ def _read(workspace: Path, name: str) -> tuple[str | None, str]:
 
 
 _SUBMIT: Final = "prompt:submit"
+_COMPLETE: Final = "prompt:complete"
 
 
 class PromptPath:
@@ -77,20 +79,35 @@ class PromptPath:
         self._recorder = recorder
         self._workspace = workspace
         self._sender = sender
-        self._loop_submits = False
-        self._submits = 0
+        self._completed = False
+        self._repeating: Callable[[], None] = lambda: None
+        """Lets the orchestrator's own announcement of the prompt through again."""
+        self._adding: Callable[[], None] = lambda: None
+        """Ends what adds to the first request of the turn."""
 
     def turn_begins(self) -> None:
         """A prompt is about to run."""
-        self._submits = 0
+        self._completed = False
+        self._adding()
+        self._repeating()
+
+    def _add_to_first_request(self, items: list[ContextInjection]) -> None:
+        """Give the turn's first request what hooks added to the prompt for that request only."""
+
+        def add(event: str, data: dict[str, Any]) -> HookResult | None:
+            if is_abandoned():
+                return None
+            self._adding()
+            return HookResult(action="inject_context", **projection(items))
+
+        # Early: what hooks say of the prompt comes before what they say of the request.
+        hooks = self._coordinator.hooks
+        self._adding = hooks.register("provider:request", add, -1_000, _SUBMIT)
 
     def watch(self, event: str) -> None:
         """Take an event of a running turn."""
-        if event == _SUBMIT:
-            self._submits += 1
-            if self._submits > 1:
-                # This orchestrator says it itself; from the next turn on it is said once.
-                self._loop_submits = True
+        if event == _COMPLETE:
+            self._completed = True
 
     def is_taken(self, prompt: Prompt) -> bool:
         """Whether a prompt whose turn failed can be gone on with: the conversation has it."""
@@ -107,6 +124,18 @@ class PromptPath:
         Raises:
             PromptDeniedError: A hook refuses it.
         """
+        text = await self._prepared(prompt)
+        # Many orchestrators say it as well; hooks are told once.
+        self._repeating = self._coordinator.hooks.announced(_SUBMIT)
+        return text
+
+    async def complete(self, prompt: Prompt, answer: str) -> None:
+        """Say that a prompt is answered, unless the orchestrator has."""
+        if not self._completed:
+            data = {"prompt": prompt.text, "response": answer}
+            await self._coordinator.hooks.emit(_COMPLETE, data)
+
+    async def _prepared(self, prompt: Prompt) -> str:
         if self.is_taken(prompt):
             await mend_broken_answer(self._coordinator.get("context"))
             self._recorder.expect_again()
@@ -134,18 +163,14 @@ class PromptPath:
 
     async def _announce(self, text: str) -> str:
         """Emit `prompt:submit`; returns the prompt as the hooks left it."""
-        if self._loop_submits:
-            return text
         coordinator = self._coordinator
         result = await coordinator.hooks.emit(_SUBMIT, {"prompt": text})
-        changed = result.data.get("prompt") if result.action == "continue" and result.data else None
+        changed = result.data.get("prompt") if result.action != "deny" and result.data else None
         processed = await coordinator.process_hook_result(result, _SUBMIT, _SUBMIT)
         if processed.action == "deny":
             raise PromptDeniedError(processed.reason or "A hook refused the prompt")
-        injection = processed.context_injection
-        if processed.action == "inject_context" and injection:
-            # For this turn only: it goes along with the prompt.
-            return f"{injection}\n\n{text}"
+        if processed.action == "inject_context":
+            self._add_to_first_request(injections_of(processed, _SUBMIT, _SUBMIT))
         return changed if isinstance(changed, str) else text
 
 

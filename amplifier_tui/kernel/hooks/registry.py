@@ -31,7 +31,14 @@ from amplifier_tui.kernel.hooks.results import (
     merge_injections,
     read_result,
 )
-from amplifier_tui.kernel.hooks.trace import Conclude, EmitReport, HookAnswers, Observer
+from amplifier_tui.kernel.hooks.trace import (
+    Conclude,
+    EmitReport,
+    HookAnswers,
+    HookMessage,
+    Observer,
+    ShowMessage,
+)
 from amplifier_tui.kernel.models.hook_result import HookResult, changed, continue_with
 from amplifier_tui.kernel.mounting.changes import note_change, open_notes
 
@@ -73,6 +80,8 @@ class HookRegistry:
         self._defaults: dict[str, Any] = {}
         self._observers: tuple[Observer, ...] = ()
         self._concluding: dict[str, tuple[str, Conclude]] = {}
+        self._show: ShowMessage | None = None
+        self._announced: set[str] = set()
         self._numbers = count()
 
     def register(
@@ -173,6 +182,34 @@ class HookRegistry:
         """
         self._concluding[event] = (name, conclude)
 
+    def announced(self, event: str) -> Callable[[], None]:
+        """Have the next emit of ``event`` reach nobody: the host has emitted it already.
+
+        That emit returns "continue" with its data. What is returned here takes the wish back.
+        """
+        self._announced.add(event)
+        return partial(self._announced.discard, event)
+
+    def show_messages(self, show: ShowMessage) -> None:
+        """Have the host show what handlers tell the user, whatever becomes of their answers.
+
+        What is shown is no longer in the result of the emit, so nobody shows it again. Without a
+        host, `process_hook_result` shows the message of the result it is given (spec 002).
+        """
+        self._show = show
+
+    def _shown(self, answer: HookResult, event: str, name: str) -> HookResult:
+        """Show an answer's message, and return the answer without it."""
+        if self._show is None or not answer.user_message:
+            return answer
+        source = answer.user_message_source or ""
+        message = HookMessage(answer.user_message, answer.user_message_level, source, name, event)
+        try:
+            self._show(message)
+        except Exception:
+            logger.exception("A message of '%s' could not be shown", name)
+        return changed(answer, user_message=None)
+
     def _registered(self) -> list[tuple[str, str, Any]]:
         """Return event, name and handler of each registration, for validators."""
         return [(event, entry.name, entry.handler) for event, entry in self._all()]
@@ -206,7 +243,13 @@ class HookRegistry:
         # makes a task of the coroutine.
         if event in CORRELATED_EVENTS:
             data = _correlated(event, as_dict(data))
+        if event in self._announced:
+            return self._repeat(event, data)
         return self._emit(event, data)
+
+    async def _repeat(self, event: str, given: Any) -> HookResult:
+        self._announced.discard(event)
+        return continue_with(None if given is None else as_dict(given))
 
     async def _emit(self, event: str, given: Any) -> HookResult:
         entries = self._entries.get(event, ())
@@ -254,6 +297,8 @@ class HookRegistry:
                 raise
             if report is not None:
                 report.add(entry.name, began, answer, problem)
+            if answer is not None and answer.user_message:
+                answer = self._shown(answer, event, entry.name)
             if answer is None or answer.action == "continue":
                 continue
             if answer.action == "deny":
@@ -307,7 +352,10 @@ class HookRegistry:
         collected: list[dict[str, Any]] = []
         for entry in entries:
             answer = await _ask_in_time(entry, event, payload.lend(), timeout)
-            if answer is not None and isinstance(answer.data, dict):
+            if answer is None:
+                continue
+            self._shown(answer, event, entry.name)
+            if isinstance(answer.data, dict):
                 collected.append(answer.data)
         return collected
 

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from time import perf_counter, time
-from typing import Any
+from typing import Any, Literal
 
 from amplifier_tui.kernel.models.hook_result import HookResult
 
@@ -48,6 +48,25 @@ class HookTrace:
 
 
 Observer = Callable[[HookTrace], object]
+
+
+@dataclass(frozen=True, slots=True)
+class HookMessage:
+    """What a handler wants the user to read (its ``user_message``).
+
+    Attributes:
+        source: Who speaks, in the handler's own words; empty where it does not say.
+        handler: The handler's name.
+    """
+
+    text: str
+    level: Literal["info", "warning", "error"]
+    source: str
+    handler: str
+    event: str
+
+
+ShowMessage = Callable[[HookMessage], object]
 
 
 @dataclass(frozen=True, slots=True)

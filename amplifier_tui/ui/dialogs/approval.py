@@ -54,12 +54,17 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
     ApprovalDialog #head { height: 1; margin-bottom: 1; }
     ApprovalDialog #who { width: 1fr; height: 1; }
     ApprovalDialog #place { width: auto; height: 1; }
+    ApprovalDialog #wanted { display: none; height: 1; margin: 0 0 1 2; }
+    ApprovalDialog.-worded #wanted { display: block; }
+    ApprovalDialog.-worded #head { margin-bottom: 0; }
     ApprovalDialog #payload { margin: 0 0 1 2; background: $panel; }
     ApprovalDialog #facts, ApprovalDialog #remember, ApprovalDialog #why { margin-left: 2; }
     ApprovalDialog #why { margin: 0 0 0 2; }
     ApprovalDialog #choices { margin-top: 1; }
     ApprovalDialog #reason { display: none; margin-top: 1; }
-    ApprovalDialog.-small #head, ApprovalDialog.-small #payload { margin-bottom: 0; }
+    ApprovalDialog.-small #head, ApprovalDialog.-small #wanted, ApprovalDialog.-small #payload {
+        margin-bottom: 0;
+    }
     ApprovalDialog.-writing #choices { margin-top: 0; }
     ApprovalDialog.-small #choices, ApprovalDialog.-small #reason { margin-top: 0; }
     """
@@ -78,6 +83,8 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
     ) -> None:
         super().__init__(keymap.by_key("approval"), is_first_click, f"-{request.risk}")
         self.request = request
+        self._worded = words.has_question(request)
+        self.set_class(self._worded, "-worded")
         self._lane = lane
         self._place = place
         self._hold = hold
@@ -97,6 +104,7 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         with Horizontal(id="head"):
             yield Static(words.head(self.request), id="who")
             yield Static(words.place(self._place, self._lane), id="place")
+        yield Static(words.wanted(self.request), id="wanted")
         yield ScrollLines(self._lines, self._lead, id="payload")
         yield Static(words.facts(self.request), id="facts")
         yield Static(id="remember")
@@ -173,7 +181,7 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         width = self._width
         keys = self.query_one(KeyRow).get_content_height(self.size, self.size, width)
         keys += 1 if self._writing else 0
-        left = rows - keys - (1 if self.has_class("-small") else 6)
+        left = rows - keys - (1 if self.has_class("-small") else 6) - self._worded
         # What it will need once it is offered: the payload must not move when it is.
         offer = self._rows_of(words.remember(self.request, self._scope, False, width - 2))
         facts = words.facts(self.request)

@@ -37,13 +37,29 @@ SCOPES: dict[Scope, str] = {
 
 
 def head(request: ApprovalRequested) -> Content:
-    """Return the first row: risk and what is wanted, the tool's name in bold."""
+    """Return the first row: risk, and the asker's question, or else what is wanted."""
     glyph, colour = RISK[request.risk]
+    risk = (f"{glyph} {request.risk}", f"{colour} bold")
+    question = one_line(request.prompt, 300) if has_question(request) else ""
+    return Content.assemble(risk, "   ", question or _action(request))
+
+
+def has_question(request: ApprovalRequested) -> bool:
+    """Whether the asker has words of its own, so that what is wanted has a row below them."""
+    prompt = one_line(request.prompt, 300)
+    return bool(prompt) and prompt != one_line(request.action, 300)
+
+
+def wanted(request: ApprovalRequested) -> Content:
+    """Return the row below the asker's own words: what is wanted."""
+    return _action(request) if has_question(request) else Content()
+
+
+def _action(request: ApprovalRequested) -> Content:
     action = one_line(request.action, 300) or "Something asks for permission"
     tool = one_line(request.tool, 60)
     bold = tool if action.startswith(tool) else ""
-    risk = (f"{glyph} {request.risk}", f"{colour} bold")
-    return Content.assemble(risk, "   ", (bold, "bold"), action[len(bold) :])
+    return Content.assemble((bold, "bold"), action[len(bold) :])
 
 
 def place(at: QueuePlace, lane: str) -> Content:
@@ -123,7 +139,9 @@ def why(request: ApprovalRequested) -> Content:
     rows: list[Content] = [facts(request)]
     if request.prompt:
         rows.append(_pair("it says", one_line(request.prompt, 1_000)))
-    rows.append(_pair("because", one_line(request.why, 1_000) or "no rule allows it"))
+    because = one_line(request.why, 1_000) or ("" if request.prompt else "no rule allows it")
+    if because:
+        rows.append(_pair("because", because))
     if request.reasons:
         rows.append(_pair("risk", ", ".join(one_line(reason, 200) for reason in request.reasons)))
     if request.rule:
@@ -159,7 +177,8 @@ def strip(request: ApprovalRequested, count: int, held: bool, key: str, width: i
         remaining = max(0.0, request.at + request.timeout - time.time())
         parts.append(countdown(request, remaining, held, short=width < NARROW))
     command = one_line(request.payload, 300) if request.payload_kind == "command" else ""
-    what = request.tool if command and width < TINY else request.action
+    asked = request.prompt if has_question(request) else request.action
+    what = request.tool if command and width < TINY else asked
     left = Content.assemble(
         (f"{glyph} ", f"{colour} bold"),
         one_line(what, 300) or "A question",

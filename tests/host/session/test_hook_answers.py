@@ -1,0 +1,125 @@
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.events import LaneOpened, Notice, TurnEnded
+from tests.fixtures.modules import THIRD_PARTY
+from tests.host.asking import chat
+from tests.host.driving import MODULES, Driver, Project
+from tests.host.session.test_agents import ask, coding, script
+from tests.servers import LoopbackServer
+
+
+def says(text: str, **answer: Any) -> dict[str, Any]:
+    return {"user_message": text, **answer}
+
+
+EVERYWHERE = {
+    "prompt:submit": [
+        says("submit, changed", action="modify", data={"prompt": "count a b"}),
+        says("submit", user_message_level="error"),
+    ],
+    "provider:request": [
+        says("request, changed", action="modify", data={}),
+        says("request"),
+    ],
+    "tool:pre": [
+        says("pre, asked", action="ask_user", approval_prompt="Really?"),
+        says(
+            "pre, changed",
+            action="modify",
+            data={"tool_name": "wordcount", "tool_input": {"text": "a b c d"}},
+        ),
+        says("pre, by the linter", user_message_source="linter"),
+    ],
+    "tool:post": [
+        says("post, injected", action="inject_context", context_injection="Well done."),
+        says("post"),
+    ],
+    "prompt:complete": [says("complete")],
+}
+TEXTS = [answer["user_message"] for answers in EVERYWHERE.values() for answer in answers]
+
+
+@pytest.mark.parametrize(
+    ("loop", "config", "requests"),
+    [("loop-streaming", {}, 2), ("loop-plain", {"calls": [["wordcount", {"text": "a"}]]}, 0)],
+)
+def test_each_message_of_a_hook_is_a_notice_of_that_hook(
+    loop: str,
+    config: dict[str, Any],
+    requests: int,
+    project: Project,
+    driver: Driver,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AMPLIFIER_MODULES", f"{MODULES}:{THIRD_PARTY}")
+    bundle = project.bundle(
+        loop=loop,
+        loop_config=config,
+        hooks=(("hooks-answer", EVERYWHERE),),
+        providers=[{"module": "provider-echo", "config": {"prefix": ""}}],
+        tools=("tool-wordcount",),
+    )
+    driver.open(bundle)
+    driver.client.submit("hello")
+    driver.allow_next()
+    assert driver.wait(TurnEnded).status == "success"
+    notices = [event for event in driver.of(Notice) if event.source.startswith("hook:")]
+    shown = [notice.text for notice in notices if not notice.text.startswith("request")]
+    assert shown == [text for text in TEXTS if not text.startswith("request")]
+    assert [n.text for n in notices if n.text.startswith("request")] == TEXTS[2:4] * requests
+    sources = {notice.text: notice.source for notice in notices}
+    assert sources.pop("pre, by the linter") == "hook:linter"
+    assert set(sources.values()) == {"hook:hooks-answer"}
+    levels = {notice.text: notice.level for notice in notices}
+    assert (levels["submit"], levels["complete"]) == ("error", "info")
+
+
+def test_a_denial_of_the_prompt_shows_its_message(project: Project, driver: Driver) -> None:
+    denial = says("Not on Sundays", action="deny", reason="It is Sunday")
+    driver.open(project.bundle(hooks=(("hooks-answer", {"prompt:submit": [denial]}),)))
+    driver.turn("go")
+    notices = [(e.text, e.source) for e in driver.of(Notice) if e.source.startswith("hook:")]
+    assert notices == [("Not on Sundays", "hook:hooks-answer")]
+
+
+def test_a_hook_of_a_sub_agent_speaks_in_its_lane(project: Project, driver: Driver) -> None:
+    hooks = "hooks:\n  - module: hooks-answer\n    config:\n"
+    answers = "      prompt:submit: [{user_message: heard}]\n"
+    story = script([ask("explorer")], {"tell": {"say": "Here."}})
+    driver.open(coding(project, story, hooks + answers))
+    driver.turn("where is the needle?")
+    (lane,) = driver.of(LaneOpened)
+    heard = [(event.agent, event.source) for event in driver.of(Notice) if event.text == "heard"]
+    assert heard == [("main", "hook:hooks-answer"), (lane.lane, "hook:hooks-answer")]
+
+
+ADDED: list[dict[str, Any]] = [
+    {"context_injection": "It rains.", "context_injection_role": "system"},
+    {"context_injection": "I am outside.", "context_injection_role": "user"},
+]
+
+
+@pytest.mark.parametrize("event", ["prompt:submit", "provider:request"])
+def test_what_is_added_for_one_request_is_apart_from_the_users_words_and_never_stored(
+    event: str, project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add("Take a coat.", "You are welcome.")
+    added = [{"action": "inject_context", "ephemeral": True, **each} for each in ADDED]
+    hooks = (("hooks-answer", {event: added}),)
+    opened = driver.open(project.bundle(hooks=hooks, providers=[chat(server)]))
+    for prompt in ("What to wear?", "Thanks"):
+        driver.turn(prompt)
+    extra = ["<system-reminder>\nIt rains.\n</system-reminder>", "I am outside."]
+    system, *first = server.request_blocking(0).json["messages"]
+    assert [[part["text"] for part in row["content"]] for row in first] == [
+        ["What to wear?", *extra]
+    ]
+    told, answer, again = server.request_blocking(1).json["messages"][1:]
+    assert (told["content"], answer["content"]) == ("What to wear?", "Take a coat.")
+    assert [part["text"] for part in again["content"]] == ["Thanks", *extra]
+    assert "rains" not in str(system)
+    contents = [row["content"] for row in project.rows(opened.session_id)]
+    assert contents[0::2] == ["What to wear?", "Thanks"]
+    assert len(contents) == 4
