@@ -12,7 +12,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "module": ("amplifier_tui.cli.module", "Validate a module, or list those there are."),
     "trust": ("amplifier_tui.cli.trust", "Look at what you trust, forget it, or trust more."),
     "rules": ("amplifier_tui.cli.rules", "Say which tool calls go, ask or are denied."),
-    "sessions": ("amplifier_tui.cli.sessions", "List the sessions of this directory."),
+    "sessions": ("amplifier_tui.cli.sessions", "List sessions, name, tag, delete and export them."),
 }
 """Command name to the module that has a click command of that name, and its one line of help."""
 

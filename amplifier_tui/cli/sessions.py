@@ -1,35 +1,308 @@
-"""`amplifier-tui sessions`: the sessions stored for this directory."""
+"""`amplifier-tui sessions`: the stored sessions of a directory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-
-@click.command()
-@click.option("--cwd", metavar="DIR", default=".", help="List those of another directory.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-def sessions(cwd: str, as_json: bool) -> None:
-    """List the sessions of this directory, newest first."""
-    import dataclasses
-    import json
-    import time
+if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from amplifier_tui.base.text import one_line
-    from amplifier_tui.host.store.sessions import list_sessions
-    from amplifier_tui.ui.state.formats import ago, plural
+    from amplifier_tui.base.jsonl import Row
+    from amplifier_tui.host.client import SessionCard
+    from amplifier_tui.host.store.export import ExportForm
+
+T = TypeVar("T")
+
+_cwd = click.option("--cwd", metavar="DIR", default=".", help="Those of another directory.")
+_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+_session = click.argument("session")
+_ABOUT = 2_000
+
+
+@click.group(invoke_without_command=True)
+@_cwd
+@_json
+@click.pass_context
+def sessions(context: click.Context, cwd: str, as_json: bool) -> None:
+    """Look at the sessions of this directory, name, tag, delete and export them.
+
+    SESSION is an id, the beginning of one, or `last`. Without a command they are listed.
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(list_sessions, cwd=cwd, as_json=as_json, deleted=False)
+        return
+    given = {"cwd": cwd, "as_json": as_json}
+    context.default_map = dict.fromkeys(sessions.commands, given)
+
+
+@sessions.command("list", short_help="List the sessions.")
+@_cwd
+@_json
+@click.option("--deleted", is_flag=True, help="Those in the bin.")
+def list_sessions(cwd: str, as_json: bool, deleted: bool) -> None:
+    """List the sessions of this directory, newest first."""
+    from amplifier_tui.host.store.bin import list_deleted
+    from amplifier_tui.host.store.sessions import list_sessions as stored
+
+    folder = _folder(cwd)
+    cards = list_deleted(folder) if deleted else stored(folder)
+    if as_json:
+        for card in cards:
+            _say_json(_fields(card))
+        return
+    if not cards:
+        click.echo("The bin is empty." if deleted else "No session was stored here.")
+        return
+    for card in cards:
+        click.echo(_line(card))
+    again = "Take one out with: amplifier-tui sessions restore ID"
+    click.echo(f"\n{again if deleted else 'Resume one with: amplifier-tui --resume ID'}")
+
+
+@sessions.command(short_help="Show one session.")
+@_session
+@_cwd
+@_json
+def show(session: str, cwd: str, as_json: bool) -> None:
+    """Show what is known of SESSION, and what was said last."""
+    from amplifier_tui.base.text import clean, one_line
+    from amplifier_tui.cli.layout import table
+    from amplifier_tui.host.store.metadata import read_metadata
+    from amplifier_tui.host.store.sessions import children_of
+
+    folder = _found(cwd, session)
+    card, metadata = _card(folder), read_metadata(folder)
+    agents = [path.name for path in children_of(folder)]
+    prompt, answer = _last_exchange(folder)
+    if as_json:
+        more = {"created": metadata.created, "provider": metadata.provider}
+        more |= {"model": metadata.model, "parent_id": metadata.parent_id}
+        _say_json({**_fields(card), **more, "agents": agents, "prompt": prompt, "answer": answer})
+        return
+    click.echo(one_line(card.title or card.first_prompt, 200) or "(empty)")
+    facts = {
+        "id": card.session_id,
+        "about": card.description,
+        "tags": " ".join(card.tags),
+        "bundle": card.bundle,
+        "model": metadata.model,
+        "created": metadata.created,
+        "turns": str(card.turns),
+        "agents": " ".join(agents),
+        "taken from": metadata.parent_id,
+        "folder": card.cwd,
+        "stored in": card.directory,
+    }
+    for line in table([(name, value) for name, value in facts.items() if value], indent=2):
+        click.echo(line)
+    for mark, text in (("› ", prompt), ("", answer)):
+        if text:
+            click.echo(f"\n{mark}{clean(text)[:_ABOUT]}")
+
+
+@sessions.command(short_help="Give a session a title.")
+@_session
+@click.argument("title")
+@_cwd
+@_json
+def rename(session: str, title: str, cwd: str, as_json: bool) -> None:
+    """Give SESSION a TITLE; an empty one takes it away."""
+    name = " ".join(title.split())
+    _change(_found(cwd, session), as_json, lambda card: {**card, "name": name})
+
+
+@sessions.command(short_help="Tag a session.")
+@_session
+@click.argument("tags", nargs=-1, required=True)
+@click.option("--remove", is_flag=True, help="Take these tags away.")
+@_cwd
+@_json
+def tag(session: str, tags: tuple[str, ...], remove: bool, cwd: str, as_json: bool) -> None:
+    """Give SESSION each of TAGS."""
+    named = [word for word in (" ".join(each.split()) for each in tags) if word]
+
+    def change(card: Row) -> Row:
+        there = card.get("tags")
+        known = [each for each in there if each not in named] if isinstance(there, list) else []
+        return {**card, "tags": known if remove else [*known, *dict.fromkeys(named)]}
+
+    _change(_found(cwd, session), as_json, change)
+
+
+@sessions.command(short_help="Put sessions into the bin.")
+@click.argument("session", nargs=-1, required=True)
+@_cwd
+@_json
+def delete(session: tuple[str, ...], cwd: str, as_json: bool) -> None:
+    """Put each SESSION, and what its agents did, into the bin."""
+    from functools import partial
+
+    from amplifier_tui.host.store.bin import delete_session
+
+    for folder in [_found(cwd, each) for each in session]:
+        _done(partial(delete_session, folder))
+        if as_json:
+            _say_json({"session_id": folder.name, "deleted": True})
+        else:
+            undo = f"`amplifier-tui sessions restore {folder.name[:8]}` takes it out"
+            click.echo(f"{folder.name} is in the bin; {undo}")
+
+
+@sessions.command(short_help="Take a session out of the bin.")
+@_session
+@_cwd
+@_json
+def restore(session: str, cwd: str, as_json: bool) -> None:
+    """Take SESSION, or the `last` one that was deleted, out of the bin."""
+    from amplifier_tui.host.store.bin import restore_session
+
+    card = _card(_done(lambda: restore_session(_folder(cwd), session)))
+    if as_json:
+        _say_json(_fields(card))
+    else:
+        click.echo(_line(card))
+
+
+@sessions.command("empty-bin", short_help="Remove deleted sessions for good.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_cwd
+@_json
+def empty(yes: bool, cwd: str, as_json: bool) -> None:
+    """Remove the deleted sessions of this directory for good."""
+    from amplifier_tui.host.store.bin import empty_bin, list_deleted
+    from amplifier_tui.ui.state.formats import plural
+
+    folder = _folder(cwd)
+    count = len(list_deleted(folder))
+    if count and not yes:
+        click.confirm(f"Remove {plural(count, 'session')} for good?", abort=True, err=True)
+    removed = _done(lambda: empty_bin(folder))
+    if as_json:
+        _say_json({"removed": removed})
+    else:
+        click.echo(f"Removed {plural(removed, 'session')}.")
+
+
+@sessions.command(short_help="Write a session as Markdown or JSON.")
+@_session
+@click.option("--form", type=click.Choice(["markdown", "json"]), default="markdown")
+@click.option("--output", metavar="FILE", help="Where to; else it is printed.")
+@click.option("--from", "first_turn", type=click.IntRange(1), default=1, help="The first turn.")
+@click.option("--no-tools", is_flag=True, help="Without what tools gave back.")
+@click.option("--thinking", is_flag=True, help="With the model's reasoning.")
+@_cwd
+@_json
+def export(
+    session: str,
+    form: ExportForm,
+    output: str | None,
+    first_turn: int,
+    no_tools: bool,
+    thinking: bool,
+    cwd: str,
+    as_json: bool,
+) -> None:
+    """Write SESSION as one text, without secrets."""
+    from pathlib import Path
+
+    from amplifier_tui.base.files import write_atomic
+    from amplifier_tui.host.store.export import ExportChoice, export_session
+    from amplifier_tui.ui.state.formats import plural
+
+    form = "json" if as_json else form
+    choice = ExportChoice(form, first_turn, tools=not no_tools, thinking=thinking)
+    folder = _found(cwd, session)
+    exported = _done(lambda: export_session(folder, choice))
+    if output is None:
+        click.echo(exported.text, nl=False)
+    else:
+        path = Path(output).expanduser()
+        _done(lambda: write_atomic(path, exported.text, durable=True, links="follow"))
+    if exported.secrets:
+        click.echo(f"{plural(exported.secrets, 'secret')} taken out", err=True)
+
+
+def _folder(cwd: str) -> Path:
+    from pathlib import Path
 
     folder = Path(cwd).expanduser()
     if not folder.is_dir():
         raise click.BadParameter(f"{cwd} is no directory", param_hint="--cwd")
-    cards = list_sessions(folder.resolve())
+    return folder.resolve()
+
+
+def _found(cwd: str, wanted: str) -> Path:
+    from amplifier_tui.host.store.sessions import find_session
+
+    folder = _folder(cwd)
+    return _done(lambda: find_session(folder, wanted))
+
+
+def _done(act: Callable[[], T]) -> T:
+    """Do something with the store; what went wrong is said in one line."""
+    from amplifier_tui.host.store.sessions import SessionBusyError, SessionNotFoundError
+
+    try:
+        return act()
+    except (OSError, SessionBusyError, SessionNotFoundError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _change(folder: Path, as_json: bool, change: Callable[[Row], Row]) -> None:
+    """Change the card of a session; a window that has it open shows it."""
+    from amplifier_tui.host.store.metadata import FILE_NAME, update_card
+
+    _done(lambda: update_card(folder / FILE_NAME, change, lambda said: click.echo(said, err=True)))
+    card = _card(folder)
     if as_json:
-        for card in cards:
-            click.echo(json.dumps(dataclasses.asdict(card), ensure_ascii=False))
-        return
-    if not cards:
-        click.echo("No session was stored here.")
-        return
-    for card in cards:
-        title = one_line(card.title or card.first_prompt, 60) or "(empty)"
-        about = f"{plural(card.turns, 'turn')}, {ago(time.time() - card.updated)}"
-        click.echo(f"{one_line(card.session_id, 80)}  {title}  ({about})")
-    click.echo("\nResume one with: amplifier-tui --resume ID")
+        _say_json(_fields(card))
+    else:
+        click.echo(_line(card))
+
+
+def _card(folder: Path) -> SessionCard:
+    from amplifier_tui.host.store.sessions import card_of
+
+    return _done(lambda: card_of(folder, (folder / "transcript.jsonl").stat().st_mtime))
+
+
+def _fields(card: SessionCard) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(card)
+
+
+def _line(card: SessionCard) -> str:
+    import time
+
+    from amplifier_tui.base.text import one_line
+    from amplifier_tui.ui.state.formats import ago, plural
+
+    title = one_line(card.title or card.first_prompt, 60) or "(empty)"
+    tags = "".join(f"  #{one_line(each, 40)}" for each in card.tags)
+    about = f"{plural(card.turns, 'turn')}, {ago(time.time() - card.updated)}"
+    return f"{one_line(card.session_id, 80)}  {title}{tags}  ({about})"
+
+
+def _last_exchange(folder: Path) -> tuple[str, str]:
+    """Return the last prompt, and the last words after it."""
+    from amplifier_tui.base.jsonl import StoredRows
+    from amplifier_tui.host.messages import is_from_hook, last_words, typed_prompt
+
+    rows = [row for _, row in _done(lambda: StoredRows(folder / "transcript.jsonl")).read()]
+    prompts = [
+        index
+        for index, row in enumerate(rows)
+        if row.get("role") == "user" and not is_from_hook(row)
+    ]
+    start = prompts[-1] if prompts else 0
+    return typed_prompt(rows[start]) if prompts else "", last_words(rows[start:])
+
+
+def _say_json(data: dict[str, Any]) -> None:
+    import json
+
+    click.echo(json.dumps(data, ensure_ascii=False))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
-from amplifier_tui.base.files import FileLock, FileLockedError
+from amplifier_tui.base.files import FileLock
 from amplifier_tui.base.jsonl import Row, StoredRows, encode_row, mend
 from amplifier_tui.base.plain import plain
 from amplifier_tui.host.events import HostEvent, ToolEnded
@@ -20,7 +20,7 @@ from amplifier_tui.host.store.lanes import TRANSCRIPT, StoredLanes
 from amplifier_tui.host.store.metadata import Metadata, MetadataFile, Tell, now
 from amplifier_tui.host.store.replay import DISPLAY, KEPT, Replay, read_outcomes
 from amplifier_tui.host.store.session_file import SessionFile
-from amplifier_tui.host.store.sessions import SessionBusyError, first_prompt
+from amplifier_tui.host.store.sessions import first_prompt, hold
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +86,7 @@ class SessionStore:
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._acquire()
+            hold(self._lock)
             self._mend()
             self._card.load()
         except OSError as error:
@@ -109,16 +109,6 @@ class SessionStore:
         if not card.created:
             begun = next((row.get("timestamp") for _, row in rows.read(0, 1)), None)
             card.created = begun if isinstance(begun, str) else ""
-
-    def _acquire(self) -> None:
-        try:
-            self._lock.acquire()
-        except FileLockedError as error:
-            owner = f" (process {error.owner})" if error.owner else ""
-            raise SessionBusyError(
-                f"The session {self.folder.name} is open in another window{owner}; "
-                "close it there first"
-            ) from error
 
     def _mend(self) -> None:
         self.torn = mend(self.folder / TRANSCRIPT)

@@ -2,10 +2,11 @@
 
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.files import FileLock, FileLockedError
 from amplifier_tui.base.jsonl import Row, decode_row
 from amplifier_tui.base.text import shortened
 from amplifier_tui.host.client import SessionCard
@@ -30,7 +31,7 @@ class SessionNotFoundError(Exception):
 
 def list_sessions(cwd: Path, limit: int = 500) -> tuple[SessionCard, ...]:
     """Return the sessions of a project, newest first."""
-    return tuple(_card(folder, updated) for updated, folder in _newest(cwd)[:limit])
+    return tuple(card_of(folder, updated) for updated, folder in _newest(cwd)[:limit])
 
 
 def find_session(cwd: Path, wanted: str) -> Path:
@@ -53,12 +54,50 @@ def find_session(cwd: Path, wanted: str) -> Path:
     if (folder / wanted / TRANSCRIPT).is_file():
         return folder / wanted
     fitting = [path for _, path in _newest(cwd) if path.name.startswith(wanted)]
+    return only_fitting(wanted, fitting, f"No session {wanted!r} was stored in {cwd}")
+
+
+def only_fitting(wanted: str, fitting: Sequence[Path], none: str) -> Path:
+    """Return the one folder of those that fit what was asked for.
+
+    Raises:
+        SessionNotFoundError: There is none, which `none` says, or more than one.
+    """
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
         names = ", ".join(path.name for path in fitting[:5])
         raise SessionNotFoundError(f"{wanted!r} fits {len(fitting)} sessions: {names}")
-    raise SessionNotFoundError(f"No session {wanted!r} was stored in {cwd}")
+    raise SessionNotFoundError(none)
+
+
+def hold(lock: FileLock) -> None:
+    """Take the lock in a session's folder: until it is released no other window opens the session.
+
+    Raises:
+        SessionBusyError: Another process has the session open.
+        OSError: The lock can't be made.
+    """
+    try:
+        lock.acquire()
+    except FileLockedError as error:
+        owner = f" (process {error.owner})" if error.owner else ""
+        raise SessionBusyError(
+            f"The session {lock.path.parent.name} is open in another window{owner}; "
+            "close it there first"
+        ) from error
+
+
+def children_of(folder: Path) -> list[Path]:
+    """Return the folders of a session's sub-agents, and of theirs."""
+    waiting = [path for path in folder.parent.iterdir() if "_" in path.name and path.is_dir()]
+    parents = {path: read_metadata(path).parent_id for path in waiting}
+    found: list[Path] = []
+    names = {folder.name}
+    while more := [path for path in waiting if parents[path] in names and path not in found]:
+        found += more
+        names |= {path.name for path in more}
+    return found
 
 
 def _newest(cwd: Path) -> list[tuple[float, Path]]:
@@ -83,7 +122,8 @@ def _newest(cwd: Path) -> list[tuple[float, Path]]:
     return sorted(found, reverse=True)
 
 
-def _card(folder: Path, updated: float) -> SessionCard:
+def card_of(folder: Path, updated: float) -> SessionCard:
+    """Return what a list shows of the session in a folder, last changed at a Unix time."""
     metadata = read_metadata(folder)
     return SessionCard(
         session_id=folder.name,
