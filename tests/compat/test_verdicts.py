@@ -69,7 +69,7 @@ def test_a_bundle_gets_the_published_verdict_with_its_line(name: str, tmp_path: 
     problems = [each for each in check_bundle_file(path) if each.severity == "error"]
     assert [each.message for each in problems if row["error"] not in each.message] == []
     assert bool(problems) is not row["valid"]
-    assert all(each.path == path for each in problems)
+    assert all(each.path == path and each.remedy for each in problems)
 
 
 async def test_a_module_of_one_file_is_validated_as_published(tmp_path: Path) -> None:

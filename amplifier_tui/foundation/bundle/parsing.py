@@ -19,12 +19,16 @@ _FORMATS = {
 } | {section: f"{section}: [{{module: <id>, source: <uri>}}]" for section in SECTIONS}
 
 
+def correct_format(keys: Keys) -> str:
+    """Return how the section is written that a path of keys leads into, as a remedy."""
+    return f"Correct format: {_FORMATS.get(str(keys[0]) if keys else 'bundle', '')}"
+
+
 class MalformedSection(BundleValidationError):
     """A section has the wrong shape; `keys` lead to the wrong value."""
 
     def __init__(self, message: str, keys: Keys) -> None:
-        section = str(keys[0]) if keys else "bundle"
-        super().__init__(message, remedy=f"Correct format: {_FORMATS.get(section, '')}")
+        super().__init__(message, remedy=correct_format(keys))
         self.keys = keys
 
 

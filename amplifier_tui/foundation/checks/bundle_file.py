@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from amplifier_tui.foundation.bundle.loading import BundleFile, read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData, is_settings_origin
+from amplifier_tui.foundation.bundle.parsing import correct_format
 from amplifier_tui.foundation.checks.validator import content_findings
 from amplifier_tui.foundation.dicts import get_nested, module_key
 from amplifier_tui.foundation.exceptions import BundleError, located
@@ -53,6 +54,7 @@ def check_bundle_file(path: Path, *, strict: bool = False, named: bool = True) -
             "warning" if found.warning and not strict else "error",
             file.path,
             file.line_of(found.keys),
+            "" if found.warning else correct_format(found.keys),
         )
         for found in content_findings(bundle, named=named)
     ]

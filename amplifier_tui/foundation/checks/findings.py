@@ -53,7 +53,8 @@ def preview_findings(preview: BundleDescription, *, strict: bool = False) -> lis
 
 def _missing_modules(preview: BundleDescription, bundle: BundleData) -> Iterator[Problem]:
     for module in preview.modules:
-        if module.state == "missing":
+        # An entry that names no module is found with its file.
+        if module.state == "missing" and module.module_id:
             name = module.instance or module.module_id
             path, line = place_of_module(bundle, module.kind, name)
             yield Problem(f"{module.module_id}: {module.problem}", "warning", path, line)

@@ -421,7 +421,9 @@ def review_agent(definition: dict[str, Any], path: Path, review: TrustReview) ->
         return definition
 
     def line_of(keys: Keys) -> int | None:
-        return read_bundle_file(path).line_of(keys)
+        file = read_bundle_file(path)
+        below = keys[:1] and keys[0] not in file.data and isinstance(file.data.get("meta"), dict)
+        return file.line_of(("meta", *keys) if below else keys)
 
     return Layer(review, owner, path, line_of, path.stem).agent(definition)
 
