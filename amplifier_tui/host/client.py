@@ -5,17 +5,26 @@ events. Questions that have an answer return a `Future`. Everything runs on the 
 see `architecture.md` sections 1 and 3.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
 from amplifier_tui.foundation.trust.items import Remember as Remember
 from amplifier_tui.foundation.trust.items import TrustDecision as TrustDecision
-from amplifier_tui.host.events import HostEvent, Mode, PlanStep, ReportItem, Scope
-
-BundleState = Literal["ready", "incomplete", "needs_key", "not_fetched", "invalid"]
+from amplifier_tui.host.cards import BundleCard as BundleCard
+from amplifier_tui.host.cards import BundlePreview as BundlePreview
+from amplifier_tui.host.cards import BundleState as BundleState
+from amplifier_tui.host.cards import CompactionPreview as CompactionPreview
+from amplifier_tui.host.cards import MemoryCard as MemoryCard
+from amplifier_tui.host.cards import ModelCard as ModelCard
+from amplifier_tui.host.cards import ModuleDetails as ModuleDetails
+from amplifier_tui.host.cards import ModuleSetting as ModuleSetting
+from amplifier_tui.host.cards import PlannedModule as PlannedModule
+from amplifier_tui.host.cards import SessionCard as SessionCard
+from amplifier_tui.host.cards import ToolCard as ToolCard
+from amplifier_tui.host.events import HostEvent, Mode, Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +37,7 @@ class OpenRequest:
         resume: Session id or an unambiguous prefix of one; `last` for the newest of `cwd`.
         demo: Take the offline demo bundle, whatever is configured.
         mode: What goes through unasked; empty for what the bundle says, else `ask`.
+        models: The models the user chose earlier, by bundle.
     """
 
     cwd: Path
@@ -35,6 +45,25 @@ class OpenRequest:
     resume: str = ""
     demo: bool = False
     mode: Mode | Literal[""] = ""
+    models: "Mapping[str, ModelChoice]" = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """A model, and how hard it thinks; what is empty is left to the bundle.
+
+    Attributes:
+        provider: The name it is mounted under.
+        effort: One of the levels the provider names.
+        context_window: Tokens of its window; 0 when unknown.
+        max_output_tokens: Most tokens of an answer; 0 when unknown.
+    """
+
+    provider: str = ""
+    model: str = ""
+    effort: str = ""
+    context_window: int = 0
+    max_output_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,153 +79,6 @@ class Decision:
     allow: bool
     scope: Scope = "once"
     reason: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundleCard:
-    """One line of the bundle picker."""
-
-    name: str
-    description: str = ""
-    origin: str = ""
-    """`shipped`, `user`, `project`, `added`, or the URI."""
-    state: BundleState = "ready"
-    error: str = ""
-    """Why it is not ready; with file and line, when `state` is `invalid`."""
-    active: bool = False
-    missing: tuple[str, ...] = ()
-    """Environment variables its providers need and do not find."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedModule:
-    """One module a bundle would mount."""
-
-    module_id: str
-    kind: str
-    source: str = ""
-    origin: str = ""
-    """The bundle that contributes it."""
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundlePreview:
-    """What the picker shows beside the list; no bundle code has run to make it."""
-
-    card: BundleCard
-    version: str = ""
-    modules: tuple[PlannedModule, ...] = ()
-    agents: tuple[str, ...] = ()
-    context_files: tuple[str, ...] = ()
-    base_tokens: int = 0
-    """Estimate of the instruction and context files; tool schemas are not known before mounting."""
-    report: tuple[ReportItem, ...] = ()
-    """What it would open without, as far as that is known without running it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionCard:
-    """One stored session."""
-
-    session_id: str
-    title: str = ""
-    description: str = ""
-    tags: tuple[str, ...] = ()
-    bundle: str = ""
-    first_prompt: str = ""
-    turns: int = 0
-    updated: float = 0.0
-    cwd: str = ""
-    directory: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionPreview:
-    """What compacting the conversation now would do; nothing of it has been done.
-
-    Attributes:
-        possible: Whether it would save anything.
-        before: Tokens of the next request as it is.
-        after: Tokens of it after a compaction by rule.
-        target: Where a compaction aims; 0 when unknown.
-        floor: What no compaction can remove.
-        steps: What would happen, the largest saving first.
-        kept: What stays as it is, in words.
-        reason: Why nothing would be saved, or why this context cannot be compacted by hand.
-        model: The model that would write a summary; empty when none can.
-    """
-
-    possible: bool
-    before: int = 0
-    after: int = 0
-    target: int = 0
-    floor: int = 0
-    steps: tuple[PlanStep, ...] = ()
-    kept: tuple[str, ...] = ()
-    reason: str = ""
-    model: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryCard:
-    """One stored memory.
-
-    Attributes:
-        memory_id: What `forget` takes.
-        text: What was remembered.
-        created: Unix time in seconds.
-        session_id: The session it was made in; empty when unknown.
-        everywhere: True when it counts in every project, False for this project only.
-    """
-
-    memory_id: int
-    text: str
-    created: float = 0.0
-    session_id: str = ""
-    everywhere: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModuleSetting:
-    """One setting of a module.
-
-    Attributes:
-        value: As JSON; secrets are replaced.
-        owner: Whose word the value is: `program`, `user`, `project` or `stranger`.
-        where: File and line it is from, or the bundle; empty for a default.
-        about: What the value has to be, in words; empty when that is not known.
-        given: It is in the module's configuration; else this is the default.
-        editable: `configure` may change it.
-    """
-
-    name: str
-    value: str
-    owner: str = ""
-    where: str = ""
-    about: str = ""
-    given: bool = True
-    editable: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCard:
-    """One tool of a module; `schema` is JSON."""
-
-    name: str
-    description: str = ""
-    schema: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModuleDetails:
-    """What a module of the session is made of; `key` is what the methods on modules take."""
-
-    key: str
-    settings: tuple[ModuleSetting, ...] = ()
-    tools: tuple[ToolCard, ...] = ()
-    folder: str = ""
-    """Where its code is, as far as that is known."""
 
 
 class SessionClient(Protocol):
@@ -262,6 +144,29 @@ class SessionClient(Protocol):
         """Open another bundle in a new session; `carry` takes the conversation along.
 
         When the bundle cannot be opened the running session is untouched and `Failed` says why.
+        """
+
+    def models(self) -> "Future[tuple[ModelCard, ...]]":
+        """List the models of every mounted provider, as the vendors list them."""
+
+    def switch_model(self, model: str, provider: str = "") -> None:
+        """Have another model answer from the next request on; sub-agents follow.
+
+        Holds for the sessions of this bundle that are opened after, too. Leads to `ModelChanged`,
+        or to a `Notice` that says why not.
+
+        Args:
+            model: Its id, or `PROVIDER/MODEL`.
+            provider: The name its provider is mounted under; empty for whichever has the model.
+        """
+
+    def switch_model_back(self) -> None:
+        """Undo the last switch, whose model has not answered; see `Failed.back`."""
+
+    def set_effort(self, effort: str) -> None:
+        """Have the model think so hard from the next request on; empty for its provider's way.
+
+        Leads to `ModelChanged`.
         """
 
     def resume(self, session_id: str) -> None:

@@ -11,6 +11,7 @@ from amplifier_tui.host.client import (
     CompactionPreview,
     Decision,
     MemoryCard,
+    ModelCard,
     ModuleDetails,
     OpenRequest,
     SessionCard,
@@ -35,6 +36,7 @@ class FakeClient:
         payloads: What `payload` answers by seq.
         earlier: What `history` answers.
         reckoned: What `compaction` answers; an exception makes it fail, None leaves it open.
+        offered: What `models` answers; an exception makes it fail.
         remembered: What `memories` answers; an exception makes it fail.
         details: What `module_details` answers by key.
         closing: Pushed when the session is closed.
@@ -51,6 +53,7 @@ class FakeClient:
     earlier: tuple[HostEvent, ...] = ()
     reckoned: CompactionPreview | Exception | None = None
     remembered: tuple[MemoryCard, ...] | Exception = ()
+    offered: tuple[ModelCard, ...] | Exception = ()
     details: dict[str, ModuleDetails] = field(default_factory=dict)
     closing: SessionClosed | None = None
     hang: bool = False
@@ -100,6 +103,19 @@ class FakeClient:
     def set_mode(self, mode: Mode) -> None:
         self.calls.append(("set_mode", mode))
         self.push(ModeChanged(session_id=SESSION, mode=mode, by="user"))
+
+    def models(self) -> Future[tuple[ModelCard, ...]]:
+        self.calls.append(("models",))
+        return _answer(self.offered)
+
+    def switch_model(self, model: str, provider: str = "") -> None:
+        self.calls.append(("switch_model", model, provider))
+
+    def switch_model_back(self) -> None:
+        self.calls.append(("switch_model_back",))
+
+    def set_effort(self, effort: str) -> None:
+        self.calls.append(("set_effort", effort))
 
     def carry_out(self, mode: Mode) -> None:
         self.calls.append(("carry_out", mode))

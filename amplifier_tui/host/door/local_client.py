@@ -92,6 +92,9 @@ class LocalClient:
     decide = _command(SessionClient.decide, "answer a request")
     answer_trust = _command(SessionClient.answer_trust, "answer the question of trust")
     set_mode = _command(SessionClient.set_mode, "change the mode")
+    switch_model = _command(SessionClient.switch_model, "switch models")
+    switch_model_back = _command(SessionClient.switch_model_back, "switch models")
+    set_effort = _command(SessionClient.set_effort, "change the effort")
     carry_out = _command(SessionClient.carry_out, "carry out the plan")
     ask_trust_again = _command(SessionClient.ask_trust_again, "ask again")
     hold = _command(SessionClient.hold, "hold a request")
@@ -109,6 +112,7 @@ class LocalClient:
     configure = _command(SessionClient.configure, "configure a module")
 
     bundles = _question(SessionClient.bundles)
+    models = _question(SessionClient.models)
     preview = _question(SessionClient.preview)
     sessions = _question(SessionClient.sessions)
     history = _question(SessionClient.history)

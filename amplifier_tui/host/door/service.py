@@ -14,20 +14,16 @@ from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.host.client import (
     BundleCard,
     BundlePreview,
-    CompactionPreview,
-    Decision,
-    MemoryCard,
-    ModuleDetails,
     OpenRequest,
     SessionCard,
 )
 from amplifier_tui.host.door.capture import PrintCapture
+from amplifier_tui.host.door.commands import NO_SESSION, SessionCommands
 from amplifier_tui.host.door.descriptors import DescriptorCapture
 from amplifier_tui.host.events import Failed, HostEvent, Level, Mode, Notice, SessionClosed
 from amplifier_tui.host.failures import internal_failure, opening_failure
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.carrying import Carried, NoSuchTurnError
-from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.opening import Opening
 from amplifier_tui.host.store.sessions import list_sessions
 from amplifier_tui.host.stream.sender import Stamp
@@ -37,7 +33,6 @@ from amplifier_tui.host.turns.prompts import Prompt
 
 logger = logging.getLogger(__name__)
 
-NO_SESSION: Final = "No session is open"
 CARRY_OUT: Final = "Carry out the plan."
 """The prompt of a plan that the user says yes to."""
 
@@ -45,7 +40,7 @@ _PRINTED: int = 20
 """Printed lines of a session that become notices; the rest is only logged."""
 
 
-class Service:
+class Service(SessionCommands):
     """Runs sessions on the engine's loop; created there.
 
     Args:
@@ -59,12 +54,12 @@ class Service:
         trust: TrustCallback | None = None,
         printed: DescriptorCapture | None = None,
     ) -> None:
+        super().__init__()
         self._put = put
         self._trust_all = trust
         self._memory = TrustMemory()
         self._cwd = Path.cwd()
         self._mode: Mode | Literal[""] = ""
-        self._live: LiveSession | None = None
         self._opening: Opening | None = None
         self._refused: tuple[TrustItem, ...] = ()
         self._opening_task: asyncio.Task[None] | None = None
@@ -129,8 +124,9 @@ class Service:
         self._cwd = request.cwd
         # A stored session has a mode of its own.
         self._mode = request.mode or ("" if request.resume else self._mode)
+        self._models |= request.models
         opening = Opening(
-            replace(request, mode=self._mode),
+            replace(request, mode=self._mode, models=self._models),
             self._put,
             self._trust_all or self._memory,
             carried,
@@ -219,27 +215,6 @@ class Service:
         else:
             self._live.retry(without)
 
-    async def compact(self, instructions: str | None = None) -> None:
-        """Make the view of the conversation smaller."""
-        if (live := self._opened()) is not None:
-            await live.compact(instructions)
-
-    async def remember(self, text: str, *, everywhere: bool = False) -> None:
-        """Store a memory."""
-        if (live := self._opened()) is not None:
-            await live.memories.remember(text, everywhere=everywhere)
-
-    async def forget(self, memory_id: int) -> None:
-        """Delete a memory."""
-        if (live := self._opened()) is not None:
-            await live.memories.forget(memory_id)
-
-    def _opened(self) -> LiveSession | None:
-        """Return the session; None, which the user is told, when there is none."""
-        if self._live is None:
-            self._say("warning", NO_SESSION)
-        return self._live
-
     def _say(self, level: Level, text: str, source: str = "host") -> None:
         self._put(Notice(**self._stamp(), level=level, text=text, source=source))
 
@@ -261,11 +236,6 @@ class Service:
             return
         if self._opening_task is not None:
             self._opening_task.cancel()
-
-    async def decide(self, request_id: str, decision: Decision) -> None:
-        """Answer an approval request."""
-        if self._live is not None:
-            self._live.approvals.decide(request_id, decision)
 
     async def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
         """Answer the question of trust."""
@@ -306,16 +276,6 @@ class Service:
             return
         await self.switch_bundle(live.reference)
 
-    async def hold(self, request_id: str) -> None:
-        """Stop the clock of an approval request."""
-        if self._live is not None:
-            self._live.approvals.hold(request_id)
-
-    async def rename(self, title: str) -> None:
-        """Give the session a title."""
-        if self._live is not None:
-            self._live.rename(title)
-
     async def bundles(self) -> tuple[BundleCard, ...]:
         """List the bundles."""
         from amplifier_tui.host.door.catalog import list_bundles
@@ -332,66 +292,9 @@ class Service:
     def _active(self) -> str:
         return self._live.bundle if self._live is not None else ""
 
-    async def compaction(self) -> CompactionPreview:
-        """Describe what compacting would do."""
-        if self._live is None:
-            return CompactionPreview(possible=False, reason=NO_SESSION)
-        return await self._live.compactor.preview()
-
-    async def memories(self) -> tuple[MemoryCard, ...]:
-        """List the memories that hold here."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        return await self._live.memories.list()
-
     async def sessions(self) -> tuple[SessionCard, ...]:
         """List the stored sessions of the project."""
         return await asyncio.to_thread(list_sessions, self._cwd)
-
-    async def history(self, before: int, limit: int = 200) -> tuple[HostEvent, ...]:
-        """Return the events of the `limit` stored rows before row `before`."""
-        live = self._live
-        if live is None or before <= 0 or limit <= 0:
-            return ()
-        replay = await asyncio.to_thread(live.store.replay)
-        return tuple(await asyncio.to_thread(replay.events, before - limit, before))
-
-    async def payload(self, seq: int) -> str:
-        """Return the payload of an event log row."""
-        if self._live is None:
-            raise KeyError("No session is open")
-        return await asyncio.to_thread(self._live.store.log.payload, seq)
-
-    async def mount(self, wanted: str) -> None:
-        """Mount a module."""
-        if (live := self._opened()) is not None:
-            await live.modules.mount(wanted)
-
-    async def unmount(self, key: str) -> None:
-        """Take a module out."""
-        if (live := self._opened()) is not None:
-            await live.modules.unmount(key)
-
-    async def reload(self, key: str) -> None:
-        """Run a module's source anew."""
-        if (live := self._opened()) is not None:
-            await live.modules.reload(key)
-
-    async def switch_module(self, key: str, *, on: bool) -> None:
-        """Switch a module on or off."""
-        if (live := self._opened()) is not None:
-            await live.modules.switch(key, on=on)
-
-    async def configure(self, key: str, setting: str, value: str) -> None:
-        """Give a module another value of a setting."""
-        if (live := self._opened()) is not None:
-            await live.modules.configure(key, setting, value)
-
-    async def module_details(self, key: str) -> ModuleDetails:
-        """Describe a module."""
-        if self._live is None:
-            raise RuntimeError(NO_SESSION)
-        return await self._live.modules.details(key)
 
     async def close(self) -> None:
         """End everything; takes at most some 3 seconds."""

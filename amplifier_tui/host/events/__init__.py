@@ -39,6 +39,7 @@ from amplifier_tui.host.events.records import TurnStatus as TurnStatus
 from amplifier_tui.host.events.records import Usage as Usage
 from amplifier_tui.host.events.session import Failed as Failed
 from amplifier_tui.host.events.session import ModeChanged as ModeChanged
+from amplifier_tui.host.events.session import ModelChanged as ModelChanged
 from amplifier_tui.host.events.session import ModuleFailed as ModuleFailed
 from amplifier_tui.host.events.session import ModuleLoading as ModuleLoading
 from amplifier_tui.host.events.session import ModuleMounted as ModuleMounted

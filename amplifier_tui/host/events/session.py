@@ -1,6 +1,7 @@
 """A session opens, closes, fails or has a word to say; its modules come and go."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.host.events.base import HostEvent
@@ -77,6 +78,8 @@ class Failed(HostEvent):
         source: The context source that failed before the model was asked; the turn can go on
             without it (`SessionClient.retry`). Empty for every other failure.
         missing: Names of environment variables that would help.
+        back: The model that answered until the user switched to the one that failed; see
+            `SessionClient.switch_model_back`.
         detail: The long form, for the inspector; never shown unasked.
     """
 
@@ -88,6 +91,7 @@ class Failed(HostEvent):
     prompt: str = ""
     source: str = ""
     missing: tuple[str, ...] = ()
+    back: str = ""
     detail: str = ""
 
 
@@ -121,6 +125,28 @@ class ModeChanged(HostEvent):
     by: str = ""
     sandbox: str = ""
     careful: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChanged(HostEvent):
+    """Which model answers from here on; sent when a session opens, too.
+
+    Attributes:
+        provider: The name its provider is mounted under.
+        context_window: Tokens; 0 when unknown.
+        max_output_tokens: Most tokens of an answer; 0 when unknown.
+        effort: How hard it is told to think; empty for its provider's way.
+        efforts: The levels there are.
+        chosen: What the user chose, if that is why it is sent: the model, or the effort alone.
+    """
+
+    provider: str
+    model: str
+    context_window: int = 0
+    max_output_tokens: int = 0
+    effort: str = ""
+    efforts: tuple[str, ...] = ()
+    chosen: Literal["", "model", "effort"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

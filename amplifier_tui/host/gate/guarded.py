@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from amplifier_tui.base.files import write_atomic
 from amplifier_tui.base.plain import copy_plain, plain
+from amplifier_tui.host.stand_in import StandIn
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.kernel.session.grant import Grant, granted
@@ -116,77 +117,19 @@ class Guard:
         return await self.bound(result)
 
 
-class GuardedTool:
-    """Stands for a tool; everything but `execute` is the tool's own, `isinstance` included."""
+class GuardedTool(StandIn):
+    """Stands for a tool; everything but `execute` is the tool's own."""
 
-    __slots__ = ("_guard", "_name", "_tool")
+    __slots__ = ("_guard", "_name")
 
-    def __init__(self, name: str, tool: Any, guard: Guard) -> None:
+    def __init__(self, guard: Guard, name: str, tool: Any) -> None:
+        super().__init__(tool)
         object.__setattr__(self, "_name", name)
-        object.__setattr__(self, "_tool", tool)
         object.__setattr__(self, "_guard", guard)
-
-    def __getattribute__(self, name: str) -> Any:
-        if name == "__class__":
-            return type(object.__getattribute__(self, "_tool"))
-        return object.__getattribute__(self, name)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._tool, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self._tool, name, value)
-
-    def __eq__(self, other: object) -> bool:
-        mine = self._tool
-        return bool(mine == (other._tool if type(other) is GuardedTool else other))
-
-    def __hash__(self) -> int:
-        return hash(self._tool)
-
-    def __repr__(self) -> str:
-        return repr(self._tool)
 
     async def execute(self, *more: Any, **named: Any) -> Any:
         """Execute the tool, if the gate decided so about these very arguments."""
-        return await self._guard.run(self._name, self._tool, more, named)
-
-
-def _joined(tools: "GuardedTools", other: Any) -> "GuardedTools":
-    tools.update(other)
-    return tools
-
-
-class GuardedTools(dict[str, Any]):
-    """The mounted tools by name; whatever is put in stands behind the guard."""
-
-    def __init__(self, guard: Guard, tools: Mapping[str, Any]) -> None:
-        super().__init__()
-        self._guard = guard
-        self.update(tools)
-
-    def __setitem__(self, name: str, tool: Any) -> None:
-        if type(tool) is GuardedTool:
-            if tool._guard is self._guard and tool._name == name:
-                # It was taken out and is put back: the same one for whoever holds it.
-                super().__setitem__(name, tool)
-                return
-            # It may come from another session.
-            tool = tool._tool
-        super().__setitem__(name, GuardedTool(name, tool, self._guard))
-
-    def update(self, *more: Any, **named: Any) -> None:
-        """Put several in."""
-        for name, tool in dict(*more, **named).items():
-            self[name] = tool
-
-    def setdefault(self, name: str, default: Any = None) -> Any:
-        """Put one in where there is none of that name."""
-        if name not in self:
-            self[name] = default
-        return self[name]
-
-    __ior__: Any = _joined
+        return await self._guard.run(self._name, self._other, more, named)
 
 
 def module_of_code(name: str) -> str:

@@ -10,12 +10,13 @@ from amplifier_tui.host.gate.gate import OUTSIDE_SANDBOX, Gate, GateDecision
 from amplifier_tui.host.gate.guarded import (
     Grants,
     Guard,
-    GuardedTools,
+    GuardedTool,
     Key,
     call_key,
     module_of_code,
 )
 from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion
+from amplifier_tui.host.stand_in import StandIns
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks import HookAnswers, HookResult
 from amplifier_tui.kernel.models.hook_result import changed, continue_with
@@ -80,7 +81,9 @@ class SessionGate:
 
         guard = Guard(self._grants, self._refused, self._bound, orchestrator)
         points = coordinator.mount_points
-        self._tools = points["tools"] = GuardedTools(guard, points.get("tools") or {})
+        self._tools = points["tools"] = StandIns(
+            partial(GuardedTool, guard), points.get("tools") or {}
+        )
         coordinator.hooks.conclude(events.TOOL_PRE, self._conclude, "gate")
         coordinator.register_capability(CAPABILITY, self._gate)
 

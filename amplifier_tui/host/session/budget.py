@@ -50,7 +50,7 @@ class BudgetMeter:
     """Computes the budget of one session.
 
     Args:
-        provider: Whose window is filled.
+        provider: Returns the one whose window is filled.
         parts: Gives the system prompt's parts; None when there is none.
         window: The provider whose window is to be filled; None for that of the last request.
     """
@@ -59,7 +59,7 @@ class BudgetMeter:
         self,
         coordinator: ModuleCoordinator,
         facts: ModuleFacts,
-        provider: ProviderFacts,
+        provider: Callable[[], ProviderFacts],
         parts: Parts | None,
         config: Mapping[str, Any],
         window: Callable[[], Any],
@@ -126,7 +126,7 @@ class BudgetMeter:
         if callable(report):
             provider = self._window() if _takes_provider(report) else None
             found = report(provider=provider) if provider is not None else report()
-            event = _from_report(await awaited(found), stamp, self._provider)
+            event = _from_report(await awaited(found), stamp, self._provider())
             if event is not None:
                 return event
         return await self._mirrored(context, stamp)
@@ -135,11 +135,12 @@ class BudgetMeter:
         if self._mirror is None:
             self._mirror = self._new_mirror()
         self._mirror.told, self._told = self._told or self._mirror.told, 0
+        provider = self._provider()
         messages = await awaited(context.get_messages()) if context is not None else []
         report = await self._mirror.report(
-            [message for message in messages if isinstance(message, Mapping)], self._provider
+            [message for message in messages if isinstance(message, Mapping)], provider
         )
-        event = _event(report, report.leaves(), stamp, self._provider)
+        event = _event(report, report.leaves(), stamp, provider)
         known = report.provenance != "fallback"
         return replace(
             event,

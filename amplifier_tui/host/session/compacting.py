@@ -45,7 +45,7 @@ class Compactor:
         self,
         coordinator: ModuleCoordinator,
         sources: Sources,
-        facts: ProviderFacts,
+        facts: Callable[[], ProviderFacts],
         window: Callable[[], Any],
         sender: Sender,
         done: Callable[[], Awaitable[None]],
@@ -137,10 +137,11 @@ class Compactor:
     def _writer(self) -> str:
         if self._sources.pipeline is None or self._provider() is None:
             return ""
-        return self._facts.model or self._facts.name
+        facts = self._facts()
+        return facts.model or facts.name
 
     def _provider(self) -> Any:
-        return (self._coordinator.get("providers") or {}).get(self._facts.name)
+        return (self._coordinator.get("providers") or {}).get(self._facts().name)
 
     def _summary(self, instructions: str) -> Awaitable[Plan] | None:
         """Begin a summary; None when there can't be one, which has been said."""

@@ -5,8 +5,7 @@ import logging
 import os
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import replace
 from time import time
 from typing import Any, Final
 
@@ -23,24 +22,21 @@ from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.gate.surfaces import ProviderApprovals
 from amplifier_tui.host.messages import last_words, metadata_of, text_of
-from amplifier_tui.host.session.budget import BudgetMeter, Parts, context_config
+from amplifier_tui.host.models.models import Models
+from amplifier_tui.host.session.budget import BudgetMeter, context_config
 from amplifier_tui.host.session.carrying import Carried, forked, moved
 from amplifier_tui.host.session.compacting import Compactor
-from amplifier_tui.host.session.gating import Gating
 from amplifier_tui.host.session.memories import Memories
 from amplifier_tui.host.session.modules.desk import ModuleDesk
 from amplifier_tui.host.session.modules.facts import (
-    ModuleFacts,
-    default_provider,
+    ProviderFacts,
     section_of,
 )
-from amplifier_tui.host.session.modules.sources import ModuleSources
+from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.session.workspaces import git_branch
 from amplifier_tui.host.store.metadata import now
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.store.state import StateKeeper
-from amplifier_tui.host.stream.normalizer import Normalizer
-from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.closing import answer_dangling_calls, keep_partial_answer
 from amplifier_tui.host.turns.control import Outcome, TurnControl, TurnParts
 from amplifier_tui.host.turns.prompts import Prompt, PromptDeniedError, PromptPath
@@ -48,7 +44,6 @@ from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.host.turns.sources import Sources
 from amplifier_tui.host.turns.telling import ModeTeller
 from amplifier_tui.kernel.session import AmplifierSession
-from amplifier_tui.kernel.session.grant import SandboxTerms
 
 logger = logging.getLogger(__name__)
 
@@ -59,32 +54,6 @@ CLEANUP_TIME: Final = 1.2
 CARD_PAUSE: Final = 2.0
 """Seconds between two looks at whether another program wrote the session's card."""
 TITLE_LENGTH: Final = 200
-
-
-@dataclass(slots=True)
-class SessionParts:
-    """What a session is made of before it runs.
-
-    Attributes:
-        bundle: Its bundle, as it is shown.
-        reference: The bundle, as it is opened again.
-        workspace: Its working directory, absolute.
-        sandbox: How its commands are confined.
-        sources: Where its modules come from.
-        prompt_parts: Gives the parts of the system prompt.
-    """
-
-    bundle: str
-    reference: str
-    plan: dict[str, Any]
-    workspace: Path
-    sender: Sender
-    gating: Gating
-    facts: ModuleFacts
-    normalizer: Normalizer
-    sources: ModuleSources
-    sandbox: SandboxTerms = field(default_factory=SandboxTerms)
-    prompt_parts: Parts | None = None
 
 
 class LiveSession:
@@ -102,14 +71,13 @@ class LiveSession:
         self._parts = parts
         self._normalizer = parts.normalizer
         self._recorder = ContextRecorder(sender.store)
-        providers = dict(coordinator.get("providers") or {})
-        self._provider = default_provider(providers, parts.plan)
+        self.models = Models(coordinator, parts.plan, parts.route, sender)
         self._requested = False
         self._begun: dict[int, int] = {}
         self.budget = BudgetMeter(
             coordinator,
             parts.facts,
-            self._provider,
+            self._facts,
             parts.prompt_parts,
             context_config(parts.plan),
             self._window,
@@ -118,7 +86,7 @@ class LiveSession:
         self._sources = Sources(coordinator, sender)
         self._state = StateKeeper(sender)
         self.compactor = Compactor(
-            coordinator, self._sources, self._provider, self._window, sender, self._compacted
+            coordinator, self._sources, self._facts, self._window, sender, self._compacted
         )
         self.memories = Memories(coordinator, sender)
         self._last_answer = ""
@@ -182,6 +150,7 @@ class LiveSession:
 
     def opened(self, *, resumed: bool, earlier: int = 0) -> SessionOpened:
         """Return the event that says the session is ready."""
+        facts = self.models.facts
         examples = section_of(self._parts.plan, "session").get("examples")
         return SessionOpened(
             **self.sender.stamp(),
@@ -189,9 +158,9 @@ class LiveSession:
             cwd=str(self._parts.workspace),
             directory=str(self.store.folder),
             **self.store.called(),
-            provider=self._provider.name,
-            model=self._provider.model,
-            context_window=self._provider.window,
+            provider=facts.name,
+            model=facts.model,
+            context_window=facts.window,
             resumed=resumed,
             earlier=earlier,
             examples=tuple(str(text) for text in examples) if isinstance(examples, list) else (),
@@ -286,9 +255,10 @@ class LiveSession:
             )
         missing = self._parts.facts.missing()
         redactor = self.sender.redactor
-        return turn_failure(
+        failed = turn_failure(
             error, self.sender.stamp(), redactor, prompt=prompt.text, missing=missing
         )
+        return replace(failed, back=self.models.back)
 
     async def _turn_over(self, number: int, outcome: Outcome) -> None:
         self._normalizer.turn_over(outcome.status)
@@ -299,8 +269,9 @@ class LiveSession:
         metadata, usage = self.store.metadata, self._normalizer.usage
         metadata.updated = now()
         metadata.turn_count = max(metadata.turn_count, number)
-        metadata.provider = usage.provider or self._provider.name or metadata.provider
-        metadata.model = usage.model or self._provider.model or metadata.model
+        facts = self.models.facts
+        metadata.provider = usage.provider or facts.name or metadata.provider
+        metadata.model = usage.model or facts.model or metadata.model
         await self.modules.turn_over()
         self.budget.prompt_may_differ()
         await self.budget.send(turn_over=True)
@@ -353,7 +324,15 @@ class LiveSession:
         """Return the provider whose window counts; None once the context saw a request of one."""
         if self._requested:
             return None
-        return (self.session.coordinator.get("providers") or {}).get(self._provider.name)
+        return (self.session.coordinator.get("providers") or {}).get(self._facts().name)
+
+    def _facts(self) -> ProviderFacts:
+        return self.models.facts
+
+    def model_changed(self) -> None:
+        """Another model answers: its window counts."""
+        self._requested = False
+        self.budget.measure_soon()
 
     def _row_added(self, row: Row) -> None:
         self._normalizer.row_added(row)
@@ -379,6 +358,7 @@ class LiveSession:
             tools.refused(lane, data, answer.reason)
 
     def _usage_known(self) -> None:
+        self.models.answered()
         self.budget.counted(self._normalizer.usage.window)
         self.budget.measure_soon()
 

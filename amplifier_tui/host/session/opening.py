@@ -25,12 +25,13 @@ from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, NoticeEn
 from amplifier_tui.host.failures import no_provider_remedy
 from amplifier_tui.host.gate.modes import first_mode, read_mode
 from amplifier_tui.host.gate.surfaces import KernelApprovals
+from amplifier_tui.host.models.routing import NO_CHOICE
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.budget import Parts
 from amplifier_tui.host.session.carrying import Carried
 from amplifier_tui.host.session.gating import Gating, sandbox_terms
 from amplifier_tui.host.session.leftovers import offer_to_end_leftovers
-from amplifier_tui.host.session.live import LiveSession, SessionParts
+from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.modules.facts import ModuleFacts, read_plan
 from amplifier_tui.host.session.modules.loading import (
     ObservingLoader,
@@ -39,6 +40,7 @@ from amplifier_tui.host.session.modules.loading import (
     say_refused,
 )
 from amplifier_tui.host.session.modules.sources import ModuleSources
+from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.session.sub_agents import follow
 from amplifier_tui.host.session.workspaces import (
     WorkspaceError,
@@ -169,10 +171,14 @@ class Opening:
         store.save_metadata()
         for used in self._used:
             parts.normalizer.usage.restore(used)
+        remembered = request.models.get(parts.bundle, NO_CHOICE)
+        live.models.begin(card.model_choice, remembered)
         sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))
         if report is not None:
             sender.send(report)
         parts.gating.announce_soon()
+        if live.has_provider:
+            live.models.tell()
         if rows and rows[-1].get("role") == "assistant":
             live.offer_plan()
         if self._used:
@@ -348,6 +354,7 @@ class Opening:
             session.loader = coordinator.loader = loader
             normalizer.on_declined = loader.declined
             gate.stand_before(session)
+            parts.route.stand_before(coordinator)
             approvals.observe(coordinator.hooks)
             display.follow(coordinator.hooks)
             normalizer.observe(coordinator.hooks)

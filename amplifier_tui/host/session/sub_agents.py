@@ -6,7 +6,7 @@ from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.spawn.capability import ChildInfo
 from amplifier_tui.host.events import TurnStatus
 from amplifier_tui.host.gate.surfaces import KernelApprovals, ProviderApprovals
-from amplifier_tui.host.session.live import SessionParts
+from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.stream.notices import Display
 from amplifier_tui.host.turns.telling import ModeTeller
 from amplifier_tui.kernel.hooks import HookTrace
@@ -29,6 +29,10 @@ async def follow(
     )
     gate = parts.gating.before(info.session_id)
     gate.stand_before(child)
+    parts.route.stand_before(
+        child.coordinator,
+        follows=child.config.get("providers") == parts.plan.get("providers"),
+    )
     module_of = parts.facts.module_of_handler
     approvals = KernelApprovals(parts.gating.approvals, module_of, info.session_id, gate)
     approvals.observe(child.coordinator.hooks)

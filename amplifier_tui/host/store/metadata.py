@@ -58,6 +58,7 @@ class Metadata:
         parent_id: The session its conversation was taken from.
         workspace: Folder of its own scratch workspace, if it has one.
         mode: What goes through unasked.
+        model_choice: The model the user chose, and its effort.
         disabled: Keys of the modules that are switched off.
         other: Fields of other programs, and those whose value is of another type than ours.
     """
@@ -79,6 +80,7 @@ class Metadata:
     parent_id: str = ""
     workspace: str = ""
     mode: str = ""
+    model_choice: dict[str, Any] = field(default_factory=dict)
     disabled: list[str] = field(default_factory=list)
     other: dict[str, Any] = field(default_factory=dict)
 

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
+from amplifier_tui.base.prices import is_near, list_prices, price_at
+from amplifier_tui.kernel import capabilities
 from amplifier_tui.kernel.llm_errors import LLMTimeoutError
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse, ToolCall
 from amplifier_tui.kernel.models import ModelInfo, Pricing, ProviderInfo
@@ -141,9 +143,24 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
                 self.settings.where,
                 known,
             )
-            return models
+            return await self._priced(models)
+        listed = await self._priced(listed)
         self._models = {model.id: model for model in listed}
         return listed
+
+    async def _priced(self, models: list[ModelInfo]) -> list[ModelInfo]:
+        """Return models with the prices they do not say themselves; those next door are local."""
+        if is_near(self.settings.url):
+            local = {capabilities.LOCAL}
+            return [
+                model.model_copy(update={"capabilities": [*local.union(model.capabilities)]})
+                for model in models
+            ]
+        await list_prices([(self.settings.url, m.id) for m in models if not self._prices(m.id)])
+        return [
+            model.model_copy(update={"pricing": model.pricing or await self._pricing(model.id)})
+            for model in models
+        ]
 
     async def complete(self, request: ChatRequest, **kwargs: Any) -> ChatResponse:
         """Answer a request, streaming unless the configuration says otherwise.
@@ -268,8 +285,27 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
         """Send a request and read the answer, once."""
 
     @abstractmethod
-    def _prices(self, model: str) -> Pricing | None:
-        """What a model costs; None where that is not known."""
+    def _prices(self, model: str, listed: Pricing | None = None) -> Pricing | None:
+        """What a model costs; None where that is not known. `listed` is what others say."""
+
+    async def _pricing(self, model: str, input_tokens: int = 0) -> Pricing | None:
+        """What a request of some size costs; None where nobody knows."""
+        known = self._prices(model)
+        if known is not None:
+            return known
+        found = await list_prices([(self.settings.url, model)])
+        price = price_at(next(iter(found.values()), ()), input_tokens)
+        if price is None:
+            return None
+        return self._prices(
+            model,
+            Pricing(
+                input_per_million=float(price.input),
+                output_per_million=float(price.output),
+                cache_read_per_million=_number(price.cache_read),
+                cache_write_per_million=_number(price.cache_write),
+            ),
+        )
 
     async def _read(
         self,
@@ -293,8 +329,10 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
     async def _complete_once(self, request: ChatRequest) -> ChatResponse:
         await self.warm()
         model = await self._model(request)
+        # Looked up while the model answers.
+        pricing = asyncio.create_task(self._pricing(model))
         prepared = self._prepare(request, model)
-        return await self._calls.run(
+        answer = self._calls.run(
             lambda emitter: self._attempt(prepared, model, emitter),
             model=model,
             facts={
@@ -306,6 +344,10 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
             arguments=prepared.arguments,
             repairs=prepared.repairs,
         )
+        try:
+            return await answer
+        finally:
+            pricing.cancel()
 
     async def _attempt(
         self, prepared: PreparedRequest, model: str, emitter: StreamEmitter
@@ -319,7 +361,7 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
             raise known from error
         usage = response.usage
         if usage is not None:
-            cost = usage_cost(usage, self._prices(model))
+            cost = usage_cost(usage, await self._pricing(model, usage.input_tokens))
             usage = usage.model_copy(update={"cost_usd": cost})
         return response.model_copy(update={"usage": usage, "degradation": prepared.degradation})
 
@@ -340,6 +382,10 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
                 # The next attempt would take as long.
                 retryable=False,
             ) from error
+
+
+def _number(text: str | None) -> float | None:
+    return None if text is None else float(text)
 
 
 async def mount_provider(coordinator: Any, provider: Any) -> None:

@@ -101,9 +101,10 @@ class AnthropicProvider(ApiProvider[AnthropicSettings, "AsyncAnthropic"]):
         answer = AnthropicAnswer(model, prepared.tool_names)
         return await self._read(self.client.messages.create, arguments, answer, emitter)
 
-    def _prices(self, model: str) -> Pricing | None:
+    def _prices(self, model: str, listed: Pricing | None = None) -> Pricing | None:
         hour = self.settings.prompt_caching == "1h"
-        return prices(model, self.settings.pricing, hour_cache=hour)
+        given = self.settings.pricing or known_model(model).pricing or listed
+        return prices(given, hour_cache=hour)
 
 
 def _model_info(model: Any) -> ModelInfo:

@@ -93,15 +93,8 @@ def display_name(model: str) -> str:
     return f"{name} {version}".strip()
 
 
-def prices(model: str, given: Pricing | None, *, hour_cache: bool) -> Pricing | None:
-    """The prices of a model, or None where they are not known.
-
-    Args:
-        model: Its id.
-        given: Prices from the configuration; they win.
-        hour_cache: Whether cache writes live for an hour, at a higher price.
-    """
-    pricing = given or known_model(model).pricing
+def prices(pricing: Pricing | None, *, hour_cache: bool) -> Pricing | None:
+    """The prices of a model, with cache writes that live for an hour, which cost more, or not."""
     if pricing is None or not hour_cache or pricing.cache_write_per_million is None:
         return pricing
     hourly = float(Decimal(str(pricing.cache_write_per_million)) * _HOUR_WRITE_FACTOR)

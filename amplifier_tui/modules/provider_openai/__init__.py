@@ -121,8 +121,8 @@ class OpenAIProvider(ApiProvider[OpenAISettings, "AsyncOpenAI"]):
         arguments["reasoning"].pop("summary", None)
         return await self._ask(prepared, model, emitter)
 
-    def _prices(self, model: str) -> Pricing | None:
-        return self.settings.pricing or known_model(model).pricing
+    def _prices(self, model: str, listed: Pricing | None = None) -> Pricing | None:
+        return self.settings.pricing or known_model(model).pricing or listed
 
     def _cache_key(self, request: ChatRequest) -> str | None:
         if not self.settings.prompt_caching:

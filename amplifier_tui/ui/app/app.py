@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 from textual import events, on, work
 
 from amplifier_tui.ui.app import pace
-from amplifier_tui.ui.app.actions import modules, program, session, turn, view
+from amplifier_tui.ui.app.actions import model, modules, program, session, turn, view
 from amplifier_tui.ui.app.main_screen import MID, WIDE, MainScreen, PanesChanged, StopRequested
 from amplifier_tui.ui.app.session_app import SessionApp
 from amplifier_tui.ui.app.themes import (
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         ForkRequested,
         InspectRequested,
         LinkClicked,
+        ModelChosen,
         RetryRequested,
     )
     from amplifier_tui.ui.widgets.status_bar import StatusBar
@@ -72,7 +74,7 @@ _SEGMENT_ACTIONS = {
     "mode": "mode.choose",
     "context": "pane.context",
     "cost": "pane.context",
-    "model": "pane.modules",
+    "model": "model.choose",
     "approvals": "approval.show",
     "queue": "turn.unqueue",
     "bundle": "session.bundles",
@@ -144,6 +146,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_do_plan = turn.do_plan
     action_do_edits = turn.do_plan_with_edits
     action_dismiss_plan = turn.dismiss_plan
+    action_model = model.choose
+    action_model_back = model.back
+    action_effort = model.effort
     action_ask_trust_again = session.ask_trust_again
     action_compact = session.compact
     action_remember = session.remember
@@ -238,7 +243,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     async def _open_session(self) -> SessionClient:
         client, request = await asyncio.to_thread(self._connect)
-        client.open(request)
+        client.open(replace(request, models=self.preferences.models))
         return client
 
     @on(PromptInput.Submitted)
@@ -307,6 +312,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     def _on_details_requested(self, event: DetailsRequested) -> None:
         modules.describe(self, event.key)
+
+    def _on_model_chosen(self, event: ModelChosen) -> None:
+        model.remember(self, event.bundle, event.event)
 
     def _on_compact_requested(self, event: CompactRequested) -> None:
         session.compact(self, instruct=event.instruct)

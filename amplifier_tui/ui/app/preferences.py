@@ -1,10 +1,13 @@
 """What the screen remembers of the user: theme and panes, in one small JSON file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.paths import user_config_dir
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.client import ModelChoice
 
 _PROJECTS = 200
 _PATIENCE = 5.0
@@ -55,6 +58,37 @@ class Preferences:
 
         self._change(change)
 
+    @property
+    def models(self) -> "dict[str, ModelChoice]":
+        """The models the user chose, by bundle."""
+        from amplifier_tui.host.client import ModelChoice
+
+        return {
+            bundle: ModelChoice(**chosen)
+            for bundle, chosen in _table(self._data, "models").items()
+            if isinstance(chosen, dict) and _fits(chosen, ModelChoice())
+        }
+
+    def set_model(self, bundle: str, chosen: Mapping[str, str | int]) -> None:
+        """Remember a bundle's model, by the fields of a `ModelChoice`; raises as `set_theme`."""
+
+        def change(data: dict[str, Any]) -> None:
+            rows = _table(data, "models")
+            rows.pop(bundle, None)
+            data["models"] = {**rows, bundle: dict(chosen)} if chosen else rows
+
+        self._change(change)
+
+    @property
+    def favourites(self) -> list[str]:
+        """The user's favourite models, as `PROVIDER/MODEL`."""
+        value = self._data.get("favourite_models")
+        return [str(key) for key in value] if isinstance(value, list) else []
+
+    def set_favourites(self, keys: Iterable[str]) -> None:
+        """Remember the favourite models; raises as `set_theme`."""
+        self._change(lambda data: data.update(favourite_models=sorted(keys)))
+
     def _read(self) -> dict[str, Any]:
         if not self.path.exists():
             return {}
@@ -76,6 +110,10 @@ class Preferences:
             change(self._data)
             if self._data != before:
                 write_object(self.path, self._data)
+
+
+def _fits(values: Mapping[str, object], made: object) -> bool:
+    return all(type(value) is type(getattr(made, name, None)) for name, value in values.items())
 
 
 def _table(data: dict[str, Any], key: str) -> dict[str, Any]:

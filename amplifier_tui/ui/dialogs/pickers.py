@@ -134,9 +134,8 @@ class ThemePicker(Picker):
         self._current = current
         self._show = show
 
-    def on_mount(self) -> None:
-        """Start on the theme in force."""
-        self.refill(self._current)
+    def _first(self) -> str:
+        return self._current
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         found = rank(query, self._themes, lambda roles: f"{roles['name']} {roles['description']}")
@@ -198,6 +197,9 @@ class ModePicker(Picker):
         super().__init__()
         self._current = current
         self._sandbox = sandbox
+
+    def _first(self) -> str:
+        return self._current
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         rows = [self._row(mode) for mode in rank(query, MODES, str)]

@@ -91,6 +91,9 @@ _HELP = {
     "turn.stop": "After the running step; a second time, at once. Also a summary being written.",
     "turn.without": "When a source of the context broke the turn: without it for this session.",
     "mode.choose": "What goes through without a question: plan, ask, edits or auto.",
+    "model.choose": "Any of the providers' models, from the next request on.",
+    "model.effort": "How hard the model thinks, from the next request on.",
+    "model.back": "When the model switched to fails: the one before, and try again.",
     "plan.ask": "What plan mode ended in is done, in mode ask.",
     "plan.edits": "What plan mode ended in is done, in mode edits.",
     "context.compact": "Shows first what would become of it.",
@@ -152,6 +155,11 @@ ACTIONS: tuple[Action, ...] = (
         ),
         Action("mode.next", "Next mode: plan, ask, edits", "app.next_mode", "shift+tab"),
         Action("mode.choose", "Choose the mode", "app.mode", "", "u", "mode", "name"),
+        Action("model.choose", "Choose the model", "app.model", "", "L", "model,models", "name"),
+        Action("model.effort", "Choose the effort", "app.effort", "", "E", "effort", "level"),
+        Action(
+            "model.back", "Go back to the model before", "app.model_back", "", "K", "model-back"
+        ),
         Action("plan.ask", "Do the plan, asking", "app.do_plan", "", "p", "do"),
         Action("plan.edits", "Do the plan, edits go through", "app.do_edits", "", "P", "do-edits"),
         Action("plan.dismiss", "Go on planning", "app.dismiss_plan", "", "G", "go-on-planning"),

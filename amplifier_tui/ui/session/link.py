@@ -17,6 +17,7 @@ from amplifier_tui.host.events import (
     CancelRequested,
     Compacted,
     Failed,
+    ModelChanged,
     SessionOpened,
     TrustAsked,
     TurnEnded,
@@ -27,8 +28,10 @@ from amplifier_tui.ui.session.approvals import ApprovalDialogs
 from amplifier_tui.ui.session.forks import Forks
 from amplifier_tui.ui.session.keyboard import Keyboard
 from amplifier_tui.ui.session.trust import TrustDialogs
+from amplifier_tui.ui.state.conversation.entries import NO_MODEL
 from amplifier_tui.ui.terminal import guard, leave
 from amplifier_tui.ui.terminal.leave import Farewell
+from amplifier_tui.ui.widgets.messages import ActionWanted, ModelChosen
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient
@@ -136,6 +139,8 @@ class SessionLink:
                 self._opened(event)
             case Failed():
                 self._failed(event)
+            case ModelChanged() if event.chosen:
+                self._model_chosen(event)
             case Compacted() | TurnStarted():
                 self._compacting = False
             case TurnEnded() if event.agent == "main":
@@ -162,6 +167,9 @@ class SessionLink:
 
     def _failed(self, event: Failed) -> None:
         prompt = self._screen.prompt
+        idle = self._app.screen is self._screen and not self.keyboard.question_wait()
+        if event.kind == NO_MODEL and idle:
+            self._screen.post_message(ActionWanted("model.choose"))
         if self.opening:
             # Nothing is open: what was sent in the meantime goes back to its writer.
             self.opening = False
@@ -170,6 +178,11 @@ class SessionLink:
             self._early.clear()
         else:
             prompt.restore(event.prompt)
+
+    def _model_chosen(self, event: ModelChanged) -> None:
+        effort = f", effort {event.effort}" if event.effort else ""
+        self._screen.say(f"{event.model}{effort} answers from the next request on.")
+        self._screen.post_message(ModelChosen(self._state.facts.bundle, event))
 
     def _show_title(self) -> None:
         facts = self._state.facts

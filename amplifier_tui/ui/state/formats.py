@@ -75,6 +75,12 @@ def money(amount: str | None) -> str:
     return f"${value:,.2f}" if value < 1000 else f"${value:,.0f}"
 
 
+def price(per_million: str | None) -> str:
+    """Return dollars per million tokens: `$0.25`, `$3`, `$12.50`; `~` where it is not known."""
+    known = money(per_million)
+    return known.removesuffix(".00") if known else "~"
+
+
 def short_model(model: str) -> str:
     """Return a model's name without vendor, family prefix and date.
 

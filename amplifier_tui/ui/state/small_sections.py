@@ -14,6 +14,7 @@ class Facts(FieldSection):
 
     It is ready for a prompt once it is `opened`. `earlier` counts the stored rows that were not
     replayed. `mode` is the one the gate applies; `sandbox` says why commands can't run in one.
+    `efforts` are the levels of effort the model has, and `effort` the one it is told.
     `resume_command` is known when it is closed.
     """
 
@@ -25,6 +26,9 @@ class Facts(FieldSection):
         self.title = ""
         self.bundle = ""
         self.model = ""
+        self.effort = ""
+        self.efforts: tuple[str, ...] = ()
+        self._answered = ""
         self.cwd = ""
         self.branch = ""
         self.earlier = 0
@@ -58,6 +62,10 @@ class Facts(FieldSection):
     def _mode_changed(self, event: events.ModeChanged) -> None:
         self.mode, self.sandbox = event.mode, event.sandbox
 
+    @on(events.ModelChanged)
+    def _model_changed(self, event: events.ModelChanged) -> None:
+        assign(self, **told(event, "model", "effort", "efforts"))
+
     @on(events.SessionClosed)
     def _closed(self, event: events.SessionClosed) -> None:
         self.closed, self.opened = True, False
@@ -66,7 +74,10 @@ class Facts(FieldSection):
 
     @on(events.UsageChanged, live=True, main=True)
     def _uses(self, event: events.UsageChanged) -> None:
-        self.model = event.model or self.model
+        # The model of an answer that was counted before may have been left since.
+        if event.model != self._answered:
+            self._answered = event.model
+            self.model = event.model or self.model
 
 
 class UsageTotals(FieldSection):

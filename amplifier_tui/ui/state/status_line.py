@@ -139,7 +139,8 @@ def status_segments(
         pressed = _PRESSURES.get(state.budget.pressure, "text")
         number = f"{'≈' if report.kind == 'estimated' else ''}{percent}%"
         say("context", ("ctx ", "muted"), (f"{number:<3}", pressed), short=((number, pressed),))
-    say("model", (fit(short_model(one_line(facts.model)), 24), "muted"))
+    model = f"{fit(short_model(one_line(facts.model)), 24)} {one_line(facts.effort)}"
+    say("model", (model.strip(), "muted"))
     say("cost", (money(state.usage.session.cost), "text"))
     say("bundle", (fit(one_line(facts.bundle), 20), "muted"))
     say("cwd", (_cut_left(one_line(short_path(facts.cwd, home)), 32), "muted"))

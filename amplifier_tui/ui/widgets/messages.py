@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
+from amplifier_tui.host.events import ModelChanged
 from amplifier_tui.ui.state.conversation.entries import ConversationEntry, ErrorEntry, UserEntry
 
 
@@ -61,6 +62,14 @@ class ActionWanted(Message):
 
     action: str
     argument: str = ""
+
+
+@dataclass
+class ModelChosen(Message):
+    """The user chose a model for a bundle."""
+
+    bundle: str
+    event: ModelChanged
 
 
 @dataclass

@@ -30,7 +30,7 @@ class Bench:
             return self.parts
 
         return BudgetMeter(
-            self.coordinator, self.facts, PROVIDER, parts, config, lambda: None, SENDER
+            self.coordinator, self.facts, lambda: PROVIDER, parts, config, lambda: None, SENDER
         )
 
 
@@ -175,7 +175,7 @@ async def test_limits_follow_the_window_and_the_configuration(
     config: dict[str, Any], provider: ProviderFacts, trigger: int, target: int
 ) -> None:
     meter = await Bench(MockContextManager([])).meter(**config)
-    meter._provider = provider
+    meter._provider = lambda: provider
     event = await meter.measure()
     assert (event.trigger, event.target) == (trigger, target)
 

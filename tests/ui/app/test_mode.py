@@ -46,7 +46,7 @@ async def test_auto_is_chosen_where_its_meaning_is_read() -> None:
         await drive.press("ctrl+x", "u")
         await drive.dialog(ModePicker)
         assert "runs commands in the sandbox" in drive.text()
-        await drive.press("down", "down", "down", "enter")
+        await drive.press("down", "down", "enter")
         await drive.dialog(Confirm)
         await drive.until(lambda: "run in the sandbox" in " ".join(drive.text().split()))
         await drive.press("y")

@@ -79,6 +79,7 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
     host.Failed: {"kind": _NAMES, "message": _TEXT, "retryable": st.booleans(), "missing": _NAMED},
     host.Notice: {"level": st.sampled_from(["info", "warning", "error"]), "text": _TEXT},
     host.ModeChanged: {"mode": st.sampled_from(["plan", "ask", "edits", "auto"])},
+    host.ModelChanged: {"provider": _NAMES, "model": _NAMES, "effort": _NAMES, "efforts": _NAMED},
     host.ModuleLoading: {"module_id": _MODULES, "kind": _MODULE_KINDS},
     host.ModuleMounted: {
         "module_id": _MODULES,

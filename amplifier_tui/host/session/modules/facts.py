@@ -198,10 +198,10 @@ def default_provider(providers: Mapping[str, Any], plan: Mapping[str, Any]) -> P
     lowest = min(providers, key=lambda name: planned.get(name, _own_priority(providers[name])))
     names = (wanted, wanted.removeprefix("provider-"))
     name = next((name for name in names if name in providers), lowest)
-    return _described(name, providers[name])
+    return described(name, providers[name])
 
 
-def _described(name: str, provider: Any) -> ProviderFacts:
+def described(name: str, provider: Any) -> ProviderFacts:
     """Return what a provider says of itself."""
     try:
         defaults = provider.get_info().defaults or {}

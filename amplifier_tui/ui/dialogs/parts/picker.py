@@ -95,7 +95,11 @@ class Picker(Sheet[str]):
 
     def on_mount(self) -> None:
         """Fill the list."""
-        self.refill()
+        self.refill(self._first())
+
+    def _first(self) -> str:
+        """Return the id of the row the cursor begins on; empty for the topmost."""
+        return ""
 
     def _fit(self, rows: int) -> None:
         """Take the rows the list wants, when there are as many."""
@@ -199,10 +203,6 @@ class AskingPicker(Picker, Generic[Card]):
     def _problem_words(self, error: Exception) -> str:
         """Say why there is no list."""
         return f"The {self.WHAT} cannot be listed: {one_line(str(error))}"
-
-    def _first(self) -> str:
-        """Return the id of the row the cursor begins on; empty for the topmost."""
-        return ""
 
     def _empty_words(self, query: str) -> str:
         """Say why there is no row."""

@@ -119,10 +119,11 @@ class Failures:
             retryable=(event.retryable or bool(event.source)) and not event.replayed,
             taken=self.running,
             **told(event, "agent", "kind", "message", "remedy", "prompt", "source", "missing"),
+            back="" if event.replayed else event.back,
             detail=event.detail,
         )
         self._list.add(entry)
-        if entry.retryable:
+        if entry.retryable or entry.back:
             self._offered.append(entry)
         if entry.prompt and entry.agent == MAIN_LANE and not event.replayed:
             self.newest = entry
@@ -139,7 +140,7 @@ class Failures:
     def _retire(self) -> None:
         """Only the newest failure can be tried again."""
         for entry in self._offered:
-            entry.retryable = False
+            entry.retryable, entry.back = False, ""
             self._list.update(entry)
         self._offered.clear()
 

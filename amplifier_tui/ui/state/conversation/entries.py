@@ -14,6 +14,9 @@ from amplifier_tui.ui.state.section import Section
 NO_PROVIDER = "no_provider"
 """The kind of failure that a key, another bundle or the demo helps against."""
 
+NO_MODEL = "not_found"
+"""The kind of failure that another model helps against."""
+
 TOO_LONG = "context_length"
 """The kind of failure that compacting helps against."""
 
@@ -92,7 +95,8 @@ class ErrorEntry(ConversationEntry):
     """Something failed: what happened, what was kept, and the key that helps.
 
     `taken`: a turn began for the prompt, and trying again goes on with that turn. `source` is the
-    context source that failed; the turn can go on without it.
+    context source that failed; the turn can go on without it. `back` is the model that answered
+    until the user switched to the one that failed.
     """
 
     kind: str
@@ -103,6 +107,7 @@ class ErrorEntry(ConversationEntry):
     taken: bool = False
     source: str = ""
     missing: tuple[str, ...] = ()
+    back: str = ""
     detail: str = ""
 
 

@@ -5,6 +5,7 @@ from typing import Final
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import summary
 from amplifier_tui.ui.state.conversation.entries import (
+    NO_MODEL,
     NO_PROVIDER,
     TOO_LONG,
     ErrorEntry,
@@ -16,6 +17,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
+from amplifier_tui.ui.state.formats import short_model
 from amplifier_tui.ui.transcript.entries.scene import (
     Scene,
     Way,
@@ -147,6 +149,10 @@ def _ways(entry: ErrorEntry, scene: Scene) -> list[Way]:
         if entry.source:
             words = f"go on without {one_line(entry.source, 40)}"
             ways.append(_way(scene, "turn.without", words))
+    if entry.back:
+        ways.append(_way(scene, "model.back", f"back to {one_line(short_model(entry.back), 40)}"))
+    if entry.kind == NO_MODEL:
+        ways.append(_way(scene, "model.choose", "choose a model"))
     if entry.kind == TOO_LONG:
         ways.append(_way(scene, "context.compact", "compact the conversation"))
     if entry.kind == NO_PROVIDER:

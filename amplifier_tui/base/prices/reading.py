@@ -1,0 +1,50 @@
+"""Reads the list of prices; run alone, as a process that ends when it has answered.
+
+Standard input is a JSON list of `[place, model]`, where a place is the address of an API or the id
+of its vendor; standard output is a list of what is known of each, or null: by the number of input
+tokens from which they hold, the prices of input, output, cache reads and cache writes.
+"""
+
+import json
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+_KINDS = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok")
+
+Row = list[Any]
+
+
+def main() -> None:
+    """Answer what standard input asks."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    snapshot = get_snapshot()
+    asked = json.load(sys.stdin)
+    json.dump([_prices(snapshot, place, model) for place, model in asked], sys.stdout)
+
+
+def _prices(snapshot: Any, place: str, model: str) -> list[Row] | None:
+    where = (None, place) if "://" in place else (place, None)
+    try:
+        _, found = snapshot.find_provider_model(model, None, *where)
+    except LookupError:
+        return None
+    prices = found.get_prices(datetime.now(UTC))
+    kinds = [getattr(prices, kind, None) for kind in _KINDS]
+    if kinds[0] is None or kinds[1] is None:
+        return None
+    starts = {0, *(tier.start for kind in kinds for tier in getattr(kind, "tiers", ()))}
+    return [[start, *(_from(kind, start) for kind in kinds)] for start in sorted(starts)]
+
+
+def _from(price: Any, start: int) -> str | None:
+    """Return a price from a number of input tokens on."""
+    if price is None:
+        return None
+    tiers = [tier.price for tier in getattr(price, "tiers", ()) if tier.start <= start]
+    return str(tiers[-1] if tiers else getattr(price, "base", price))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""What a front end is told where it asks: bundles, sessions, models, modules, memories."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from amplifier_tui.host.events import PlanStep, ReportItem
+
+BundleState = Literal["ready", "incomplete", "needs_key", "not_fetched", "invalid"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCard:
+    """One model of a mounted provider, or why its models can't be listed.
+
+    Attributes:
+        context_window: Tokens; 0 when unknown.
+        input_price: US dollars per million tokens, as decimal text; None when unknown.
+        output_price: The same.
+        takes: What it can do: `images`, `thinking`, `tools`.
+        efforts: How hard it can be told to think.
+        current: It answers the next request.
+        problem: Why there is no list; then `model` is empty.
+    """
+
+    provider: str
+    model: str = ""
+    title: str = ""
+    context_window: int = 0
+    max_output_tokens: int = 0
+    input_price: str | None = None
+    output_price: str | None = None
+    takes: tuple[str, ...] = ()
+    efforts: tuple[str, ...] = ()
+    current: bool = False
+    problem: str = ""
+
+    @property
+    def key(self) -> str:
+        """Identifies it among those of the session."""
+        return f"{self.provider}/{self.model}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundleCard:
+    """One line of the bundle picker."""
+
+    name: str
+    description: str = ""
+    origin: str = ""
+    """`shipped`, `user`, `project`, `added`, or the URI."""
+    state: BundleState = "ready"
+    error: str = ""
+    """Why it is not ready; with file and line, when `state` is `invalid`."""
+    active: bool = False
+    missing: tuple[str, ...] = ()
+    """Environment variables its providers need and do not find."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedModule:
+    """One module a bundle would mount."""
+
+    module_id: str
+    kind: str
+    source: str = ""
+    origin: str = ""
+    """The bundle that contributes it."""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundlePreview:
+    """What the picker shows beside the list; no bundle code has run to make it."""
+
+    card: BundleCard
+    version: str = ""
+    modules: tuple[PlannedModule, ...] = ()
+    agents: tuple[str, ...] = ()
+    context_files: tuple[str, ...] = ()
+    base_tokens: int = 0
+    """Estimate of the instruction and context files; tool schemas are not known before mounting."""
+    report: tuple[ReportItem, ...] = ()
+    """What it would open without, as far as that is known without running it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionCard:
+    """One stored session."""
+
+    session_id: str
+    title: str = ""
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    bundle: str = ""
+    first_prompt: str = ""
+    turns: int = 0
+    updated: float = 0.0
+    cwd: str = ""
+    directory: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionPreview:
+    """What compacting the conversation now would do; nothing of it has been done.
+
+    Attributes:
+        possible: Whether it would save anything.
+        before: Tokens of the next request as it is.
+        after: Tokens of it after a compaction by rule.
+        target: Where a compaction aims; 0 when unknown.
+        floor: What no compaction can remove.
+        steps: What would happen, the largest saving first.
+        kept: What stays as it is, in words.
+        reason: Why nothing would be saved, or why this context cannot be compacted by hand.
+        model: The model that would write a summary; empty when none can.
+    """
+
+    possible: bool
+    before: int = 0
+    after: int = 0
+    target: int = 0
+    floor: int = 0
+    steps: tuple[PlanStep, ...] = ()
+    kept: tuple[str, ...] = ()
+    reason: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryCard:
+    """One stored memory.
+
+    Attributes:
+        memory_id: What `forget` takes.
+        text: What was remembered.
+        created: Unix time in seconds.
+        session_id: The session it was made in; empty when unknown.
+        everywhere: True when it counts in every project, False for this project only.
+    """
+
+    memory_id: int
+    text: str
+    created: float = 0.0
+    session_id: str = ""
+    everywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleSetting:
+    """One setting of a module.
+
+    Attributes:
+        value: As JSON; secrets are replaced.
+        owner: Whose word the value is: `program`, `user`, `project` or `stranger`.
+        where: File and line it is from, or the bundle; empty for a default.
+        about: What the value has to be, in words; empty when that is not known.
+        given: It is in the module's configuration; else this is the default.
+        editable: `configure` may change it.
+    """
+
+    name: str
+    value: str
+    owner: str = ""
+    where: str = ""
+    about: str = ""
+    given: bool = True
+    editable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCard:
+    """One tool of a module; `schema` is JSON."""
+
+    name: str
+    description: str = ""
+    schema: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleDetails:
+    """What a module of the session is made of; `key` is what the methods on modules take."""
+
+    key: str
+    settings: tuple[ModuleSetting, ...] = ()
+    tools: tuple[ToolCard, ...] = ()
+    folder: str = ""
+    """Where its code is, as far as that is known."""

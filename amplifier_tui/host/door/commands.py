@@ -1,0 +1,149 @@
+"""What a front end does with the session that is open."""
+
+import asyncio
+from typing import Final
+
+from amplifier_tui.host.client import (
+    CompactionPreview,
+    Decision,
+    MemoryCard,
+    ModelCard,
+    ModelChoice,
+    ModuleDetails,
+)
+from amplifier_tui.host.events import HostEvent, Level
+from amplifier_tui.host.session.live import LiveSession
+
+NO_SESSION: Final = "No session is open"
+
+
+class SessionCommands:
+    """Passes on what concerns one part of the open session."""
+
+    def __init__(self) -> None:
+        self._live: LiveSession | None = None
+        self._models: dict[str, ModelChoice] = {}
+        """What the user chose, by bundle."""
+
+    def _say(self, level: Level, text: str, source: str = "host") -> None:
+        """Tell the user something."""
+        raise NotImplementedError
+
+    def _opened(self) -> LiveSession | None:
+        """Return the session; None, which the user is told, when there is none."""
+        if self._live is None:
+            self._say("warning", NO_SESSION)
+        return self._live
+
+    async def compact(self, instructions: str | None = None) -> None:
+        """Make the view of the conversation smaller."""
+        if (live := self._opened()) is not None:
+            await live.compact(instructions)
+
+    async def remember(self, text: str, *, everywhere: bool = False) -> None:
+        """Store a memory."""
+        if (live := self._opened()) is not None:
+            await live.memories.remember(text, everywhere=everywhere)
+
+    async def forget(self, memory_id: int) -> None:
+        """Delete a memory."""
+        if (live := self._opened()) is not None:
+            await live.memories.forget(memory_id)
+
+    async def decide(self, request_id: str, decision: Decision) -> None:
+        """Answer an approval request."""
+        if self._live is not None:
+            self._live.approvals.decide(request_id, decision)
+
+    async def models(self) -> tuple[ModelCard, ...]:
+        """List the models of every provider."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return await self._live.models.cards()
+
+    async def switch_model(self, model: str, provider: str = "") -> None:
+        """Have another model answer."""
+        if (live := self._opened()) is not None:
+            self._chose(live, await live.models.switch(provider, model))
+
+    async def switch_model_back(self) -> None:
+        """Undo the last switch."""
+        if (live := self._opened()) is not None:
+            self._chose(live, live.models.switch_back())
+
+    async def set_effort(self, effort: str) -> None:
+        """Have the model think so hard."""
+        if (live := self._opened()) is not None:
+            self._chose(live, live.models.set_effort(effort))
+
+    def _chose(self, live: LiveSession, choice: ModelChoice | None) -> None:
+        if choice is not None:
+            self._models[live.bundle] = choice
+            live.model_changed()
+
+    async def hold(self, request_id: str) -> None:
+        """Stop the clock of an approval request."""
+        if self._live is not None:
+            self._live.approvals.hold(request_id)
+
+    async def rename(self, title: str) -> None:
+        """Give the session a title."""
+        if self._live is not None:
+            self._live.rename(title)
+
+    async def compaction(self) -> CompactionPreview:
+        """Describe what compacting would do."""
+        if self._live is None:
+            return CompactionPreview(possible=False, reason=NO_SESSION)
+        return await self._live.compactor.preview()
+
+    async def memories(self) -> tuple[MemoryCard, ...]:
+        """List the memories that hold here."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return await self._live.memories.list()
+
+    async def history(self, before: int, limit: int = 200) -> tuple[HostEvent, ...]:
+        """Return the events of the `limit` stored rows before row `before`."""
+        live = self._live
+        if live is None or before <= 0 or limit <= 0:
+            return ()
+        replay = await asyncio.to_thread(live.store.replay)
+        return tuple(await asyncio.to_thread(replay.events, before - limit, before))
+
+    async def payload(self, seq: int) -> str:
+        """Return the payload of an event log row."""
+        if self._live is None:
+            raise KeyError("No session is open")
+        return await asyncio.to_thread(self._live.store.log.payload, seq)
+
+    async def mount(self, wanted: str) -> None:
+        """Mount a module."""
+        if (live := self._opened()) is not None:
+            await live.modules.mount(wanted)
+
+    async def unmount(self, key: str) -> None:
+        """Take a module out."""
+        if (live := self._opened()) is not None:
+            await live.modules.unmount(key)
+
+    async def reload(self, key: str) -> None:
+        """Run a module's source anew."""
+        if (live := self._opened()) is not None:
+            await live.modules.reload(key)
+
+    async def switch_module(self, key: str, *, on: bool) -> None:
+        """Switch a module on or off."""
+        if (live := self._opened()) is not None:
+            await live.modules.switch(key, on=on)
+
+    async def configure(self, key: str, setting: str, value: str) -> None:
+        """Give a module another value of a setting."""
+        if (live := self._opened()) is not None:
+            await live.modules.configure(key, setting, value)
+
+    async def module_details(self, key: str) -> ModuleDetails:
+        """Describe a module."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return await self._live.modules.details(key)

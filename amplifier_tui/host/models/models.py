@@ -1,0 +1,256 @@
+"""The models of a session: what its providers offer, which one answers, and how hard it thinks."""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields, replace
+from typing import Any, Final
+
+from amplifier_tui.base.prices import list_prices
+from amplifier_tui.base.python import awaited
+from amplifier_tui.host.client import ModelCard, ModelChoice
+from amplifier_tui.host.events import ModelChanged
+from amplifier_tui.host.models.routing import NO_CHOICE, ModelRoute
+from amplifier_tui.host.session.modules.facts import ProviderFacts, default_provider, described
+from amplifier_tui.host.stand_in import real
+from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.kernel import capabilities
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.models import ModelInfo
+
+logger = logging.getLogger(__name__)
+
+LISTING: Final = 25.0
+"""Seconds a provider has to list its models."""
+_EFFORT_FIELDS: Final = ("effort", "reasoning_effort")
+_TAKES: Final = {
+    capabilities.VISION: "images",
+    capabilities.THINKING: "thinking",
+    capabilities.TOOLS: "tools",
+}
+
+
+class Models:
+    """Chooses the model of a session.
+
+    Args:
+        plan: The mount plan, which says which provider answers where nothing is chosen.
+    """
+
+    def __init__(
+        self,
+        coordinator: ModuleCoordinator,
+        plan: Mapping[str, Any],
+        route: ModelRoute,
+        sender: Sender,
+    ) -> None:
+        self._coordinator = coordinator
+        self._route = route
+        self._sender = sender
+        self._default = default_provider(self._mounted(), plan)
+        self._before: ModelChoice | None = None
+        """What was chosen before a model that has not answered yet."""
+
+    @property
+    def facts(self) -> ProviderFacts:
+        """What answers the next request."""
+        choice, mounted = self._route.choice, self._mounted()
+        if choice.provider not in mounted or not choice.model:
+            return self._default
+        own = described(choice.provider, mounted[choice.provider])
+        return ProviderFacts(
+            choice.provider,
+            choice.model,
+            choice.context_window or own.window,
+            choice.max_output_tokens or own.reserve,
+        )
+
+    @property
+    def back(self) -> str:
+        """The model that answered before one that has not answered yet; empty where none did."""
+        if self._before is None:
+            return ""
+        return self._before.model or self._default.model or self._default.name
+
+    def _mounted(self) -> dict[str, Any]:
+        found = self._coordinator.get("providers") or {}
+        return {name: real(provider) for name, provider in found.items()}
+
+    def begin(self, stored: Mapping[str, Any], remembered: ModelChoice) -> None:
+        """Take up what was chosen in this session before, else what the user chose elsewhere."""
+        choice = _read(stored) if stored else remembered
+        if choice.provider and choice.provider not in self._mounted():
+            self._sender.notice(
+                "warning",
+                f"{choice.model} is not used: the provider {choice.provider} is not mounted",
+            )
+            return
+        self._take(choice)
+
+    def tell(self, *, chosen: bool = False) -> None:
+        """Say which model answers, and whether the user chose it just now."""
+        facts = self.facts
+        mounted = self._mounted().get(facts.name)
+        self._sender.send(
+            ModelChanged(
+                **self._sender.stamp(),
+                provider=facts.name,
+                model=facts.model,
+                context_window=facts.window,
+                effort=self._route.choice.effort,
+                efforts=_efforts(mounted) if mounted is not None else (),
+                max_output_tokens=facts.reserve,
+                chosen=("model" if self._route.choice.model else "effort") if chosen else "",
+            )
+        )
+
+    def answered(self) -> None:
+        """The chosen model has answered."""
+        self._before = None
+
+    async def switch(self, provider: str, model: str) -> ModelChoice | None:
+        """Have another model answer from the next request on.
+
+        Args:
+            provider: The name it is mounted under; empty for whichever offers the model.
+
+        Returns:
+            What is chosen now; None, which was said, where there is no such model.
+        """
+        before = self._route.choice
+        async with self._route.switching:
+            found = await self._find(provider, model)
+            if found is None:
+                return None
+            self._take(replace(found, effort=before.effort))
+        # Of several switches without an answer in between, the first is gone back on.
+        self._before = self._before or before
+        self.tell(chosen=True)
+        return self._route.choice
+
+    def switch_back(self) -> ModelChoice | None:
+        """Have the model answer again that did before the last switch; None where it has."""
+        if self._before is None:
+            self._sender.notice("info", "There is no model to go back to")
+            return None
+        before, self._before = self._before, None
+        self._take(before)
+        self.tell(chosen=True)
+        return before
+
+    def set_effort(self, effort: str) -> ModelChoice:
+        """Have it think harder, or less hard; empty for what the provider does by itself."""
+        self._take(replace(self._route.choice, effort=effort))
+        self.tell(chosen=True)
+        return self._route.choice
+
+    def _take(self, choice: ModelChoice) -> None:
+        self._route.choice = choice
+        kept = {name: value for name, value in asdict(choice).items() if value}
+        self._sender.store.metadata.model_choice = kept
+
+    async def _find(self, provider: str, model: str) -> ModelChoice | None:
+        mounted = self._mounted()
+        before, slash, rest = model.partition("/")
+        if slash and not provider and before in mounted:
+            provider, model = before, rest
+        if provider and provider not in mounted:
+            self._sender.notice("warning", f"The provider {provider} is not mounted")
+            return None
+        cards = await self.cards([provider] if provider else None)
+        same = [card for card in cards if card.model == model]
+        if len(same) > 1:
+            names = ", ".join(card.provider for card in same)
+            self._sender.notice("warning", f"{names} have a model {model}: choose one of them")
+            return None
+        if same:
+            card = same[0]
+            return ModelChoice(
+                provider=card.provider,
+                model=model,
+                context_window=card.context_window,
+                max_output_tokens=card.max_output_tokens,
+            )
+        provider = provider or self.facts.name
+        if provider not in mounted:
+            self._sender.notice("warning", "There is no provider that is ready")
+            return None
+        # Aliases are often not listed.
+        self._sender.notice(
+            "warning", f"{provider} does not list {model}: it is asked for all the same"
+        )
+        return ModelChoice(provider=provider, model=model)
+
+    async def cards(self, providers: Iterable[str] | None = None) -> tuple[ModelCard, ...]:
+        """Return what providers offer, all or these; of one that can't tell, why."""
+        mounted = self._mounted()
+        names = list(mounted if providers is None else providers)
+        listed = await asyncio.gather(*(self._listed(name, mounted[name]) for name in names))
+        return tuple(card for cards in listed for card in cards)
+
+    async def _listed(self, name: str, provider: Any) -> list[ModelCard]:
+        try:
+            async with asyncio.timeout(LISTING):
+                infos = [each for each in await awaited(provider.list_models()) if _is_info(each)]
+        except Exception as error:
+            # A provider's code: whatever it raises stands in the place of its models.
+            logger.info("The models of %s can't be listed: %s", name, error)
+            problem = self._sender.redactor.text(str(error) or type(error).__name__)
+            return [ModelCard(provider=name, problem=problem)]
+        vendor = str(getattr(provider.get_info(), "id", "") or name)
+        unknown = [i for i in infos if i.pricing is None and not _is_local(i)]
+        prices = await list_prices((vendor, info.id) for info in unknown)
+        efforts = _efforts(provider)
+        return [
+            self._card(name, info, prices.get((vendor, info.id), ()), efforts) for info in infos
+        ]
+
+    def _card(self, name: str, info: Any, listed: Any, efforts: tuple[str, ...]) -> ModelCard:
+        facts, pricing = self.facts, info.pricing
+        able = set(info.capabilities)
+        first = listed[0] if listed else None
+        paid = pricing.input_per_million if pricing else first.input if first else None
+        earned = pricing.output_per_million if pricing else first.output if first else None
+        thinks = capabilities.THINKING in able
+        return ModelCard(
+            provider=name,
+            model=info.id,
+            title=info.display_name,
+            context_window=info.context_window,
+            max_output_tokens=info.max_output_tokens,
+            input_price=None if paid is None else str(paid),
+            output_price=None if earned is None else str(earned),
+            takes=tuple(words for word, words in _TAKES.items() if word in able),
+            efforts=efforts if thinks else (),
+            current=(name, info.id) == (facts.name, facts.model),
+        )
+
+
+def _is_info(found: Any) -> bool:
+    return isinstance(found, ModelInfo)
+
+
+def _is_local(info: Any) -> bool:
+    return capabilities.LOCAL in info.capabilities
+
+
+def _efforts(provider: Any) -> tuple[str, ...]:
+    """Return the levels of effort a provider knows, by what its setup asks."""
+    try:
+        asked = list(provider.get_info().config_fields)
+    except Exception as error:
+        # A provider's code: without an answer there is no level to choose.
+        logger.debug("A provider does not say what its setup asks: %s", error)
+        return ()
+    found = next((field for field in asked if field.id in _EFFORT_FIELDS), None)
+    return tuple(found.choices or ()) if found is not None else ()
+
+
+def _read(stored: Mapping[str, Any]) -> ModelChoice:
+    """Return a stored choice; what is of the wrong type counts as absent."""
+    values = {
+        each.name: stored[each.name]
+        for each in fields(ModelChoice)
+        if type(stored.get(each.name)) is type(getattr(NO_CHOICE, each.name))
+    }
+    return ModelChoice(**values)

@@ -1,0 +1,110 @@
+"""Which model answers: the one the user chose, whatever an orchestrator asks for by default."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from amplifier_tui.host.client import ModelChoice
+from amplifier_tui.host.stand_in import StandIn, StandIns, real
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+NO_CHOICE: Final = ModelChoice()
+
+BeforeRequest = Callable[[Any, Any], Awaitable[None]]
+"""Called with a request and the provider it goes to, before it is sent; may raise."""
+
+
+async def _at_once(request: Any, provider: Any) -> None:
+    return None
+
+
+@dataclass(slots=True)
+class ModelRoute:
+    """Where the requests of a session and of its sub-agents go.
+
+    Attributes:
+        choice: What the user chose; empty where nothing was chosen.
+        before: What is done before each request.
+        switching: Held while another model is looked up, for which requests wait.
+    """
+
+    choice: ModelChoice = NO_CHOICE
+    before: BeforeRequest = _at_once
+    switching: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def stand_before(self, coordinator: ModuleCoordinator, *, follows: bool = True) -> None:
+        """Route the requests of a session, from before its first module is mounted.
+
+        Args:
+            follows: Whether the user's choice counts in it: not in a sub-agent that has a model
+                of its own.
+        """
+        points = coordinator.mount_points
+        lane = _Lane(self, follows)
+        lane.mounted = points["providers"] = StandIns(
+            partial(RoutedProvider, lane), points.get("providers") or {}
+        )
+
+
+@dataclass(slots=True)
+class _Lane:
+    route: ModelRoute
+    follows: bool
+    mounted: Mapping[str, Any] = field(default_factory=dict)
+
+    def target(self, own: Any) -> tuple[Any, ModelChoice]:
+        """Return the provider that answers in place of another, and what was chosen of it."""
+        choice = self.route.choice if self.follows else NO_CHOICE
+        if not choice.provider:
+            return own, replace(choice, model="")
+        chosen = self.mounted.get(choice.provider)
+        # It may have been taken out of the session since.
+        return (own, NO_CHOICE) if chosen is None else (real(chosen), choice)
+
+
+class RoutedProvider(StandIn):
+    """Stands for a provider, which answers unless the user chose another."""
+
+    __slots__ = ("_answered", "_lane")
+
+    def __init__(self, lane: _Lane, name: str, provider: Any) -> None:
+        super().__init__(provider)
+        object.__setattr__(self, "_lane", lane)
+        object.__setattr__(self, "_answered", provider)
+
+    def get_info(self) -> Any:
+        """Describe the provider that answers; the defaults are those of the chosen model."""
+        target, choice = self._lane.target(self._other)
+        info = target.get_info()
+        if not choice.model or not isinstance(info, BaseModel):
+            return info
+        told = {
+            "model": choice.model,
+            "context_window": choice.context_window,
+            "max_output_tokens": choice.max_output_tokens,
+        }
+        known = {name: value for name, value in told.items() if value}
+        return info.model_copy(update={"defaults": {**getattr(info, "defaults", {}), **known}})
+
+    async def complete(self, request: Any, **more: Any) -> Any:
+        """Have a request answered; one that names a model itself goes where it was to go."""
+        async with self._lane.route.switching:
+            target, choice = self._lane.target(self._other)
+        if more.get("model") or getattr(request, "model", None):
+            target, choice = self._other, NO_CHOICE
+        wanted = {"model": choice.model, "reasoning_effort": choice.effort}
+        # Providers read the request, keyword arguments, or both.
+        changes = {name: value for name, value in wanted.items() if value and name not in more}
+        if changes and isinstance(request, BaseModel):
+            request = request.model_copy(update=changes)
+        await self._lane.route.before(request, target)
+        object.__setattr__(self, "_answered", target)
+        return await target.complete(request, **changes, **more)
+
+    def parse_tool_calls(self, response: Any) -> Any:
+        """Return the tool calls of a response, as the provider that gave it reads them."""
+        return self._answered.parse_tool_calls(response)

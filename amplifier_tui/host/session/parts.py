@@ -1,0 +1,42 @@
+"""What a session is made of."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from amplifier_tui.host.models.routing import ModelRoute
+from amplifier_tui.host.session.budget import Parts
+from amplifier_tui.host.session.gating import Gating
+from amplifier_tui.host.session.modules.facts import ModuleFacts
+from amplifier_tui.host.session.modules.sources import ModuleSources
+from amplifier_tui.host.stream.normalizer import Normalizer
+from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.kernel.session.grant import SandboxTerms
+
+
+@dataclass(slots=True)
+class SessionParts:
+    """What a session is made of before it runs.
+
+    Attributes:
+        bundle: Its bundle, as it is shown.
+        reference: The bundle, as it is opened again.
+        workspace: Its working directory, absolute.
+        sandbox: How its commands are confined.
+        sources: Where its modules come from.
+        route: Which model answers.
+        prompt_parts: Gives the parts of the system prompt.
+    """
+
+    bundle: str
+    reference: str
+    plan: dict[str, Any]
+    workspace: Path
+    sender: Sender
+    gating: Gating
+    facts: ModuleFacts
+    normalizer: Normalizer
+    sources: ModuleSources
+    sandbox: SandboxTerms = field(default_factory=SandboxTerms)
+    route: ModelRoute = field(default_factory=ModelRoute)
+    prompt_parts: Parts | None = None

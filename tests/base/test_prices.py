@@ -1,0 +1,34 @@
+"""Prices as others list them, read in a process of their own."""
+
+import asyncio
+import sys
+
+from amplifier_tui.base.prices import ListPrice, is_near, list_prices, price_at
+
+ANTHROPIC = ("https://api.anthropic.com", "claude-sonnet-4-5")
+LUNA = ("openai", "gpt-6-luna")
+NEAR = ("http://127.0.0.1:11434/v1", "gpt-5")
+ODD = ("https://api.openai.com/v1", "no-such-model; rm -rf ~")
+
+
+async def test_models_have_the_prices_of_whoever_serves_them() -> None:
+    both = await asyncio.gather(
+        list_prices([ANTHROPIC, LUNA, NEAR]), list_prices([LUNA, ODD, ("", "x")])
+    )
+    assert both[0][ANTHROPIC][0][:3] == (0, "3", "15")
+    assert NEAR not in both[0], "what is served next door has no price list"
+    assert both[1] == {LUNA: both[0][LUNA], ODD: ()}
+    assert len(both[0][LUNA]) == 2, "long requests cost more"
+    assert "genai_prices" not in sys.modules, "it would cost memory and hold up other threads"
+
+
+def test_a_price_is_that_of_the_size_of_the_request() -> None:
+    prices = [ListPrice(0, "1", "5"), ListPrice(200_000, "2", "8")]
+    assert [price_at(prices, n) for n in (0, 199_999, 200_000)] == [*prices[:1] * 2, prices[1]]
+    assert price_at([], 1) is None
+
+
+def test_a_server_on_this_machine_or_in_its_network_is_near() -> None:
+    near = ("http://localhost:1234/v1", "http://10.0.0.7/v1", "http://[::1]:8000", "http://gpu:80")
+    far = ("https://api.anthropic.com", "https://8.8.8.8/v1", "anthropic", "")
+    assert [is_near(place) for place in (*near, *far)] == [True] * 4 + [False] * 4

@@ -1,0 +1,174 @@
+"""Which model answers: chosen in the session, for its sub-agents too, and kept for a resume."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.client import ModelChoice
+from amplifier_tui.host.events import (
+    ApprovalRequested,
+    Failed,
+    ModelChanged,
+    Notice,
+    SessionOpened,
+    TurnEnded,
+)
+from tests.host.asking import chat, claude
+from tests.host.driving import Driver, Project
+from tests.servers import Failure, LoopbackServer, ToolUse, reply
+
+SONNET, HAIKU, ASTRA = "claude-sonnet-5-5", "claude-haiku-5-5", "gpt-6-astra"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def sdks() -> None:
+    """Imported before anything is waited for: together they take seconds."""
+    for name in ("anthropic", "openai.resources.chat.completions"):
+        import_module(name)
+
+
+def both(project: Project, server: LoopbackServer, **more: Any) -> str:
+    """A bundle with two vendors, the first of which answers."""
+    return project.bundle(providers=[claude(server), chat(server)], **more)
+
+
+def asked(server: LoopbackServer, index: int) -> tuple[str, str, str]:
+    """Which API got a request, for which model and effort."""
+    request = server.request_blocking(index)
+    config = request.json.get("output_config") or {}
+    effort = config.get("effort") or request.json.get("reasoning_effort") or ""
+    return request.api, str(request.json["model"]), str(effort)
+
+
+def test_every_provider_s_models_are_listed_as_its_vendor_lists_them(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    driver.open(both(project, server))
+    cards = {card.key: card for card in driver.client.models().result(30)}
+    assert list(cards) == [
+        f"anthropic/{SONNET}",
+        f"anthropic/{HAIKU}",
+        "openai/gpt-6-astra",
+        "openai/gpt-6-luna",
+    ]
+    assert cards[f"anthropic/{SONNET}"].current and not cards[f"anthropic/{HAIKU}"].current
+    assert cards["openai/gpt-6-astra"].context_window == 400_000
+    assert cards["openai/gpt-6-astra"].takes == ("images", "thinking", "tools")
+    assert "high" in cards["openai/gpt-6-astra"].efforts
+    assert cards["openai/gpt-6-astra"].input_price is None, "what is next door has no price list"
+
+
+def test_a_provider_that_can_t_list_its_models_says_why_in_their_place(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    gone = chat(server, base_url="http://127.0.0.1:9/v1", connect_timeout=1)
+    driver.open(project.bundle(providers=[claude(server), gone]))
+    cards = driver.client.models().result(30)
+    (broken,) = [card for card in cards if card.problem]
+    assert broken.provider == "openai" and "Can't reach" in broken.problem
+    assert len(cards) == 3
+
+
+def test_another_vendor_s_model_answers_from_the_next_request_on_and_after_a_resume(
+    project: Project, drive: Callable[..., Driver], server: LoopbackServer
+) -> None:
+    server.script.add(*"abcdefg")
+    driver = drive()
+    opened = driver.open(both(project, server))
+    assert driver.wait(ModelChanged).model == SONNET
+    driver.turn("one")
+    driver.client.switch_model("gpt-6-luna")
+    changed = driver.wait(ModelChanged)
+    assert (changed.provider, changed.model, changed.context_window) == (
+        "openai",
+        "gpt-6-luna",
+        400_000,
+    )
+    driver.client.set_effort("high")
+    assert driver.wait(ModelChanged).effort == "high"
+    driver.turn("two")
+    driver.client.switch_model(f"anthropic/{HAIKU}")
+    driver.turn("three")
+    assert [asked(server, index) for index in range(3)] == [
+        ("anthropic", SONNET, ""),
+        ("chat", "gpt-6-luna", "high"),
+        ("anthropic", HAIKU, "high"),
+    ]
+    driver.close()
+    again = drive()
+    resumed = again.open(resume=opened.session_id)
+    assert (resumed.provider, resumed.model) == ("anthropic", HAIKU)
+    changed = again.wait(ModelChanged)
+    assert (changed.model, changed.effort, changed.chosen) == (HAIKU, "high", "")
+    again.turn("four")
+    assert asked(server, 3) == ("anthropic", HAIKU, "high")
+    # The next session of the bundle begins with it, whoever remembered it.
+    again.client.switch_bundle("test", carry=False)
+    assert again.wait(SessionOpened).model == SONNET, "it was chosen in another run"
+    again.client.switch_model("gpt-6-luna", "openai")
+    again.client.switch_bundle("test", carry=False)
+    assert again.wait(SessionOpened).model == "gpt-6-luna"
+
+
+def test_a_remembered_model_is_used_and_one_of_a_provider_that_is_gone_is_not(
+    project: Project, drive: Callable[..., Driver], server: LoopbackServer
+) -> None:
+    name = both(project, server)
+    chosen = ModelChoice(provider="openai", model="gpt-6-luna", context_window=5_000)
+    driver = drive()
+    opened = driver.open(name, models={name: chosen})
+    assert (opened.model, opened.context_window) == ("gpt-6-luna", 5_000)
+    driver.close()
+    other = drive()
+    gone = ModelChoice(provider="elsewhere", model="gpt-9")
+    opened = other.open(name, models={name: gone})
+    assert opened.model == SONNET
+    said = [e.text for e in other.of(Notice)]
+    assert "gpt-9 is not used: the provider elsewhere is not mounted" in said
+
+
+def test_a_switch_counts_within_the_running_turn_and_for_sub_agents(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add(
+        reply(ToolUse("bash", {"command": "touch made.txt"})),
+        reply(ToolUse("delegate", {"text": "look"})),
+        "from the child",
+        "done",
+    )
+    name = both(project, server, tools=("tool-bash", "tool-test"))
+    project.allow(["delegate"])
+    driver.open(name)
+    driver.client.submit("go")
+    driver.wait(ApprovalRequested)
+    driver.client.switch_model(ASTRA)
+    driver.wait(ModelChanged, lambda e: e.model == ASTRA)
+    driver.client.interrupt()
+    driver.wait(TurnEnded)
+    driver.turn("go on")
+    models = [asked(server, index)[1] for index in range(4)]
+    assert models == [SONNET, ASTRA, ASTRA, ASTRA]
+
+
+def test_a_model_that_fails_leaves_the_way_back_and_loses_nothing(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add("one", Failure("unknown_model"), "two")
+    driver.open(both(project, server))
+    driver.turn("first")
+    driver.client.switch_model("claude-nowhere", "anthropic")
+    assert "does not list claude-nowhere" in driver.wait(Notice).text
+    driver.client.submit("second")
+    failed = driver.wait(Failed)
+    assert (failed.kind, failed.back, failed.prompt) == ("not_found", SONNET, "second")
+    driver.wait(TurnEnded)
+    driver.client.switch_model_back()
+    assert driver.wait(ModelChanged, lambda e: e.chosen == "effort").model == SONNET
+    driver.client.retry()
+    driver.wait(TurnEnded)
+    assert driver.answers() == ["one", "two"]
+    assert asked(server, 2)[1] == SONNET
+    driver.client.switch_model_back()
+    assert driver.wait(Notice).text == "There is no model to go back to"
