@@ -1,4 +1,4 @@
-"""Where things live on disk (`architecture.md` section 7).
+"""Where things live on disk.
 
 `AMPLIFIER_HOME` is shared with the Amplifier CLI; what is only ours lives under the
 platform's own config, state and log directories.

@@ -1,4 +1,4 @@
-"""Which bundles there are, and which one is meant (foundation reference g.3)."""
+"""Which bundles there are, and which one is meant."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Whether sources have something newer, and fetching it (foundation reference c.5)."""
+"""Whether sources have something newer, and fetching it."""
 
 import asyncio
 from dataclasses import dataclass, field, replace

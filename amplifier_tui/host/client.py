@@ -1,8 +1,7 @@
 """The only door from a front end to the sessions behind it.
 
 A front end calls methods (none blocks, none raises for what a session does wrong) and drains
-events. Questions that have an answer return a `Future`. Everything runs on the engine thread;
-see `architecture.md` sections 1 and 3.
+events. Questions that have an answer return a `Future`. Everything runs on the engine thread.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Secrets stay out of files, events and logs (`architecture.md` section 8).
+"""Secrets stay out of files, events and logs.
 
 Two ways to know one: by the name of the field it is in, and by its value, when the environment or
 a provider's configuration holds it. Values with the shape of a well-known kind of key go as well,

@@ -1,4 +1,4 @@
-"""Stopping a session: a token every loop looks at (kernel reference, cancellation)."""
+"""Stopping a session: a token every loop looks at."""
 
 from __future__ import annotations
 

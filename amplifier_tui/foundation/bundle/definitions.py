@@ -1,4 +1,4 @@
-"""Agent and mode files: Markdown with a frontmatter (foundation reference a.5)."""
+"""Agent and mode files: Markdown with a frontmatter."""
 
 import logging
 from collections.abc import Callable

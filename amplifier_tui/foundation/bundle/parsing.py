@@ -1,4 +1,4 @@
-"""From the mapping in a bundle file to the parts of a `Bundle` (foundation reference a.2)."""
+"""From the mapping in a bundle file to the parts of a `Bundle`."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A bundle that is ready to run (spec 003, "Prepared Bundle"; foundation reference e)."""
+"""A bundle that is ready to run (spec 003, "Prepared Bundle")."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""From a bundle to a `PreparedBundle` (foundation reference e.1 and e.2)."""
+"""From a bundle to a `PreparedBundle`."""
 
 import asyncio
 import logging

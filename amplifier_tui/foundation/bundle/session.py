@@ -1,4 +1,4 @@
-"""Creating sessions of a prepared bundle (foundation reference e.3)."""
+"""Creating sessions of a prepared bundle."""
 
 import asyncio
 import contextlib

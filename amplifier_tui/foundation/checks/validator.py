@@ -1,4 +1,4 @@
-"""Checks of a bundle beyond its shape (foundation reference a.6)."""
+"""Checks of a bundle beyond its shape."""
 
 import difflib
 from collections.abc import Iterator

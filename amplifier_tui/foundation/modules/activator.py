@@ -1,4 +1,4 @@
-"""Activating modules: fetch, ask, install apart, put on the path (foundation reference c.4)."""
+"""Activating modules: fetch, ask, install apart, put on the path."""
 
 import asyncio
 import logging

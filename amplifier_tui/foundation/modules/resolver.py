@@ -1,4 +1,4 @@
-"""Where the modules of a bundle are, for the kernel's loader (foundation reference e.2)."""
+"""Where the modules of a bundle are, for the kernel's loader."""
 
 import asyncio
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What an entry of `includes` means (foundation reference b.3)."""
+"""What an entry of `includes` means."""
 
 import os
 from collections import ChainMap

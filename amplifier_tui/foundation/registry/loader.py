@@ -1,4 +1,4 @@
-"""Loading one bundle with everything it includes (foundation reference b.2 and b.3)."""
+"""Loading one bundle with everything it includes."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The bundle registry (spec 003, "Bundle Registry"; foundation reference b)."""
+"""The bundle registry (spec 003, "Bundle Registry")."""
 
 import asyncio
 import logging

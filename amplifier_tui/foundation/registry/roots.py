@@ -1,4 +1,4 @@
-"""Root and nested bundles (foundation reference b.4), and entering them into the registry."""
+"""Root and nested bundles, and entering them into the registry."""
 
 import logging
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""`settings.yaml` and `keys.env`, shared with the Amplifier CLI (foundation reference g)."""
+"""`settings.yaml` and `keys.env`, shared with the Amplifier CLI."""
 
 from amplifier_tui.base.python import lazy_names
 

@@ -1,4 +1,4 @@
-"""What settings do to a bundle before it is prepared (foundation reference g.2)."""
+"""What settings do to a bundle before it is prepared."""
 
 import os
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""`git+https://`, `git+ssh://` and `git+file://` sources (foundation reference c.3)."""
+"""`git+https://`, `git+ssh://` and `git+file://` sources."""
 
 import asyncio
 import re

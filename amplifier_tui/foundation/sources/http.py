@@ -1,4 +1,4 @@
-"""`http://` and `https://` sources: single files (foundation reference c.3)."""
+"""`http://` and `https://` sources: single files."""
 
 import asyncio
 import hashlib

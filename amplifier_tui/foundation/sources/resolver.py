@@ -1,4 +1,4 @@
-"""One entry for every kind of source URI (foundation reference c.2)."""
+"""One entry for every kind of source URI."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Agents: child sessions with a policy of what they inherit (foundation reference e.5)."""
+"""Agents: child sessions with a policy of what they inherit."""
 
 from amplifier_tui.base.python import lazy_names
 

@@ -1,4 +1,4 @@
-"""Running an instruction in a child session (foundation reference e.4)."""
+"""Running an instruction in a child session."""
 
 import contextlib
 import logging

@@ -1,4 +1,4 @@
-"""Which provider and model a spawned session gets (foundation reference e.6)."""
+"""Which provider and model a spawned session gets."""
 
 import fnmatch
 import logging

@@ -1,4 +1,4 @@
-"""Nothing is fetched, installed or executed unless it is allowed (architecture section 8).
+"""Nothing is fetched, installed or executed unless it is allowed.
 
 Every place that would run a stranger's code, or reach for it, asks a `TrustGate`, which asks a
 callback. The default callback allows what ships with the program and nothing else, so that a

@@ -1,9 +1,10 @@
 """What modules print: caught on the engine thread, shown as notices, never on the screen.
 
-Some published hooks print. On the screen of a full screen program, or between the lines of
-`run --jsonl`, a print is damage.
+Some published hooks print. On the screen of a full screen program, or between the lines that
+another program reads, a print is damage.
 """
 
+import asyncio
 import io
 import logging
 import sys
@@ -78,6 +79,56 @@ class _Router(io.TextIOBase):
             logger.exception("A printed line could not be passed on")
         finally:
             self._busy = False
+
+
+_TRACEBACK: Final = "Traceback (most recent call last):"
+GATHERED: Final = 0.05
+"""Seconds after which a traceback is passed on as far as it came."""
+
+MOST_LINES: Final = 100
+"""Lines of a traceback that are passed on."""
+_CHAINED: Final = (
+    "The above exception was the direct cause of",
+    "During handling of the above exception,",
+)
+
+
+class Tracebacks:
+    """Passes printed lines on, the lines of a traceback as one text: its last line, then all of it.
+
+    Args:
+        on_text: Gets a text and the stream it was printed to.
+    """
+
+    def __init__(self, on_text: OnLine) -> None:
+        self._on_text = on_text
+        self._lines: dict[str, list[str]] = {}
+        """The tracebacks that are being printed, by stream."""
+
+    def take(self, line: str, stream: str) -> None:
+        """Take the next line; on an event loop."""
+        lines = self._lines.get(stream)
+        if lines is not None and _continues(lines[-1], line):
+            lines.append(line)
+            return
+        self._flush(stream)
+        if _TRACEBACK not in line:
+            self._on_text(line, stream)
+            return
+        self._lines[stream] = [line]
+        asyncio.get_running_loop().call_later(GATHERED, self._flush, stream)
+
+    def _flush(self, stream: str) -> None:
+        lines = self._lines.pop(stream, None)
+        if lines is not None:
+            # The innermost calls say most.
+            self._on_text("\n".join((lines[-1].strip(), *lines[-MOST_LINES:])), stream)
+
+
+def _continues(last: str, line: str) -> bool:
+    """Whether a line belongs to the traceback whose last line is known."""
+    within = last[:1] in (" ", "|") or _TRACEBACK in last or last.startswith(_CHAINED)
+    return within or line.startswith(_CHAINED)
 
 
 class PrintCapture:

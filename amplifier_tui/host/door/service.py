@@ -17,7 +17,7 @@ from amplifier_tui.host.client import (
     OpenRequest,
     SessionCard,
 )
-from amplifier_tui.host.door.capture import PrintCapture
+from amplifier_tui.host.door.capture import PrintCapture, Tracebacks
 from amplifier_tui.host.door.commands import NO_SESSION, SessionCommands
 from amplifier_tui.host.door.descriptors import DescriptorCapture
 from amplifier_tui.host.events import Failed, HostEvent, Level, Mode, Notice, SessionClosed
@@ -66,10 +66,11 @@ class Service(SessionCommands):
         self._early: list[Prompt] = []
         self._closing: set[asyncio.Task[SessionClosed]] = set()
         self._printed = 0
-        self._capture = PrintCapture(self._printed_line)
+        tracebacks = Tracebacks(self._printed_text)
+        self._capture = PrintCapture(tracebacks.take)
         self._capture.start()
         if printed is not None:
-            printed.pass_on(partial(_soon, asyncio.get_running_loop(), self._printed_line))
+            printed.pass_on(partial(_soon, asyncio.get_running_loop(), tracebacks.take))
 
     @property
     def handle(self) -> TurnHandle | None:
@@ -310,13 +311,13 @@ class Service(SessionCommands):
         """Report an exception nobody expected."""
         self._put(internal_failure(error, what, self._stamp(), Redactor()))
 
-    def _printed_line(self, line: str, stream: str) -> None:
-        logger.info("printed to %s: %s", stream, line)
+    def _printed_text(self, text: str, stream: str) -> None:
+        logger.info("printed to %s: %s", stream, text)
         self._printed += 1
         if self._live is None and self._opening is None:
             return
         if self._printed <= _PRINTED:
-            self._say("info", Redactor().text(line), stream)
+            self._say("info", Redactor().text(text), stream)
         elif self._printed == _PRINTED + 1:
             self._say("info", "Modules print more; the rest is in the program's log", stream)
 

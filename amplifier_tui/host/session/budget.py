@@ -269,7 +269,7 @@ def _takes_provider(report: Callable[..., Any]) -> bool:
 
 
 def _from_report(report: Any, stamp: Stamp, provider: ProviderFacts) -> BudgetChanged | None:
-    """Read a context manager's own report (context reference, section d); None if it is none."""
+    """Read a context manager's own report; None if it is none."""
     total = getattr(report, "total", None)
     leaves = getattr(report, "leaves", None)
     lines = leaves() if callable(leaves) else getattr(report, "by_source", None)
@@ -315,7 +315,7 @@ def _source_usage(line: Any) -> SourceUsage:
 
 
 def plan_steps(plan: Any) -> list[PlanStep]:
-    """Return what a compaction's plan does (context reference, section d); none for no plan."""
+    """Return what a compaction's plan does; none for no plan."""
     steps = []
     for action in getattr(plan, "actions", None) or ():
         kind = _STEPS.get(str(getattr(action, "kind", None) or getattr(action, "action", None)))

@@ -1,4 +1,4 @@
-"""One session on disk: `projects/<slug>/sessions/<id>/` (`architecture.md` section 7)."""
+"""One session on disk: `projects/<slug>/sessions/<id>/`."""
 
 import logging
 import shutil

@@ -1,7 +1,6 @@
 """The only place that turns the kernel's events into those a screen understands.
 
 One observer per hook registry sees every emit: the event, its data, what each handler answered.
-`ui.md`, "Kernel events and what shows them", is the table behind the routes below.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""A session: one mount plan, mounted and run (spec 002, child sessions; kernel reference)."""
+"""A session: one mount plan, mounted and run (spec 002, child sessions)."""
 
 from __future__ import annotations
 

@@ -320,6 +320,35 @@ def test_what_a_module_prints_is_a_notice(project: Project, driver: Driver, capf
     assert "hear me" not in capfd.readouterr().out
 
 
+TRACEBACK = """\
+Traceback (most recent call last):
+  File "a.py", line 1, in <module>
+    open("x")
+FileNotFoundError: x
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "a.py", line 3, in <module>
+    1 / 0
+    ~~^~~
+ZeroDivisionError: division by zero
+and on it goes"""
+
+
+def test_a_traceback_a_module_prints_is_one_notice(project: Project, driver: Driver) -> None:
+    driver.open(project.bundle(script=calling({"noisy": {"text": f"before\n{TRACEBACK}"}})))
+    driver.turn("go")
+    notices = [event.text for event in driver.of(Notice) if event.source == "stdout"]
+    assert [text.splitlines()[0] for text in notices] == [
+        "before",
+        "ZeroDivisionError: division by zero",
+        "and on it goes",
+    ]
+    lines = [line for line in TRACEBACK.splitlines()[:-1] if line]
+    assert notices[1].splitlines()[1:] == lines
+
+
 def test_closing_says_how_to_come_back_only_when_something_was_said(
     project: Project, driver: Driver, drive
 ) -> None:

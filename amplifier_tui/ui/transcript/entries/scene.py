@@ -19,7 +19,7 @@ from amplifier_tui.ui.transcript.lines import (
 from amplifier_tui.ui.widgets.styled import fit, fit_pieces
 
 MAX_MEASURE = 110
-"""The widest text column, in cells (`ui.md`)."""
+"""The widest text column, in cells."""
 
 _ROOMY = 60
 _TIGHT = 30
