@@ -15,9 +15,10 @@ from amplifier_tui.base.jsonl import Row, StoredRows, read_object, write_rows
 from amplifier_tui.base.plain import plain
 from amplifier_tui.base.sub_sessions import SUB_SESSION_ID
 from amplifier_tui.foundation.spawn.capability import ChildRecord, MemoryRecords
+from amplifier_tui.foundation.spawn.child import generate_sub_session_id
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.lanes import TRANSCRIPT
-from amplifier_tui.host.store.metadata import FILE_NAME, now, update_card
+from amplifier_tui.host.store.metadata import FILE_NAME, line_of, now, update_card
 from amplifier_tui.host.store.replay import messages_of
 
 logger = logging.getLogger(__name__)
@@ -84,14 +85,21 @@ class ChildStore:
     def _read(self, session_id: str) -> ChildRecord | None:
         folder = self._folder.parent / session_id
         card = _card(folder)
-        if not card or not self._is_own(card):
+        root = self._root_of(card)
+        if root not in line_of(self._folder):
             return None
+        parent, agent = str(card.get("parent_id")), str(card.get("agent_name") or "")
+        agent = agent or session_id.partition("_")[2]
+        if root != self._folder.name:
+            # What it did for the session this one was taken from stays as it is.
+            parent = self._folder.name
+            session_id = generate_sub_session_id(agent, parent, parent.replace("-", ""))
         messages = messages_of(row for _, row in StoredRows(folder / TRANSCRIPT).read())
         metadata, depth = card.get("session_metadata"), card.get("self_delegation_depth")
         return ChildRecord(
             session_id=session_id,
-            parent_id=str(card.get("parent_id")),
-            agent_name=str(card.get("agent_name") or session_id.partition("_")[2]),
+            parent_id=parent,
+            agent_name=agent,
             plan={},
             instruction=None,
             messages=messages,
@@ -100,16 +108,14 @@ class ChildStore:
             metadata=metadata if isinstance(metadata, dict) else {},
         )
 
-    def _is_own(self, card: dict[str, Any]) -> bool:
-        """Whether a sub-agent is one of this session's, directly or through others."""
-        parent = card.get("parent_id")
+    def _root_of(self, card: dict[str, Any]) -> str:
+        """Return the session a sub-agent worked for, directly or through others."""
+        parent = str(card.get("parent_id") or "")
         for _ in range(_DEEPEST):
-            if parent == self._folder.name:
-                return True
-            if not isinstance(parent, str) or SUB_SESSION_ID.fullmatch(parent) is None:
-                return False
-            parent = _card(self._folder.parent / parent).get("parent_id")
-        return False
+            if SUB_SESSION_ID.fullmatch(parent) is None:
+                break
+            parent = str(_card(self._folder.parent / parent).get("parent_id") or "")
+        return parent
 
 
 def _stamped(messages: list[Row], before: list[Row]) -> list[Row]:

@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.jsonl import Row, StoredRows
+from amplifier_tui.base.jsonl import Row, StoredRows, decode_row
 from amplifier_tui.base.sub_sessions import SUB_SESSION_ID
 from amplifier_tui.base.tool_calls import RecordedCall
 from amplifier_tui.host.events import HostEvent, LaneClosed, LaneOpened, TurnStatus
 from amplifier_tui.host.messages import is_from_hook, metadata_of, text_of, typed_prompt
-from amplifier_tui.host.store.metadata import read_metadata
+from amplifier_tui.host.store.metadata import line_of, read_metadata
 
 logger = logging.getLogger(__name__)
 
 TRANSCRIPT: Final = "transcript.jsonl"
 MOST_ROWS: Final = 200
 """Rows of a task that are shown, from its end."""
-_DEEPEST: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +43,9 @@ class StoredLanes:
         self._folder = folder
         self._opened = [(rows, e) for rows, e in noted if isinstance(e, LaneOpened)]
         self._closed = [e for _, e in noted if isinstance(e, LaneClosed)]
-        self._family: set[str] | None = None
+        self._line: frozenset[str] | None = None
         self._rows: dict[str, StoredRows] = {}
+        self._prompts: dict[str, list[tuple[int, str]]] = {}
 
     def find(self, call: RecordedCall, lane: str, index: int, result: Row | None) -> LaneRun | None:
         """Return the task that a call gave to a sub-agent, or None.
@@ -76,12 +76,22 @@ class StoredLanes:
 
     def _noted(self, call: RecordedCall, lane: str, index: int) -> LaneOpened | None:
         given = [text for text in call.arguments.values() if isinstance(text, str)]
-        for rows, event in self._opened:
-            asked = (event.parent, event.call_id) == (lane, call.call_id)
+        found = [
+            event
+            for rows, event in self._opened
+            if rows > index
+            and (event.parent, event.call_id) == (lane, call.call_id)
             # Ids may be used again by later answers, for other tasks.
-            if rows > index and asked and any(event.instruction in text for text in given):
-                return event
-        return None
+            and any(event.instruction in text for text in given)
+        ]
+        # One of a session this one was forked from goes on under another id.
+        return next(
+            (event for event in found if self._has_rows(event)), found[0] if found else None
+        )
+
+    def _has_rows(self, opened: LaneOpened) -> bool:
+        start, stop = self._task(self._rows_of(opened.lane), opened)
+        return start < stop
 
     def _named(self, call: RecordedCall, lane: str, result: Row | None) -> LaneOpened | None:
         """Find the sub-agent by its id in the result, as other programs' tools give it."""
@@ -105,18 +115,11 @@ class StoredLanes:
     def _is_own(self, folder: Path, lane: str) -> bool:
         """Whether a sub-agent is of a lane, or of a session this one was forked from."""
         parent = read_metadata(folder).parent_id
-        return parent in ({lane} if SUB_SESSION_ID.fullmatch(lane) else self._sessions())
-
-    def _sessions(self) -> set[str]:
-        if self._family is None:
-            self._family = set()
-            name = self._folder.name
-            while name and name not in self._family and len(self._family) < _DEEPEST:
-                self._family.add(name)
-                # It may come from a folder of another project, which is not looked into.
-                folder = self._folder.parent / Path(name).name
-                name = read_metadata(folder).parent_id if folder.is_dir() else ""
-        return self._family
+        if SUB_SESSION_ID.fullmatch(lane):
+            return parent == lane
+        if self._line is None:
+            self._line = line_of(self._folder)
+        return parent in self._line
 
     def _end_of(self, opened: LaneOpened) -> LaneClosed | None:
         times = [event for _, event in self._opened if event.lane == opened.lane]
@@ -136,11 +139,9 @@ class StoredLanes:
 
     def _task(self, rows: StoredRows, opened: LaneOpened) -> tuple[int, int]:
         """Return where the rows of a task begin, after its prompt, and end."""
-        prompts = [
-            (index, typed_prompt(row).strip())
-            for index, row in rows.read()
-            if row.get("role") == "user" and not is_from_hook(row)
-        ]
+        if opened.lane not in self._prompts:
+            self._prompts[opened.lane] = list(_prompts(rows))
+        prompts = self._prompts[opened.lane]
         ends = [index for index, _ in prompts[1:]] + [len(rows)]
         # What was mentioned in a task is put before it; a conversation may have come along.
         wanted = opened.instruction.strip()
@@ -151,6 +152,23 @@ class StoredLanes:
         number = next((n for n, event in enumerate(before) if event is opened), 0)
         chosen = fitting[min(number, len(fitting) - 1)]
         return prompts[chosen][0] + 1, ends[chosen]
+
+
+def looks_like_prompt(line: bytes) -> bool:
+    """Whether the line of a row looks like a user's prompt; it is not parsed."""
+    # Rows are written with the role first; hooks leave their mark in the metadata.
+    head = line[:40].replace(b" ", b"")
+    return b'"role":"user"' in head and b'"hook_name"' not in line
+
+
+def _prompts(rows: StoredRows) -> Iterator[tuple[int, str]]:
+    for index in range(len(rows)):
+        line = rows.line(index)
+        # Not every program writes the role first.
+        if looks_like_prompt(line) or b'"role"' not in line[:40]:
+            row = decode_row(line) or {}
+            if row.get("role") == "user" and not is_from_hook(row):
+                yield index, typed_prompt(row).strip()
 
 
 def _identity(opened: LaneOpened) -> tuple[str, str]:

@@ -27,6 +27,7 @@ _LOCK_TIME: Final = 1.0
 _READ_TIMES: Final = 3
 _READ_PAUSE: Final = 0.02
 _UNUSABLE: Final = (ValueError, NotRegularFileError, IsADirectoryError, FileTooLargeError)
+_LONGEST_LINE: Final = 20
 _EMPTY: Final[tuple[str | list[str] | dict[str, str], ...]] = ("", [], {})
 _SET_ONCE: Final = frozenset({"created", "first_prompt", "parent_id"})
 _PROGRAM: Final = {"program": "amplifier-tui", "program_version": __version__}
@@ -212,6 +213,18 @@ def read_metadata(folder: Path) -> Metadata:
     except (OSError, ValueError) as error:
         logger.warning("%s can't be read: %s", path, error)
         return Metadata(session_id=folder.name)
+
+
+def line_of(folder: Path) -> frozenset[str]:
+    """Return the id of the session in a folder, and those of the sessions it was taken from."""
+    found: set[str] = set()
+    name = folder.name
+    while name and name not in found and len(found) < _LONGEST_LINE:
+        found.add(name)
+        # One of another project is not looked into.
+        before = folder.parent / Path(name).name
+        name = read_metadata(before).parent_id if before.is_dir() else ""
+    return frozenset(found)
 
 
 def update_card(path: Path, change: Callable[[Row], Row], tell: Tell = logger.warning) -> Row:

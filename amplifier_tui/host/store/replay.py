@@ -33,7 +33,7 @@ from amplifier_tui.host.messages import (
     thinking_of,
     typed_prompt,
 )
-from amplifier_tui.host.store.lanes import LaneRun, StoredLanes
+from amplifier_tui.host.store.lanes import LaneRun, StoredLanes, looks_like_prompt
 
 logger = logging.getLogger(__name__)
 
@@ -119,13 +119,7 @@ def messages_of(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 def turns_before(stored: StoredRows, index: int) -> int:
     """Return how many rows before row `index` look like a user's prompt; none is parsed."""
-    return sum(_is_prompt(stored.line(i)) for i in range(min(index, len(stored))))
-
-
-def _is_prompt(line: bytes) -> bool:
-    # Rows are written with the role first; hooks leave their mark in the metadata.
-    head = line[:40].replace(b" ", b"")
-    return b'"role":"user"' in head and b'"hook_name"' not in line
+    return sum(looks_like_prompt(stored.line(i)) for i in range(min(index, len(stored))))
 
 
 class _Stamp(TypedDict):

@@ -104,7 +104,10 @@ class SessionStore:
 
     def _complete_card(self) -> None:
         """Tell from the rows what a card of another program does not say."""
-        card, rows = self.metadata, self.stored()
+        card = self.metadata
+        if card.first_prompt and card.created:
+            return
+        rows = self.stored()
         card.first_prompt = card.first_prompt or first_prompt(row for _, row in rows.read())
         if not card.created:
             begun = next((row.get("timestamp") for _, row in rows.read(0, 1)), None)

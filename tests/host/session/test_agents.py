@@ -346,6 +346,32 @@ def test_a_task_an_agent_is_asked_once_more_stands_below_the_call_that_asked(
     assert texts == [f"This is turn {turn} for me." for turn in (1, 2, 3)]
 
 
+def test_a_fork_asks_an_agent_more_without_changing_what_it_did_for_the_origin(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    first = drive()
+    first.open(coding(project, script([ask("explorer")], COUNTING)))
+    first.turn("go")
+    first.close()
+    (child,) = children(project)
+    before = (child / "transcript.jsonl").read_bytes()
+    second = drive()
+    coding(project, script([again(child.name)], COUNTING))
+    second.open(resume="last")
+    second.client.fork()
+    fork = second.wait(SessionOpened).session_id
+    second.turn("once more")
+    assert second.answers()[-1].startswith("This is turn 2 for me.")
+    second.close()
+    (other,) = (path for path in children(project) if path != child)
+    assert other.name in second.answers()[-1], "the model is told the id it goes on under"
+    assert (child / "transcript.jsonl").read_bytes() == before
+    third = drive()
+    third.open(resume=fork)
+    texts = [text for _, text in below_task(third, replayed=True) if text.startswith("This is")]
+    assert texts == [f"This is turn {turn} for me." for turn in (1, 2)]
+
+
 def test_an_agent_that_was_killed_in_its_work_is_closed_when_the_session_is_resumed(
     project: Project, drive: Callable[..., Driver]
 ) -> None:
