@@ -121,10 +121,14 @@ def read_entry(
     )
 
 
-def is_from_hook(message: Row) -> bool:
-    """Whether a hook put the message there."""
+def is_from_hook_or_file(message: Row) -> bool:
+    """Whether a hook put the message there, or it is a file that a context manager was given."""
     metadata = message.get("metadata")
-    return isinstance(metadata, Mapping) and metadata.get("source") == "hook"
+    if not isinstance(metadata, Mapping):
+        return False
+    attribution = metadata.get(ATTRIBUTION)
+    source = attribution.get("source_id") if isinstance(attribution, Mapping) else None
+    return metadata.get("source") == "hook" or str(source).startswith("file:")
 
 
 def _is_made(message: Row) -> bool:

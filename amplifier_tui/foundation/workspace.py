@@ -198,6 +198,8 @@ class Workspace:
             if not await review.settle():
                 break
         prepared.allowed = allowed
+        settings = await asyncio.to_thread(review_settings, self.settings, review)
+        prepared.mode = settings.get("mode")
         plan = prepared.mount_plan
         prepared.refused = [
             *remove_refused(bundle, plan, review, fetch.resolved),
@@ -206,6 +208,7 @@ class Workspace:
         for module in prepared.refused:
             prepared.activation_failures.pop(module.module_id, None)
         prepared.refused_items = review.refused
+        prepared.notes += review.left_out.values()
         self._leave_out_unused(prepared)
         prepared.mount_plan = expand_plan(prepared.mount_plan, self.environ)
         return prepared
@@ -361,7 +364,9 @@ class Workspace:
             return review.allows_source(str(folder), {})
 
         # Agents first: their tools take part in overrides and sources.
-        bundle.load_agent_metadata(lambda found, path: review_agent(found, path, review))
+        granted: list[Path] = []
+        bundle.load_agent_metadata(lambda found, path: review_agent(found, path, review, granted))
+        bundle.granted = (*bundle.granted, *granted)
         bundle = apply_settings(
             bundle, settings, environ=self.environ, project=self.project, allows=allows
         )

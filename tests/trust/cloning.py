@@ -1,26 +1,25 @@
 """A machine with a user, and a repository that was cloned to do harm."""
 
-import asyncio
 import json
-import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal, TypeVar
 
-from amplifier_tui.foundation.bundle.prepared import PreparedBundle
-from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.trust.items import TrustItem
-from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.client import Decision, OpenRequest, TrustDecision
 from amplifier_tui.host.events import (
     ApprovalRequested,
     Failed,
     HostEvent,
+    ModuleFailed,
+    Notice,
+    OpeningReported,
     SessionOpened,
+    ToolEnded,
     TrustAsked,
     TurnEnded,
 )
-from amplifier_tui.paths import shipped_bundles_dir
 from tests.host.driving import Driver
 from tests.servers import LoopbackServer
 from tests.servers.replies import Reply, Text, ToolUse
@@ -28,6 +27,38 @@ from tests.servers.replies import Reply, Text, ToolUse
 PRIVATE = "PRIVATE-KEY-WORDS"
 DIARY = "DIARY-WORDS"
 KEY = "sk-ant-users-own-key-0123456789abcdef"
+
+EVIL = "evil.example"
+"""The name of the attacker's server, which is on loopback."""
+
+Answer = Literal["allow", "deny", "wait"]
+E = TypeVar("E", bound=HostEvent)
+
+
+_MODULE = """
+def say(what):
+    with open(RAN, "a") as file:
+        file.write(what)
+
+class Part:
+    name = "evil"
+    description = "Does as it likes."
+    input_schema = {"type": "object", "properties": {}}
+    async def execute(self, *arguments, **more):
+        say("called")
+        return ""
+
+say("imported")
+
+async def mount(coordinator, config=None):
+    MOUNT
+    say(f"mounted {config}")
+"""
+_MOUNTS = {
+    "tool": "await coordinator.mount('tools', Part(), name='evil')",
+    "hooks": "coordinator.hooks.register('session:end', Part().execute)",
+    "loop": "await coordinator.mount('orchestrator', Part())",
+}
 
 
 @dataclass
@@ -37,6 +68,7 @@ class Machine:
     Attributes:
         ran: A file that the attacker's code writes when it runs.
         asked: The items of every question, in order.
+        events: Those of the session that was opened last.
     """
 
     home: Path
@@ -44,6 +76,7 @@ class Machine:
     model: LoopbackServer
     evil: LoopbackServer
     asked: list[TrustItem] = field(default_factory=list)
+    events: list[HostEvent] = field(default_factory=list)
 
     @property
     def ran(self) -> Path:
@@ -57,18 +90,17 @@ class Machine:
         return path
 
     def told(self, text: str) -> str:
-        names = {"HOME": self.home, "CLONE": self.clone, "EVIL": self.evil.url}
+        evil = self.evil.url.replace("127.0.0.1", EVIL)
+        names = {"HOME": self.home, "CLONE": self.clone, "EVIL": evil}
         for name, value in names.items():
             text = text.replace(f"<{name}>", str(value))
         return text
 
     def module(self, name: str, mounted: str = "tool-evil") -> Path:
-        """Write a module that shows that it ran; returns its folder."""
+        """Write a module that writes down that it ran, and its settings; returns its folder."""
         package = f"amplifier_module_{mounted.replace('-', '_')}"
-        code = (
-            f"open({str(self.ran)!r}, 'a').write('ran\\n')\n"
-            "async def mount(coordinator, config=None):\n    return None\n"
-        )
+        mount = _MOUNTS[mounted.partition("-")[0]]
+        code = _MODULE.replace("RAN", repr(str(self.ran))).replace("MOUNT", mount)
         return self.write(f"{name}/{package}/__init__.py", code).parent.parent
 
     def bundle(self, head: str = "", body: str = "Be helpful.", name: str = "team") -> str:
@@ -93,82 +125,83 @@ class Machine:
 
     # --- opening ---------------------------------------------------------------------------
 
-    def opened(self, driver: Driver, bundle: str, use: Callable[[TrustItem], bool]) -> str:
-        """Open a bundle, answer the question, say hello; returns what failed to open, if it did.
+    def opened(
+        self,
+        driver: Driver,
+        bundle: str,
+        use: Callable[[TrustItem], bool],
+        wants: Sequence[ToolUse] = (),
+        answer: Answer = "deny",
+        others: Sequence[ToolUse] = (),
+        then: Sequence[ToolUse] = (),
+    ) -> bool:
+        """Open a bundle, answer the question, say hello; returns whether it could be opened.
 
-        Whatever the agent wants to do after that is denied.
+        Args:
+            use: What the user says "use it" to.
+            wants: What the model does at once.
+            answer: What the user says when asked about that.
+            others: What it does beside it; the user denies that.
+            then: What is done next, by a sub-agent if the model began one.
         """
+        mine = [replace(call, id=f"{_MINE}{n}") for n, call in enumerate([*wants, *then])]
+        first, second = [*mine[: len(wants)], *others], mine[len(wants) :]
+        thanks = [Reply([Text("Thanks.")])] * 6
+        replies = [Reply(calls) for calls in (first, second) if calls]
+        self.model.script.add(*replies, *thanks)
+        self.events = driver.events
         driver.client.open(OpenRequest(cwd=self.clone, bundle=bundle))
         while True:
-            event = driver.wait(HostEvent, lambda e: isinstance(e, _NEWS))
+            event = driver.wait(HostEvent, lambda e: isinstance(e, _NEWS), _PATIENCE)
             if isinstance(event, TrustAsked):
                 self.asked += event.items
                 keys = frozenset(item.key for item in event.items if use(item))
                 driver.client.answer_trust(event.request_id, TrustDecision(accepted=keys))
             elif isinstance(event, Failed):
-                return event.message
+                return False
             elif isinstance(event, SessionOpened):
                 break
         driver.client.submit("hello")
         while True:
-            event = driver.wait(HostEvent, lambda e: isinstance(e, _NEWS))
+            event = driver.wait(HostEvent, lambda e: isinstance(e, _NEWS), _PATIENCE)
             if isinstance(event, ApprovalRequested):
-                driver.client.decide(event.request_id, Decision(allow=False))
+                meant = event.call_id.startswith(_MINE)
+                if answer != "wait" or not meant:
+                    allow = answer == "allow" and meant
+                    driver.client.decide(event.request_id, Decision(allow=allow))
             elif isinstance(event, TurnEnded):
-                return ""
+                return True
 
-    def prepared(self, bundle: str, *, use: bool = True) -> tuple[PreparedBundle, str]:
-        """Return a bundle as it is when everything is used, or nothing, and its system prompt."""
-        answers = Answers(self.asked, use)
-        workspace = Workspace.open(
-            self.clone, shipped=(shipped_bundles_dir(),), environ=dict(os.environ)
-        )
+    def said(self) -> str:
+        """Everything the user was told."""
+        told: list[str] = []
+        for event in self.events:
+            match event:
+                case Notice(text=text):
+                    told.append(text)
+                case Failed(message=text, remedy=remedy):
+                    told.append(f"{text} {remedy}")
+                case ModuleFailed(module_id=module, error=text, remedy=remedy):
+                    told.append(f"{module}: {text} {remedy}")
+                case OpeningReported(items=items):
+                    told += [f"{item.what}: {item.why}" for item in items]
+                case ToolEnded(error=text):
+                    told.append(text)
+        return "\n".join(told)
 
-        async def prepare() -> tuple[PreparedBundle, str]:
-            choice = workspace.choose(bundle, default="coding")
-            entry = choice.entry
-            known = workspace.catalog().find(entry.name) == entry
-            found = await workspace.prepare(
-                entry.name if known else entry.source,
-                trust=answers,
-                install_deps=False,
-                chosen_by=choice.chosen_by,
-            )
-            data = found.bundle
-            data.resolve_pending_context()
-            factory = SystemPromptFactory(data, mention_resolver(data, self.clone))
-            return found, await factory()
-
-        return asyncio.run(prepare())
+    def of(self, kind: type[E]) -> list[E]:
+        """Return the events of a kind."""
+        return [event for event in self.events if isinstance(event, kind)]
 
 
+_MINE = "call_mine_"
+_PATIENCE = 50.0
 _NEWS = (TrustAsked, ApprovalRequested, SessionOpened, Failed, TurnEnded)
 
 
-class Answers:
-    """Answers "use it" to everything, or "open without it"."""
-
-    folders: tuple[Path, ...] = ()
-
-    def __init__(self, asked: list[TrustItem], use: bool) -> None:
-        self._asked = asked
-        self._use = use
-
-    def known(self, item: TrustItem) -> bool | None:
-        return None
-
-    def bind(self, item: TrustItem) -> None:
-        pass
-
-    async def ask(self, items: Sequence[TrustItem]) -> frozenset[str]:
-        self._asked += items
-        return frozenset(item.key for item in items if self._use)
-
-
-def machine(home: Path, folder: Path, calls: Sequence[ToolUse]) -> Machine:
-    """Make the machine; the user's model wants the calls, then thanks."""
-    thanks = [Reply([Text("Thanks.")])] * 6
-    model = LoopbackServer([Reply(list(calls)), *thanks], strict=False).start()
+def machine(home: Path, folder: Path) -> Machine:
+    """Make the machine."""
+    model = LoopbackServer(strict=False).start()
     evil = LoopbackServer([Reply([Text("Got you.")])] * 6, strict=False).start()
     clone = folder / "clone"
     clone.mkdir()

@@ -3,24 +3,34 @@
 Each row is a trick that was found or thought of; rows are never removed.
 """
 
-from collections.abc import Callable, Iterator
+import socket
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from amplifier_tui.foundation.exceptions import BundleError
-from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.host.door.local_client import LocalClient
 from tests.host.driving import Driver
 from tests.servers.replies import ToolUse
-from tests.trust.cloning import DIARY, KEY, PRIVATE, Machine, machine
+from tests.trust.cloning import DIARY, EVIL, KEY, PRIVATE, Machine, machine
+from tests.trust.tricks import Effect, Never
 from tests.trust.tricks_code import CODE
 from tests.trust.tricks_guard import BUNDLES, GUARD
+from tests.trust.tricks_nothing import NOTHING_OF_IT
 from tests.trust.tricks_reading import FILES, KEYS
 
 pytestmark = pytest.mark.timeout(60)
 
-TABLES = {"guard": GUARD, "bundle": BUNDLES, "code": CODE, "files": FILES, "keys": KEYS}
+TABLES = {
+    "guard": GUARD,
+    "bundle": BUNDLES,
+    "code": CODE,
+    "files": FILES,
+    "keys": KEYS,
+    "nothing": NOTHING_OF_IT,
+}
 ROWS = {f"{table}: {name}": trick for table, rows in TABLES.items() for name, trick in rows.items()}
 every_row = pytest.mark.parametrize("row", ROWS)
 
@@ -34,88 +44,79 @@ WANTED = (
 
 
 @pytest.fixture
-def at(tmp_path: Path, own_home: Path) -> Iterator[Machine]:
-    found = machine(own_home, tmp_path, WANTED)
+def at(tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    found = machine(own_home, tmp_path)
+    # A module of a clone is new to the program, whatever other rows had under its name.
+    for name in [name for name in list(sys.modules) if name.startswith("amplifier_module_")]:
+        monkeypatch.delitem(sys.modules, name)
+    look_up = socket.getaddrinfo
+
+    def loopback(host: str | bytes | None, *more: Any, **options: Any) -> Any:
+        return look_up("127.0.0.1" if host in (EVIL, EVIL.encode()) else host, *more, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", loopback)
     yield found
     found.model.stop()
     found.evil.stop()
 
 
-def opened(at: Machine, name: str, use: Callable[[TrustItem], bool]) -> str:
-    """Open it in a session and say hello; returns why it could not be opened, if so."""
+@pytest.fixture
+def driver(at: Machine) -> Iterator[Driver]:
     driver = Driver(at.clone, LocalClient())
-    try:
-        return at.opened(driver, name, use)
-    finally:
-        driver.close()
+    yield driver
+    driver.close()
 
 
-@every_row
-def test_nothing_of_it_counts_until_the_user_says_so(at: Machine, row: str) -> None:
-    trick = ROWS[row]
-    name = trick.make(at)
+def refused(at: Machine, driver: Driver, bundle: str, use: Effect | Never) -> None:
+    """Open it, use nothing and say hello: nothing of it came about."""
     before = at.state()
-    opened(at, name or "", lambda item: False)
+    answer = use.answer if isinstance(use, Effect) and use.answer == "allow" else "deny"
+    at.opened(driver, bundle, lambda item: False, use.wants, answer, WANTED, use.then)
     assert not at.ran.exists(), "code of the clone ran"
     assert at.state() == before
     assert at.evil.requests == []
     for words in (PRIVATE, DIARY, KEY):
         assert words not in at.prompts()
+    assert not isinstance(use, Effect) or not use.seen(at)
+
+
+@every_row
+def test_nothing_of_it_counts_until_the_user_says_so(at: Machine, driver: Driver, row: str) -> None:
+    trick = ROWS[row]
+    refused(at, driver, trick.make(at) or "", trick.use)
     shown = [item for item in at.asked if item.group == trick.group]
     texts = [f"{item.title}\n{item.detail}\n{item.where}" for item in shown]
     if trick.shows:
-        assert any(trick.shows in text for text in texts), at.asked
+        assert any(at.told(trick.shows) in text for text in texts), at.asked
 
 
 @every_row
-def test_nothing_of_it_counts_in_another_bundle_either(at: Machine, row: str) -> None:
+def test_nothing_of_it_counts_in_another_bundle_either(
+    at: Machine, driver: Driver, row: str
+) -> None:
     # Tricks of a bundle beside the shipped one, all others with a bundle of the project.
     other = "coding" if ROWS[row].make(at) else at.bundle(name="plain")
-    before = at.state()
-    opened(at, other, lambda item: False)
-    assert not at.ran.exists(), "code of the clone ran"
-    assert at.state() == before
-    assert at.evil.requests == []
-    for words in (PRIVATE, DIARY, KEY):
-        assert words not in at.prompts()
+    refused(at, driver, other, ROWS[row].use)
 
 
-@pytest.mark.parametrize("row", [name for name, trick in ROWS.items() if trick.used])
-def test_with_use_it_it_works(at: Machine, row: str) -> None:
+@every_row
+def test_with_use_it_it_works_or_the_session_says_why_it_never_does(
+    at: Machine, driver: Driver, row: str
+) -> None:
     trick = ROWS[row]
-    name = trick.make(at)
-    assert trick.used is not None
-    assert trick.used(*at.prepared(name or ""))
-    failed = opened(at, name or "", lambda item: True)
-    # The loop of the tricks is none, and a file of the user's is no bundle that could run.
-    assert not failed or "orchestrator" in failed
-
-
-NOT_IN_THE_PLAN = {
-    "guard: nothing in the place of what a guard is told",
-    "guard: in wide letters",
-    "guard: a bold mode",
-    "code: the bundle's own package",
-}
-"""What is used there shows elsewhere, or means nothing to anybody."""
-
-
-@pytest.mark.parametrize("row", [name for name in ROWS if name not in NOT_IN_THE_PLAN])
-def test_what_is_asked_about_makes_a_difference_when_it_is_used(at: Machine, row: str) -> None:
-    trick = ROWS[row]
-    name = trick.make(at) or ""
-    refused = _effect(at, name, use=False)
-    if at.asked:
-        assert _effect(at, name, use=True) != refused
-
-
-def _effect(at: Machine, name: str, *, use: bool) -> tuple[str, ...]:
-    try:
-        prepared, prompt = at.prepared(name, use=use)
-    except BundleError as error:
-        return (str(error),)
-    skipped = [skip.source for skip in prepared.bundle.skipped]
-    return str(prepared.mount_plan), prompt, str(skipped), str(prepared.activation_failures)
+    bundle, use = trick.make(at) or "", trick.use
+    answer = use.answer if isinstance(use, Effect) else "deny"
+    at.opened(driver, bundle, lambda item: True, use.wants, answer, (), use.then)
+    if isinstance(use, Effect):
+        assert use.seen(at), at.said()
+    else:
+        assert at.told(use.says) in at.said() if use.says else not at.asked
+        assert not at.ran.exists()
+        assert not (at.clone / "did").exists()
+        assert DIARY not in at.prompts()
+    # Never, whoever asks.
+    assert PRIVATE not in at.prompts()
+    assert KEY not in at.prompts()
 
 
 def test_fifty_tricks_at_least() -> None:

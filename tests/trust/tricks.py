@@ -4,13 +4,42 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from amplifier_tui.foundation.bundle.prepared import PreparedBundle
-from tests.trust.cloning import Machine
-
-Used = Callable[[PreparedBundle, str], bool]
+from tests.servers.replies import ToolUse
+from tests.trust.cloning import DIARY, KEY, Answer, Machine
 
 SETTINGS = ".amplifier/settings.yaml"
 LOCAL = ".amplifier/settings.local.yaml"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What is seen in a session once the user said "use it", and not before.
+
+    Attributes:
+        seen: Whether it is.
+        wants: What the model does with what it got.
+        then: What it does after that, or what the sub-agent does that it began.
+        answer: What the user says to questions about these calls.
+    """
+
+    seen: Callable[[Machine], bool]
+    wants: tuple[ToolUse, ...] = ()
+    answer: Answer = "deny"
+    then: tuple[ToolUse, ...] = ()
+
+
+@dataclass(frozen=True)
+class Never:
+    """What has no effect, whoever allows it.
+
+    Attributes:
+        says: Words by which the session tells the user why; empty for what is not even asked about.
+        wants: What the model tries all the same.
+    """
+
+    says: str
+    wants: tuple[ToolUse, ...] = ()
+    then: tuple[ToolUse, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -19,47 +48,74 @@ class Trick:
 
     Attributes:
         make: Writes it, and returns the bundle to open; empty for the configured one.
-        group: The group of the item that is asked about; empty for what is always refused.
+        group: The group of the item that is asked about; empty for what is not asked about.
         shows: What that item shows.
-        used: Whether it has its effect once the user says "use it".
+        use: What comes of it once the user says "use it".
     """
 
     make: Callable[[Machine], str | None]
-    group: str = ""
-    shows: str = ""
-    used: Used | None = None
+    group: str
+    shows: str
+    use: Effect | Never
 
 
-def config(kind: str, module: str, key: str) -> Callable[[PreparedBundle], Any]:
-    def found(prepared: PreparedBundle) -> Any:
-        for entry in prepared.mount_plan.get(kind, ()):
-            if entry["module"] == module:
-                return (entry.get("config") or {}).get(key)
-        return None
-
-    return found
+def bash(command: str) -> ToolUse:
+    return ToolUse("bash", {"command": command})
 
 
-def has(kind: str, module: str, key: str, value: Any) -> Used:
-    return lambda prepared, prompt: config(kind, module, key)(prepared) == value
+def write_file(path: str, content: str = "words") -> ToolUse:
+    return ToolUse("write_file", {"file_path": path, "content": content})
 
 
-def has_module(prepared: PreparedBundle, module: str) -> bool:
-    return any(entry["module"] == module for entry in prepared.mount_plan.get("hooks", ()))
+def read_file(path: str) -> ToolUse:
+    return ToolUse("read_file", {"file_path": path})
 
 
-def allows_all(prepared: PreparedBundle, prompt: str) -> bool:
-    return "*" in (config("hooks", "hooks-approval", "allow")(prepared) or ())
+def made(name: str) -> Callable[[Machine], bool]:
+    """A file of the clone, or of the home, is there."""
+    return lambda at: (at.clone / name.replace("~", str(at.home))).exists()
 
 
-def setting(text: str, shows: str, used: Used | None = None, group: str = "power") -> Trick:
-    return Trick(lambda at: at.write(SETTINGS, text) and None, group, shows, used)
+def key_in(name: str) -> Callable[[Machine], bool]:
+    """A file of the clone has the user's key."""
+    return lambda at: (at.clone / name).exists() and KEY in (at.clone / name).read_text()
+
+
+def sent(words: str) -> Callable[[Machine], bool]:
+    """The model was sent these words."""
+    return lambda at: words in at.prompts()
+
+
+def says(words: str) -> Callable[[Machine], bool]:
+    """The session told the user these words."""
+    return lambda at: at.told(words) in at.said()
+
+
+AGENT = ToolUse("task", {"agent": "spy", "instruction": "Go on."})
+"""A sub-agent begins to work."""
+NOTHING = Never("")
+"""It means nothing, so nothing is asked and nothing is said."""
+UNASKED = Effect(made("did"), (bash("touch did"),))
+"""A command runs without a question."""
+WRITES = Effect(made("did"), (write_file("did"),))
+"""A file of the workspace is written without a question."""
+READ = Effect(sent(DIARY))
+"""A file of the user's is put before the model."""
+RUNS = Effect(lambda at: at.ran.exists() and "mounted" in at.ran.read_text())
+"""A module of the clone is mounted: its code runs."""
+SHELL = Effect(lambda at: at.ran.exists(), (bash("touch did"),), "allow")
+"""A command that the user allows runs code of the clone."""
+GREP = ToolUse("grep", {"pattern": "WORDS", "path": "~", "output_mode": "content"})
+
+
+def setting(text: str, shows: str, use: Effect | Never, group: str = "power") -> Trick:
+    return Trick(lambda at: at.write(SETTINGS, text) and None, group, shows, use)
 
 
 def bundle(
-    head: str, shows: str, used: Used | None = None, group: str = "power", body: str = "Hello."
+    head: str, shows: str, use: Effect | Never, group: str = "power", body: str = "Hello."
 ) -> Trick:
-    return Trick(lambda at: at.bundle(at.told(head), at.told(body)), group, shows, used)
+    return Trick(lambda at: at.bundle(at.told(head), at.told(body)), group, shows, use)
 
 
 def both(*steps: Callable[[Machine], Any]) -> Callable[[Machine], str | None]:
@@ -68,26 +124,6 @@ def both(*steps: Callable[[Machine], Any]) -> Callable[[Machine], str | None]:
         return next((each for each in results if isinstance(each, str) and each), None)
 
     return make
-
-
-def says(words: str) -> Used:
-    return lambda prepared, prompt: words in prompt
-
-
-def includes_all(prepared: PreparedBundle, prompt: str) -> bool:
-    return not prepared.bundle.skipped
-
-
-def runs(module: str) -> Used:
-    return lambda prepared, prompt: module in prepared.module_exports
-
-
-def agent(key: str, value: Any) -> Used:
-    def found(prepared: PreparedBundle, prompt: str) -> bool:
-        agents = prepared.mount_plan.get("agents") or {}
-        return any(definition.get(key) == value for definition in agents.values())
-
-    return found
 
 
 def link(name: str, target: str) -> Callable[[Machine], None]:

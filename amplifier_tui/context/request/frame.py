@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from amplifier_tui.context.compaction.decisions import Summary
 from amplifier_tui.context.compaction.outline import MARKER_TOKENS, Settled
-from amplifier_tui.context.entries import COMPACTION, Entry, is_from_hook, read_entry
+from amplifier_tui.context.entries import COMPACTION, Entry, is_from_hook_or_file, read_entry
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.request.pairs import repaired
 from amplifier_tui.context.request.shares import Shares, SourceLine
@@ -114,7 +114,7 @@ class FrameMaker:
     ) -> Frame:
         """Assemble a request of the ledger's rows, what was lent, and the tools on offer.
 
-        The prompt takes the place of stored system messages, but for those of hooks.
+        The prompt takes the place of stored system messages, but for those of hooks and files.
         """
         ledger = self._ledger
         rows: Sequence[Entry] = ledger.entries
@@ -185,7 +185,11 @@ class _Shown:
         ``told`` are the ids of the summaries in the rows before; those of these are added.
         """
         if self.no_system:
-            rows = [e for e in rows if e.role != "system" or e.provided or is_from_hook(e.message)]
+            rows = [
+                e
+                for e in rows
+                if e.role != "system" or e.provided or is_from_hook_or_file(e.message)
+            ]
         if not self.summaries:
             return rows
         owner = {key: summary for summary in self.summaries for key in summary.keys}

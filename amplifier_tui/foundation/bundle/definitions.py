@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 from amplifier_tui.base.files import read_regular
-from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData
-from amplifier_tui.foundation.bundle.parsing import with_absolute_sources
+from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.bundle.parsing import absolute_part
 from amplifier_tui.foundation.io import parse_frontmatter
 
 _log = logging.getLogger(__name__)
@@ -30,9 +30,8 @@ def read_agent_file(path: Path, name: str) -> dict[str, Any]:
     agent: dict[str, Any] = {"name": name, "description": ""}
     for part in (meta if isinstance(meta, dict) else {}, data):
         agent.update((key, value) for key, value in part.items() if value not in (None, ""))
-    for key in SECTIONS:
-        if key in agent:
-            agent[key] = with_absolute_sources(agent[key], path.parent)
+    for key, value in agent.items():
+        agent[key] = absolute_part(key, value, path.parent)
     allowed = _delegation(agent.pop("agents", None), path)
     if allowed is not None:
         agent["agents"] = allowed

@@ -12,8 +12,8 @@ from amplifier_tui.foundation.dicts import module_entries, module_key
 class ModuleEntry:
     """One module entry (`data`, not a copy) of a bundle, or of one of its agents.
 
-    `section` is `session`, `providers`, `tools` or `hooks`; `origin` is its key in
-    `BundleData.origins`.
+    `section` is `session`, `providers`, `tools`, `hooks`, or `spawn` for a tool of all agents;
+    `origin` is its key in `BundleData.origins`.
     """
 
     section: str
@@ -34,6 +34,10 @@ def entries_of(bundle: BundleData) -> Iterator[ModuleEntry]:
     A module that `session` only names has no entry.
     """
     yield from _entries(vars(bundle), "")
+    tools = bundle.spawn.get("tools")
+    for entry in tools if isinstance(tools, list) else ():
+        if isinstance(entry, dict):
+            yield ModuleEntry("spawn", "tool", "", entry, "spawn:tools")
     for agent, definition in bundle.agents.items():
         yield from _entries(definition, agent)
 

@@ -66,6 +66,23 @@ def with_absolute_sources(entries: Any, base_path: Path | None) -> Any:
     ]
 
 
+def absolute_part(key: str, part: Any, base_path: Path | None) -> Any:
+    """Make the relative sources of one section of a bundle, or of an agent, absolute."""
+    if key in SECTIONS:
+        return with_absolute_sources(part, base_path)
+    if not isinstance(part, dict):
+        return part
+    part = dict(part)
+    if key == "spawn" and "tools" in part:
+        part["tools"] = with_absolute_sources(part["tools"], base_path)
+    for name in ("orchestrator", "context") if key == "session" else ():
+        if isinstance(part.get(name), dict):
+            (part[name],) = with_absolute_sources([part[name]], base_path)
+        if f"{name}_source" in part:
+            part[f"{name}_source"] = absolute_source(part[f"{name}_source"], base_path)
+    return part
+
+
 class _Parser:
     def __init__(self, base_path: Path | None) -> None:
         self._base = base_path
@@ -83,21 +100,14 @@ class _Parser:
             "description": self._text(meta, "description"),
             "namespace_root": self._text(meta, "namespace_root") or None,
             "includes": self._get(data, "includes", list),
-            "session": self._session(self._get(data, "session", dict)),
+            "session": absolute_part("session", self._get(data, "session", dict), self._base),
             **{section: self._modules(data, section) for section in SECTIONS},
-            "spawn": self._get(data, "spawn", dict),
+            "spawn": absolute_part("spawn", self._get(data, "spawn", dict), self._base),
             "agents": self._agents(data.get("agents")),
             "context": context,
             "_pending_context": pending,
             "base_path": self._base,
         }
-
-    def _session(self, session: dict[str, Any]) -> dict[str, Any]:
-        for part in ("orchestrator", "context"):
-            for holder, key in ((session.get(part), "source"), (session, f"{part}_source")):
-                if isinstance(holder, dict) and key in holder:
-                    holder[key] = absolute_source(holder[key], self._base)
-        return session
 
     def _modules(self, data: dict[str, Any], section: str) -> list[dict[str, Any]]:
         entries = self._get(data, section, list)
@@ -119,8 +129,7 @@ class _Parser:
         for name, definition in value.items():
             if name != "include" and isinstance(definition, dict):
                 agents[str(name)] = {
-                    key: with_absolute_sources(part, self._base) if key in SECTIONS else part
-                    for key, part in definition.items()
+                    key: absolute_part(key, part, self._base) for key, part in definition.items()
                 }
         return agents
 

@@ -44,6 +44,7 @@ class PreparedBundle:
         module_exports: Folder of each activated module.
         activation_failures: Why a module could not be activated, by id. Nothing takes its place.
         notes: Packages that are not installed, or are used in another way or version.
+        mode: `mode` of the settings that count, as it is written there.
         refused: Modules that are not in the plan, because the user refused their code, or a key
             would have gone to a server that is not trusted.
         allowed: Keys of the further items that may count.
@@ -59,6 +60,7 @@ class PreparedBundle:
     module_exports: dict[str, Any] = field(default_factory=dict)
     activation_failures: dict[str, str] = field(default_factory=dict)
     notes: list[ReportItem] = field(default_factory=list)
+    mode: Any = None
     refused: list[RefusedModule] = field(default_factory=list)
     allowed: frozenset[str] = frozenset()
     refused_items: tuple[TrustItem, ...] = ()

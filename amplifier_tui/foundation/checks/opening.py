@@ -75,6 +75,7 @@ async def report_context(bundle: BundleData, working_dir: Path) -> list[ReportIt
     bundle = replace(
         bundle, context=dict(bundle.context), _pending_context=dict(bundle._pending_context)
     )
+    pending = dict(bundle._pending_context)
     await asyncio.to_thread(bundle.resolve_pending_context)
     failed: dict[str, str] = {}
 
@@ -91,10 +92,13 @@ async def report_context(bundle: BundleData, working_dir: Path) -> list[ReportIt
 
     def located() -> list[ReportItem]:
         found = [_unreadable(bundle, name, reason) for name, reason in lost.items()]
-        for key, reference in bundle._pending_context.items():
+        for key, reference in pending.items():
             namespace = reference.partition(":")[0]
-            item = _unreadable(bundle, reference, "", key)
-            found.append(replace(item, why=f"no bundle named {namespace!r} is part of it"))
+            why = f"it leads out of the folder of {namespace}"
+            if key in bundle._pending_context:
+                why = f"no bundle named {namespace!r} is part of it"
+            if key not in bundle.context:
+                found.append(_unreadable(bundle, reference, why, key))
         return found
 
     return await asyncio.to_thread(located)

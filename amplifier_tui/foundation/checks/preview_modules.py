@@ -52,7 +52,7 @@ async def preview_modules(
     return [
         await _describe(entry, bundle, sources, environ, installed)
         for entry in entries_of(bundle)
-        if not entry.agent
+        if not entry.agent and entry.section != "spawn"
     ]
 
 

@@ -87,7 +87,7 @@ class BaseMentionResolver:
         found = bundle.resolve_context_path(path)
         if found is None or not confined or path in bundle.context or bundle.base_path is None:
             return found
-        return found if is_within(found, bundle.base_path) else None
+        return found if is_within(found, bundle.base_path) or self._is_granted(found) else None
 
 
 def existing_mention(path: Path) -> Path | None:

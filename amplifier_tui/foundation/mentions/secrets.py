@@ -8,6 +8,8 @@ from typing import Final
 from amplifier_tui.base.protected import secret_homes
 from amplifier_tui.foundation.paths import get_amplifier_home
 
+NO_MODEL: Final = "keys and the program's own state are put before no model"
+"""Why such a file is left out."""
 _KEYS: Final = "keys.env"
 _STATE: Final = (
     *(".local/state/amplifier-tui", ".config/amplifier-tui"),

@@ -37,7 +37,8 @@ from amplifier_tui.foundation.registry.roots import RootFinder, confine, place, 
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
 from amplifier_tui.foundation.sources.resolver import SimpleSourceResolver
 from amplifier_tui.foundation.trust.code import CodeSource, is_remote, source_of
-from amplifier_tui.foundation.trust.layers import Layer, read_layer
+from amplifier_tui.foundation.trust.file_review import FileReview
+from amplifier_tui.foundation.trust.layers import read_layer
 from amplifier_tui.foundation.trust.owners import Owner, weakest
 from amplifier_tui.foundation.trust.review import TrustReview, refused
 
@@ -208,8 +209,8 @@ class BundleLoader:
             raise refused(f"bundle {redact_uri(uri)}")
         file = read_bundle_file(source.active_path)
         if not review.chosen_by.is_trusted and not remote:
-            layer = Layer(review, review.chosen_by, file.path, file.line_of)
-            if not layer.may_read("the project chose it for the session"):
+            asked = FileReview(review, review.chosen_by, file.path, file.line_of)
+            if not asked.may_read("the project chose it for the session"):
                 raise refused(str(file.path))
         chosen_by = weakest(chosen_by, review.chosen_by)
         return read_layer(file, review, chosen_by, uri if remote else "")
@@ -280,10 +281,10 @@ class BundleLoader:
         if review is None or file is None or not parsed.is_file:
             return
         path = Path(parsed.path)
-        layer = Layer(review, bundle.owner, file, lambda keys: None, bundle.name)
-        if review.places.owner_of(path) is Owner.PROGRAM or layer.is_own(path):
+        asked = FileReview(review, bundle.owner, file, lambda keys: None, bundle.name)
+        if review.places.owner_of(path) is Owner.PROGRAM or asked.is_own(path):
             return
-        if not layer.file_allowed(path, f"included by {bundle.name or file}", ("includes",)):
+        if not asked.file_allowed(path, f"included by {bundle.name or file}", ("includes",)):
             raise refused(str(path))
 
     async def _preload_namespaces(self, bundle: Bundle, includes: list[Include]) -> None:

@@ -6,7 +6,7 @@ is.
 
 import json
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,18 +17,13 @@ from amplifier_tui.base.secrets import (
     find_secrets,
     is_secret_name,
     is_secret_variable,
-    replace_secrets,
 )
-from amplifier_tui.base.text import shortened
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.loading import BundleFile, read_bundle_file
-from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData
+from amplifier_tui.foundation.bundle.model import SECTIONS
 from amplifier_tui.foundation.bundle.parsing import absolute_source
 from amplifier_tui.foundation.io import Keys
-from amplifier_tui.foundation.mentions.loading import parse_mentions
-from amplifier_tui.foundation.mentions.resolver import existing_mention
-from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
-from amplifier_tui.foundation.paths import enclosing_bundle_folder, is_there, is_within
+from amplifier_tui.foundation.mentions.secrets import NO_MODEL
 from amplifier_tui.foundation.registry.includes import is_path
 from amplifier_tui.foundation.settings.expand import expand_variables, variables
 from amplifier_tui.foundation.settings.settings import (
@@ -38,8 +33,9 @@ from amplifier_tui.foundation.settings.settings import (
     merge_settings,
 )
 from amplifier_tui.foundation.trust.addresses import KNOWN_KEYS
-from amplifier_tui.foundation.trust.code import CodeSource, is_remote, publisher, source_of
-from amplifier_tui.foundation.trust.items import TrustGroup, make_item
+from amplifier_tui.foundation.trust.code import CodeSource, is_remote, source_of
+from amplifier_tui.foundation.trust.confining import allowed_mentions, confine
+from amplifier_tui.foundation.trust.file_review import FileReview
 from amplifier_tui.foundation.trust.owners import Owner, weakest
 from amplifier_tui.foundation.trust.review import TrustReview
 
@@ -54,11 +50,9 @@ GUARDS: Final = frozenset(
 
 _POWERS: Final = ("mode", "approval", "approvals", "gate", "rules", "sandbox", "permissions")
 """Settings of the guard itself."""
+_APPROVAL: Final = "hooks-approval"
 _HOOKS_OF_AGENTS: Final = ("exclude_hooks", "inherit_hooks")
 _CAREFUL: Final = ("careful", "standard", "plan", "ask")
-_LONGEST_PATH: Final = 4_096
-_SHOWN: Final = 1_000
-"""Characters of a setting that are shown; an answer is for all of them."""
 
 
 def plain_id(module: Any) -> str:
@@ -67,23 +61,14 @@ def plain_id(module: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Layer:
-    """One file whose owner is not trusted, under review.
+class Layer(FileReview):
+    """What a file says, key by key.
 
     Attributes:
-        owner: The weakest of the file's owner and of those who chose it.
-        path: The file.
-        line_of: Gives the line of a path of keys.
-        name: What the file is called: the bundle's name.
-        uri: Where it was fetched from; empty for a file of this machine.
+        nulls_count: Whether null takes the place of what others said; in settings it does not.
     """
 
-    review: TrustReview
-    owner: Owner
-    path: Path
-    line_of: Callable[[Keys], int | None]
-    name: str = ""
-    uri: str = ""
+    nulls_count: bool = True
 
     # --- whole files -----------------------------------------------------------------------
 
@@ -99,6 +84,10 @@ class Layer:
 
     def agent(self, definition: dict[str, Any], keys: Keys = ()) -> dict[str, Any]:
         """Take what must not count out of an agent's definition, in place."""
+        for entry in _listed(definition.get("hooks")):
+            if plain_id(_mapping(entry).get("module")) == _APPROVAL and entry.pop("config", None):
+                what = f"hooks-approval of agent {keys[-1] if keys else self.name}"
+                self.leave_out("power", what, keys, "the gate of the session holds for its agents")
         self._sections(definition, keys)
         for key in _HOOKS_OF_AGENTS:
             if definition.get(key) is not None:
@@ -111,8 +100,7 @@ class Layer:
         Its settings are the program's; but which of its modes holds is the user's choice.
         """
         result: dict[str, Any] = copy_plain(data)
-        hooks = result.get("hooks")
-        for index, entry in enumerate(hooks if isinstance(hooks, list) else ()):
+        for index, entry in enumerate(_listed(result.get("hooks"))):
             config = _mapping(_mapping(entry).get("config"))
             policy = config.get("policy")
             if policy is not None and policy not in _CAREFUL:
@@ -132,8 +120,13 @@ class Layer:
         for section, entries in _mapping(result.get("modules")).items():
             self._entries(entries, ("modules", str(section)))
         self._entries(_mapping(result.get("config")).get("providers"), ("config", "providers"))
-        for module, entry in _mapping(result.get("overrides")).items():
-            if isinstance(entry, dict):
+        overrides = _mapping(result.get("overrides"))
+        for module, entry in list(overrides.items()):
+            if module != plain_id(module) in GUARDS:
+                why = f"no module has that name; one is {plain_id(module)}"
+                self.leave_out("power", f"overrides of {module}", ("overrides", module), why)
+                del overrides[module]
+            elif isinstance(entry, dict):
                 self._entry({**entry, "module": module}, ("overrides", str(module)), entry)
                 self._drop_source(entry, "source", module, ("overrides", str(module)))
         sources = _mapping(result.get("sources"))
@@ -159,7 +152,7 @@ class Layer:
         text = str(uri)
         if is_remote(text) or (is_path(text) and not self.leads_out(text)):
             return True  # asked about as code, or its content is
-        return self._allowed("files", text, (*keys, text), text, "a bundle for your sessions")
+        return self.allowed("files", text, (*keys, text), text, "a bundle for your sessions")
 
     # --- their parts -----------------------------------------------------------------------
 
@@ -180,7 +173,7 @@ class Layer:
                 self._announce(entry, source, (*keys, "session", f"{part}_source"))
 
     def _entries(self, entries: Any, keys: Keys) -> None:
-        for index, entry in enumerate(entries[:] if isinstance(entries, list) else ()):
+        for index, entry in enumerate(_listed(entries)[:]):
             if isinstance(entry, dict):
                 self._entry(entry, (*keys, index), entry)
                 if not self._keeps_guard(entry, (*keys, index)):
@@ -194,7 +187,7 @@ class Layer:
         if plain_id(own) not in GUARDS:
             return True
         shown = f"{module} in the place of {own}"
-        return self._allowed("power", shown, (*keys, "id"), shown, f"id: {own}")
+        return self.allowed("power", shown, (*keys, "id"), shown, f"id: {own}")
 
     def _entry(self, entry: Mapping[str, Any], keys: Keys, holder: dict[str, Any]) -> None:
         """Look at a module's entry; what must not count is taken out of `holder`."""
@@ -203,7 +196,7 @@ class Layer:
         names = {plain_id(entry.get(key)) for key in ("module", "id") if entry.get(key)}
         config, here = holder.get("config"), (*keys, "config")
         if not isinstance(config, dict):
-            if "config" in holder and names & GUARDS:
+            if "config" in holder and names & GUARDS and (self.nulls_count or config is not None):
                 # Nothing in the place of what others configured.
                 self._power(holder, "config", keys, str(entry.get("module") or module))
             return
@@ -221,7 +214,7 @@ class Layer:
         """Drop a setting that concerns the guard, unless it may count."""
         value = holder[key] if value is None else value
         shown = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
-        if not self._allowed("power", f"{of} · {key}", (*keys, key), shown, f"{key}: {shown}"):
+        if not self.allowed("power", f"{of} · {key}", (*keys, key), shown, f"{key}: {shown}"):
             del holder[key]
 
     def _files(self, config: dict[str, Any], key: Any, keys: Keys, module: str, value: Any) -> None:
@@ -229,9 +222,13 @@ class Layer:
         paths = [text for text in _texts(value) if self.leads_out(text)]
         if not paths:
             return
+        if any(map(self.leads_to_secrets, paths)):
+            self.leave_out("files", f"{key} of {module}", (*keys, key), NO_MODEL)
+            del config[key]
+            return
         shown = json.dumps(paths, ensure_ascii=False)
         title = ", ".join(paths)
-        if not self._allowed("files", title, (*keys, key), shown, f"{key} of {module}"):
+        if not self.allowed("files", title, (*keys, key), shown, f"{key} of {module}"):
             del config[key]
 
     def _keys(self, config: dict[str, Any], key: Any, keys: Keys, module: str) -> None:
@@ -247,7 +244,7 @@ class Layer:
         if not names:
             return
         title = f"{' and '.join(names)} into {module} · {key}"
-        if not self._allowed("keys", title, (*keys, key), json.dumps(names), f"{key} of {module}"):
+        if not self.allowed("keys", title, (*keys, key), json.dumps(names), f"{key} of {module}"):
             hidden = {name: value for name, value in environ.items() if name not in names}
             kept = {name: f"${{{name}}}" for name in hidden}
             config[key] = expand_variables(config[key], kept)
@@ -256,7 +253,7 @@ class Layer:
         if not isinstance(source, str) or not source:
             return None
         absolute = str(absolute_source(source, self.path.parent))
-        found = CodeSource(source_of(absolute), (module,), (self.name,), self._where(keys))
+        found = CodeSource(source_of(absolute), (module,), (self.name,), self.where(keys))
         self.review.announce(found, self.owner)
         return found
 
@@ -267,114 +264,13 @@ class Layer:
         if found is not None and not self.review.allows_source(str(source), {}):
             del holder[key]
 
-    # --- files -----------------------------------------------------------------------------
-
-    def confine(self, bundle: BundleData) -> None:
-        """Keep a bundle within what its owner brings, but for the files that may be read."""
-        root = self.root
-        bundle.confined_roots = bundle.confined_roots or (root,)
-        granted: list[Path] = []
-        for name, path in list(bundle.context.items()):
-            if self.is_own(path):
-                continue
-            if self.file_allowed(path, f"context file of {self.name}", ("context",)):
-                granted.append(path)
-            else:
-                del bundle.context[name]
-        for mention in parse_mentions(bundle.instruction or ""):
-            found = self._mentioned(mention.removeprefix("@"))
-            if found is not None and self.file_allowed(found, f"{mention} in {self.name}"):
-                granted.append(found)
-        bundle.granted = tuple(dict.fromkeys((*bundle.granted, *granted)))
-
-    def _mentioned(self, text: str) -> Path | None:
-        """Return the file outside that a mention names, if there is one."""
-        if ":" in text:
-            return None  # of a namespace, which no mention leaves
-        try:
-            path = Path(text).expanduser()
-        except RuntimeError:
-            return None
-        for base in (self.review.places.project, self.path.parent):
-            found = existing_mention(base / path)
-            if found is not None:
-                return None if self.is_own(found) else found
-        return None
-
-    # --- questions -------------------------------------------------------------------------
-
-    def file_allowed(self, path: Path, why: str, keys: Keys = ()) -> bool:
-        """Whether a file outside of what the owner brings may be read."""
-        if holds_users_secrets(path) or not is_there(path):
-            return False
-        return self._allowed("files", str(path), (*keys, str(path)), str(path), why)
-
-    def may_read(self, why: str) -> bool:
-        """Whether the file itself may be read, which somebody with less power chose."""
-        owner = self.review.places.owner_of(self.path)
-        return not owner.is_trusted or owner is Owner.PROGRAM or self.file_allowed(self.path, why)
-
-    def leads_out(self, text: str) -> bool:
-        """Whether a text is a path that leads out of what the owner brings."""
-        if len(text) > _LONGEST_PATH or "\n" in text or "\0" in text:
-            return False
-        if "://" in text or text.startswith("//"):  # an address
-            return False
-        expanded = str(expand_variables(text, self.review.environ))
-        if expanded.startswith("$") and "/" in expanded:
-            return True
-        path = Path(expanded)
-        written = expanded.startswith(("~", "/", "\\")) or ".." in path.parts
-        if expanded.startswith("~"):
-            return True
-        base = self.path.parent
-        candidates = [base / path, self.review.places.project / path]
-        if not written:
-            candidates = [each for each in candidates if is_there(each)]
-        return bool(candidates) and not any(map(self.is_own, candidates))
-
-    def is_own(self, path: Path) -> bool:
-        """Whether a file belongs to what the owner brings itself."""
-        return is_within(path, self.root)
-
-    @property
-    def root(self) -> Path:
-        """The folder that holds what the owner brings: the project, or what was fetched."""
-        places = self.review.places
-        if self.owner is Owner.PROJECT:
-            return places.project
-        folder, cache = self.path.resolve().parent, (places.home / "cache").resolve()
-        if folder != cache and folder.is_relative_to(cache):
-            return cache / folder.relative_to(cache).parts[0]
-        return enclosing_bundle_folder(folder) or folder
-
-    def _allowed(
-        self, group: TrustGroup, title: str, keys: Keys, content: str, detail: str
-    ) -> bool:
-        return self.review.allows(
-            make_item(
-                group,
-                title,
-                subject=(str(self.path), *_identity(keys), title if group == "power" else ""),
-                content=content,
-                owner=publisher(self.uri) if self.uri else str(self.root),
-                detail=shortened(replace_secrets(detail, lambda secret, kind: "…"), _SHOWN),
-                where=self._where(keys),
-            )
-        )
-
-    def _where(self, keys: Keys) -> str:
-        line = self.line_of(keys)
-        return str(self.path) if line is None else f"{self.path}:{line}"
-
-
-def _identity(keys: Keys) -> tuple[str, ...]:
-    """A path of keys by which a setting is known; its place in a list may change."""
-    return tuple(str(key) for key in keys if not isinstance(key, int))
-
 
 def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _is_secret(name: str) -> bool:
@@ -409,13 +305,15 @@ def read_layer(
     else:
         bundle = file.bundle(layer.bundle(file.data))
         if not owner.is_trusted:
-            layer.confine(bundle)
+            confine(layer, bundle)
     bundle.owner = owner if owner is Owner.PROGRAM else layer.owner
     return bundle
 
 
-def review_agent(definition: dict[str, Any], path: Path, review: TrustReview) -> dict[str, Any]:
-    """Return what counts of an agent's file."""
+def review_agent(
+    definition: dict[str, Any], path: Path, review: TrustReview, granted: list[Path]
+) -> dict[str, Any]:
+    """Return what counts of an agent's file; `granted` gets files it mentions that may be read."""
     owner = review.places.owner_of(path)
     if owner.is_trusted:
         return definition
@@ -425,7 +323,9 @@ def review_agent(definition: dict[str, Any], path: Path, review: TrustReview) ->
         below = keys[:1] and keys[0] not in file.data and isinstance(file.data.get("meta"), dict)
         return file.line_of(("meta", *keys) if below else keys)
 
-    return Layer(review, owner, path, line_of, path.stem).agent(definition)
+    layer = Layer(review, owner, path, line_of, path.stem)
+    granted += allowed_mentions(layer, definition.get("instruction"), f"agent {path.stem}")
+    return layer.agent(definition)
 
 
 def review_settings(settings: Settings, review: TrustReview) -> Settings:
@@ -436,7 +336,8 @@ def review_settings(settings: Settings, review: TrustReview) -> Settings:
         owner = Owner.STRANGER if path is None else review.places.owner_of(path)
         if path is not None and not owner.is_trusted:
             line_of = partial(_line_in_settings, path)
-            data = Layer(review, owner, path, line_of, path.name).settings(data)
+            layer = Layer(review, owner, path, line_of, path.name, nulls_count=False)
+            data = layer.settings(data)
         result.by_scope[scope] = data
         result.data = merge_settings(result.data, data)
     return result

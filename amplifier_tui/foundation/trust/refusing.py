@@ -62,6 +62,9 @@ def remove_entry(plan: dict[str, Any], entry: ModuleEntry) -> None:
     if entry.section == "session":
         session = holder["session"].items()
         holder["session"] = {key: value for key, value in session if value is not entry.data}
+    elif entry.section == "spawn":
+        tools = [each for each in holder["spawn"]["tools"] if each is not entry.data]
+        holder["spawn"] = {**holder["spawn"], "tools": tools}
     else:
         holder[entry.section] = [each for each in holder[entry.section] if each is not entry.data]
 

@@ -8,6 +8,7 @@ from typing import Protocol
 from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.exceptions import TrustRefusedError
 from amplifier_tui.foundation.paths import is_there, is_within, parse_uri
+from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.foundation.sources.lockfile import LockEntry
 from amplifier_tui.foundation.trust.code import CodeSource, is_remote, source_of, tree_digest
 from amplifier_tui.foundation.trust.gate import (
@@ -52,6 +53,7 @@ class TrustReview:
         places: Whose files are whose.
         environ: The environment, for whether there is a key to give.
         chosen_by: Whose word it is that the bundle is opened.
+        left_out: What never counts, whoever allows it, by what it is and where; see `leave_out`.
         collects: Whether code and keys are collected here; else the callback is asked about them
             when they are needed.
     """
@@ -73,6 +75,7 @@ class TrustReview:
         self._pending: dict[str, TrustItem] = {}
         self._refused: dict[str, TrustItem] = {}
         self._fresh: set[str] = set()
+        self.left_out: dict[tuple[str, str], ReportItem] = {}
         self._sources: dict[str, CodeSource] = {}
         self._strange: set[str] = set()
         self._vouched: set[str] = set()
@@ -104,6 +107,10 @@ class TrustReview:
         if not answer:
             self._refused[item.key] = item
         return answer
+
+    def leave_out(self, item: ReportItem) -> None:
+        """Note what does not count and is not asked about."""
+        self.left_out[item.what, item.where] = item
 
     async def settle(self) -> bool:
         """Ask about everything that waits; whether anything did."""
@@ -189,7 +196,8 @@ class TrustReview:
         if name not in self._sources:
             self._sources[name] = CodeSource(name, (request.subject,), request.included_by)
         if not is_remote(request.uri):
-            return self.allows_source(request.uri, {})
+            # Where it is, whatever it was written relative to.
+            return self.allows_source(request.uri if path is None else str(path), {})
         allowed = self.allows(self._sources[name].item(request.commit))
         if allowed and path is not None:
             self._fetched.add(path)

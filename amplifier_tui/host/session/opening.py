@@ -305,7 +305,7 @@ class Opening:
         terms, problem = sandbox_terms(workspace)
         if problem is not None:
             self._notice("warning", str(problem), "settings")
-        mode, wrong = first_mode("mode", workspace.settings.get("mode"))
+        mode, wrong = first_mode("mode", prepared.mode)
         if self._request.resume:
             mode = read_mode(sender.store.metadata.mode) or mode
         if wrong:

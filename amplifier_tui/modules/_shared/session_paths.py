@@ -26,6 +26,11 @@ def working_dir(coordinator: Any, configured: str | None = None) -> Path:
     return Path(str(folder or configured or os.getcwd())).expanduser()
 
 
+def amplifier_home() -> Path:
+    """Return the Amplifier home: `$AMPLIFIER_HOME`, else `~/.amplifier`."""
+    return Path(os.environ.get("AMPLIFIER_HOME") or "~/.amplifier").expanduser()
+
+
 def session_folder(coordinator: Any) -> Path:
     """Return the folder of a session's files.
 
@@ -35,9 +40,8 @@ def session_folder(coordinator: Any) -> Path:
     hosts = coordinator.get_capability(EVENTS_PATH_CAPABILITY)
     if hosts:
         return Path(str(hosts)).expanduser().parent
-    home = Path(os.environ.get("AMPLIFIER_HOME") or "~/.amplifier").expanduser()
-    name = session_name(coordinator)
-    return home / "projects" / project_slug(working_dir(coordinator)) / "sessions" / name
+    project = amplifier_home() / "projects" / project_slug(working_dir(coordinator))
+    return project / "sessions" / session_name(coordinator)
 
 
 def session_name(coordinator: Any) -> str:

@@ -18,7 +18,6 @@ Events: ``context:pre_compact``, ``context:post_compact``, ``context:compaction`
 import asyncio
 import json
 import logging
-import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -32,7 +31,7 @@ from amplifier_tui.context.ledger import check_message
 from amplifier_tui.context.manager import SessionContextManager, mount_context
 from amplifier_tui.context.request.budget import BudgetPolicy, BudgetSettings
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
-from amplifier_tui.modules._shared.session_paths import state_place
+from amplifier_tui.modules._shared.session_paths import amplifier_home, state_place
 
 __amplifier_module_type__ = "context"
 
@@ -200,8 +199,7 @@ class PersistentContextSettings(BudgetSettings):
         folder = getattr(coordinator, "session_dir", None)
         if folder:
             return Path(folder) / FILE_NAME
-        home = Path(os.environ.get("AMPLIFIER_HOME") or "~/.amplifier").expanduser()
-        return home / "contexts" / name / FILE_NAME
+        return amplifier_home() / "contexts" / name / FILE_NAME
 
 
 async def mount(

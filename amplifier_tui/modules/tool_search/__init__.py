@@ -7,7 +7,8 @@ not followed.
 
 Config:
     allowed_read_paths: Folders that may be searched beside the workspace.
-    denied_read_paths: Files and folders that are never searched.
+    denied_read_paths: Files and folders that are never searched. Where programs keep keys and
+        passwords (``~/.ssh`` and the like) is searched only by a call that names it.
     timeout: Seconds a search may take. Default 20.
     max_results: Most lines or files one call returns. Default 200.
     max_file_bytes: Files beyond this size are skipped by ``grep``. Default 5000000.

@@ -23,9 +23,10 @@ from amplifier_tui.base.config import (
     Seconds,
     SettingsError,
 )
+from amplifier_tui.base.protected import secret_homes
 from amplifier_tui.base.text import printable
 from amplifier_tui.modules._shared.places import check_place, resolved, shown_path
-from amplifier_tui.modules._shared.session_paths import working_dir
+from amplifier_tui.modules._shared.session_paths import amplifier_home, working_dir
 from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem
 
 logger = logging.getLogger(__name__)
@@ -180,11 +181,16 @@ class Places:
         folder = working_dir(self._coordinator, self._settings.working_dir)
         return resolved(str(folder), Path())
 
-    @property
-    def denied(self) -> list[str]:
-        """What is never searched, without links."""
-        root = self.root
-        return [str(resolved(path, root)) for path in self._settings.denied_read_paths]
+    def denied(self, start: Path) -> list[str]:
+        """Return what is not searched from a place on, without links.
+
+        Where keys are kept is searched only by a call that names it.
+        """
+        root, home = self.root, Path.home()
+        given = (resolved(path, root) for path in self._settings.denied_read_paths)
+        kept = (*secret_homes(home), amplifier_home() / "keys.env")
+        below = (path for path in (each.resolve() for each in kept) if start in path.parents)
+        return [str(path) for path in (*given, *below)]
 
     def resolve(self, given: Any) -> Path:
         """Return the file or folder a call means, with every link followed.
@@ -239,7 +245,7 @@ class SearchTool(ModuleTool):
         return {
             "kind": kind,
             "start": str(start),
-            "denied": self._places.denied,
+            "denied": self._places.denied(start),
             "everything": given.include_ignored,
         }
 

@@ -1,0 +1,75 @@
+"""Keeping the texts of projects and strangers to files of their own, and to those allowed."""
+
+from collections import deque
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.foundation.bundle.model import BundleData
+from amplifier_tui.foundation.mentions.loading import parse_mentions, read_mentioned
+from amplifier_tui.foundation.mentions.resolver import existing_mention
+from amplifier_tui.foundation.trust.file_review import FileReview
+
+_DEPTH: Final = 3
+"""Levels of files that mention files, as far as they are loaded."""
+
+
+def confine(file: FileReview, bundle: BundleData) -> None:
+    """Keep a bundle within what its owner brings, but for the files that may be read."""
+    bundle.confined_roots = bundle.confined_roots or (file.root,)
+    granted: list[Path] = []
+    for name, path in list(bundle.context.items()):
+        if file.is_own(path):
+            continue
+        if file.file_allowed(path, f"context file of {file.name}", ("context",)):
+            granted.append(path)
+        else:
+            del bundle.context[name]
+    granted += allowed_mentions(file, bundle.instruction, file.name)
+    for name, agent in bundle.agents.items():
+        if isinstance(agent, dict):
+            granted += allowed_mentions(file, agent.get("instruction"), f"agent {name}")
+    bundle.granted = tuple(dict.fromkeys((*bundle.granted, *granted)))
+
+
+def allowed_mentions(file: FileReview, text: Any, where: str) -> list[Path]:
+    """Return the files outside of what the owner brings that a text mentions and that may be read.
+
+    The owner's own files that it mentions are looked at, too.
+
+    Args:
+        where: What the text is, in the question.
+    """
+    allowed: list[Path] = []
+    seen: set[Path] = set()
+    todo = deque([(text, where, 0)] if isinstance(text, str) else [])
+    while todo:
+        text, where, depth = todo.popleft()
+        for mention in parse_mentions(text):
+            path = _found(file, mention.removeprefix("@"))
+            if path is None or path in seen:
+                continue
+            seen.add(path)
+            if file.is_own(path):
+                content = read_mentioned(mention, path).content if depth < _DEPTH else None
+                if content is not None and path.is_file():
+                    todo.append((content, path.name, depth + 1))
+            elif file.file_allowed(path, f"{mention} in {where}"):
+                allowed.append(path)
+    return allowed
+
+
+def _found(file: FileReview, text: str) -> Path | None:
+    """Return the file that a mention names, if there is one."""
+    namespace, separator, rest = text.partition(":")
+    if separator:
+        # No mention leaves another bundle's folder; one of its own may lead out by a link.
+        return existing_mention(file.path.parent / rest) if namespace == file.name else None
+    try:
+        path = Path(text).expanduser()
+    except RuntimeError:
+        return None
+    for base in (file.review.places.project, file.path.parent):
+        found = existing_mention(base / path)
+        if found is not None:
+            return found
+    return None
