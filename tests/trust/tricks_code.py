@@ -209,7 +209,7 @@ CODE: dict[str, Trick] = {
             ),
         ),
         "code",
-        "tool-bash",
+        "<CLONE>/m",
         RUNS,
     ),
     "a loop of an agent's file": Trick(

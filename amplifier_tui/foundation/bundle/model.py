@@ -129,6 +129,7 @@ class BundleData:
     base_path: Path | None = None
     source_base_paths: dict[str, Path] = field(default_factory=dict)
     _pending_context: dict[str, str] = field(default_factory=dict)
+    _lost_context: dict[str, str] = field(default_factory=dict, repr=False)
     origins: Origins = field(default_factory=dict)
     skipped: list[SkippedInclude] = field(default_factory=list, repr=False)
     confined_roots: tuple[Path, ...] = field(default=(), repr=False)
@@ -200,7 +201,10 @@ class BundleData:
         return self.instruction
 
     def resolve_pending_context(self) -> None:
-        """Move every `ns:path` whose namespace is known into `context`; the others stay."""
+        """Move every `ns:path` whose namespace is known into `context`; the others stay.
+
+        Those that lead out of the namespace's folder go into `_lost_context`.
+        """
         for name, reference in list(self._pending_context.items()):
             namespace, _, path = reference.partition(":")
             base = self.folder_of(namespace)
@@ -210,6 +214,8 @@ class BundleData:
             del self._pending_context[name]
             if self.allows(target, base):
                 self.context[name] = target
+            else:
+                self._lost_context[name] = reference
 
     def allows(self, path: Path, base: Path) -> bool:
         """Whether a path that starts in `base` may be read; see `confined_roots`.

@@ -75,7 +75,6 @@ async def report_context(bundle: BundleData, working_dir: Path) -> list[ReportIt
     bundle = replace(
         bundle, context=dict(bundle.context), _pending_context=dict(bundle._pending_context)
     )
-    pending = dict(bundle._pending_context)
     await asyncio.to_thread(bundle.resolve_pending_context)
     failed: dict[str, str] = {}
 
@@ -92,13 +91,13 @@ async def report_context(bundle: BundleData, working_dir: Path) -> list[ReportIt
 
     def located() -> list[ReportItem]:
         found = [_unreadable(bundle, name, reason) for name, reason in lost.items()]
-        for key, reference in pending.items():
-            namespace = reference.partition(":")[0]
-            why = f"it leads out of the folder of {namespace}"
-            if key in bundle._pending_context:
-                why = f"no bundle named {namespace!r} is part of it"
-            if key not in bundle.context:
-                found.append(_unreadable(bundle, reference, why, key))
+        for references, why in (
+            (bundle._pending_context, "no bundle named {!r} is part of it"),
+            (bundle._lost_context, "it leads out of the folder of {!r}"),
+        ):
+            for key, reference in references.items():
+                reason = why.format(reference.partition(":")[0])
+                found.append(_unreadable(bundle, reference, reason, key))
         return found
 
     return await asyncio.to_thread(located)

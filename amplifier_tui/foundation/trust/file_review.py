@@ -120,8 +120,15 @@ class FileReview:
         Args:
             keys: Where it stands.
         """
-        owner, where = str(self.owner), self.where(keys)
-        item = ReportItem(what, "skipped", group, why, asked_by=self.name, owner=owner, where=where)
+        item = ReportItem(
+            what=what,
+            kind="skipped",
+            part=group,
+            why=why,
+            asked_by=self.name,
+            owner=self.owner,
+            where=self.where(keys),
+        )
         self.review.leave_out(item)
 
     def where(self, keys: Keys) -> str:
