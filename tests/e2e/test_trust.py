@@ -2,9 +2,10 @@ import re
 import subprocess
 from pathlib import Path
 
-from tests.e2e.acting import GRACE, quit_program, ready
+from tests.e2e.acting import GRACE, ask, decide, quit_program, ready
 from tests.e2e.machine import Machine
 from tests.e2e.terminal import Terminal
+from tests.servers import LoopbackServer, Reply, ToolUse
 
 QUESTION = "brings what needs your word"
 KEYS = re.compile(r"esc {1,2}Cancel\b")
@@ -39,6 +40,16 @@ hooks:
 ---
 
 You help.
+"""
+READING = """---
+bundle: {name: team}
+includes: [coding]
+tools:
+  - module: tool-bash
+    config: {env: {WORD: '${ANTHROPIC_API_KEY}'}}
+---
+
+Read @~/notes.md first.
 """
 
 
@@ -145,11 +156,12 @@ def test_ninety_sources_are_one_question_and_then_none(machine: Machine, tmp_pat
     entries = "".join(
         f"  - {{module: {name}, source: '{source}'}}\n" for name, source in sources.items()
     )
-    head, _, foot = BUNDLE.partition("  - module: tool-hello\n    source: ../../tools/tool-hello\n")
-    machine.bundle("team", head + entries + foot, own=False)
+    own = "  - module: tool-hello\n    source: ../../tools/tool-hello\n"
+    machine.bundle("team", BUNDLE.replace(own, own + entries), own=False)
+    code = machine.file("tools/tool-hello/amplifier_module_tool_hello/__init__.py", MODULE)
 
     terminal = asked(machine)
-    terminal.wait_for("90 sources · 1 setting")
+    terminal.wait_for("91 sources · 1 setting")
     terminal.wait_for("tool-x0 ")
     answer(terminal, "u")
     terminal.wait_for(QUESTION_OR_READY, 120)
@@ -163,3 +175,45 @@ def test_ninety_sources_are_one_question_and_then_none(machine: Machine, tmp_pat
     terminal.wait_for(QUESTION_OR_READY)
     assert not terminal.shows(QUESTION)
     quit_program(terminal)
+
+    code.write_text(MODULE.replace("Says hello", "Says goodbye"))
+    terminal = asked(machine)
+    for sight in ("1 source", "tool-hello", "was  used:", "now  "):
+        terminal.wait_for(sight)
+    assert not terminal.shows("tool-x0")
+    assert not terminal.shows("1 setting")
+    answer(terminal, "escape")
+    quit_program(terminal)
+
+
+def test_files_and_keys_are_given_when_they_are_used_and_not_when_they_are_refused(
+    machine: Machine,
+) -> None:
+    words, key, command = "DIARY-WORDS", "sk-ant-users-own-key-0123456789abcdef", "printenv WORD"
+    with LoopbackServer(strict=False) as model:
+        settings = machine.home / ".amplifier/settings.yaml"
+        settings.parent.mkdir()
+        settings.write_text(
+            "config:\n  providers:\n    - module: provider-openai\n      config: {api: chat,"
+            f" base_url: '{model.openai_url}', api_key: sk-local, priority: 1}}\n"
+        )
+        (machine.home / "notes.md").write_text(words)
+        machine.bundle("team", READING, own=False)
+        for key_pressed, given in (("o", False), ("u", True)):
+            asked_before = len(model.requests)
+            model.script.add(
+                Reply([ToolUse("bash", {"command": f"{command} > did; touch did"})]), "Thanks."
+            )
+            terminal = machine.start("--bundle", "team", env={"ANTHROPIC_API_KEY": key})
+            for sight in (QUESTION, "1 file · 1 key", "notes.md", "ANTHROPIC_API_KEY", KEYS):
+                terminal.wait_for(sight)
+            answer(terminal, key_pressed)
+            ready(terminal, "team")
+            ask(terminal, "hello")
+            decide(terminal, command, "a")
+            terminal.wait_for("Thanks.")
+            quit_program(terminal)
+            sent = str([request.json for request in model.requests[asked_before:]])
+            assert (words in sent) is given
+            assert key not in sent
+            assert (key in (machine.project / "did").read_text()) is given
