@@ -129,12 +129,12 @@ class BundleData:
     base_path: Path | None = None
     source_base_paths: dict[str, Path] = field(default_factory=dict)
     _pending_context: dict[str, str] = field(default_factory=dict)
-    _lost_context: dict[str, str] = field(default_factory=dict, repr=False)
     origins: Origins = field(default_factory=dict)
     skipped: list[SkippedInclude] = field(default_factory=list, repr=False)
     confined_roots: tuple[Path, ...] = field(default=(), repr=False)
     source_file: Path | None = field(default=None, repr=False)
     granted: tuple[Path, ...] = field(default=(), repr=False)
+    _lost_context: dict[str, str] = field(default_factory=dict, repr=False)
     owner: Owner = field(default=Owner.STRANGER, repr=False, compare=False)
     _source_uri: str | None = field(default=None, init=False, repr=False, compare=False)
 
