@@ -57,7 +57,7 @@ CODE: dict[str, Trick] = {
         ),
         "code",
         "clone/.amplifier/bundles",
-        runs("tool-evil"),
+        RUNS,
     ),
     "a hook": Trick(
         both(
