@@ -16,8 +16,9 @@ from tests.host.driving import Driver
 from tests.servers.replies import ToolUse
 from tests.trust.cloning import DIARY, EVIL, KEY, PRIVATE, Machine, machine
 from tests.trust.tricks import Effect, Never
+from tests.trust.tricks_bundle import BUNDLES
 from tests.trust.tricks_code import CODE
-from tests.trust.tricks_guard import BUNDLES, GUARD
+from tests.trust.tricks_guard import GUARD
 from tests.trust.tricks_nothing import NOTHING_OF_IT
 from tests.trust.tricks_reading import FILES, KEYS
 

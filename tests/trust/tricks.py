@@ -108,6 +108,16 @@ SHELL = Effect(lambda at: at.ran.exists(), (bash("touch did"),), "allow")
 GREP = ToolUse("grep", {"pattern": "WORDS", "path": "~", "output_mode": "content"})
 
 
+TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+UNREDACTED = Effect(sent(TOKEN), (bash(f"echo {TOKEN[:10]}''{TOKEN[10:]}"),), "allow")
+"""The model is sent a secret that a command printed."""
+_OWN_SHELL = "#!/bin/sh\ntouch <HOME>/RAN\n"
+
+
+def own_shell(at: Machine) -> None:
+    at.write("sh", _OWN_SHELL).chmod(0o755)
+
+
 def setting(text: str, shows: str, use: Effect | Never, group: str = "power") -> Trick:
     return Trick(lambda at: at.write(SETTINGS, text) and None, group, shows, use)
 
