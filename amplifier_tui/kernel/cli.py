@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> None:
     validate = commands.add_parser("validate", help="Check a module against its contract.")
     validate.add_argument("module_type", choices=list(VALIDATORS))
     validate.add_argument("module_path", type=Path)
-    validate.add_argument("-e", "--entry-point", help="package.module:function of its mount")
+    validate.add_argument("-e", "--entry-point", help="its name, or package.module:function")
     validate.add_argument("-q", "--quiet", action="store_true", help="Print the summary only.")
     commands.add_parser("list-types", help="List the kinds of modules.")
     given = parser.parse_args(arguments)

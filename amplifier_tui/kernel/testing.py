@@ -83,10 +83,14 @@ class MockTool:
 
 
 class MockContextManager:
-    """A context that keeps ``messages`` in a list; its methods are mocks that do the real thing."""
+    """A context that keeps ``messages`` in a list; its methods are mocks that do the real thing.
+
+    A list that is given is that list.
+    """
 
     def __init__(self, messages: Iterable[dict[str, Any]] | None = None) -> None:
-        self.messages: list[dict[str, Any]] = list(messages or ())
+        given = messages if isinstance(messages, list) else list(messages or ())
+        self.messages: list[dict[str, Any]] = given
         self.add_message = AsyncMock(side_effect=self._add_message)
         self.get_messages = AsyncMock(side_effect=self._get_messages)
         self.get_messages_for_request = AsyncMock(side_effect=self._get_messages)

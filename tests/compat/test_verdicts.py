@@ -79,6 +79,12 @@ async def test_a_module_of_one_file_is_validated_as_published(tmp_path: Path) ->
     assert checked.result.passed, checked.result.errors
 
 
+async def test_the_name_of_an_entry_point_changes_nothing(tmp_path: Path) -> None:
+    package = write_module(tmp_path, "tool_by_name", MODULES["tool_good"][1])
+    result = await VALIDATORS["tool"]().validate(package, "tool-by-name")
+    assert result.passed, result.errors
+
+
 async def test_a_module_without_an_entry_point_passes_with_a_warning(tmp_path: Path) -> None:
     package = write_module(tmp_path, "tool_without_entry", MODULES["tool_good"][1])
     write(package.parent / "pyproject.toml", '[project]\nname = "x"\nversion = "1"\n')

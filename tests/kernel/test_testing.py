@@ -66,7 +66,11 @@ async def test_the_coordinator_notes_mounts_and_unmounts() -> None:
     assert coordinator.get_mounted("tools") == {"mock_tool": tool}
     with pytest.raises(ValueError, match="Unknown mount point"):
         await coordinator.mount("nowhere", tool)
-    assert len(coordinator.mount_history) == 2
+    with pytest.raises(ValueError, match="Nothing named 'gone'"):
+        await coordinator.unmount("tools", "gone")
+    # What was tried is noted, too.
+    assert coordinator.mount_history[2]["mount_point"] == "nowhere"
+    assert coordinator.unmount_history[1] == {"mount_point": "tools", "name": "gone"}
 
 
 async def test_the_coordinators_approval_and_display_are_mocks_that_work() -> None:
@@ -129,7 +133,9 @@ async def test_a_mock_tool_can_fail_both_ways() -> None:
 
 
 async def test_a_mock_context_does_the_real_thing_and_can_be_asserted_on() -> None:
-    context = MockContextManager([{"role": "system", "content": "s"}])
+    given = [{"role": "system", "content": "s"}]
+    context = MockContextManager(given)
+    assert context.messages is given
     assert isinstance(context, ContextManager)
     await context.add_message({"role": "user", "content": "u"})
     context.add_message.assert_awaited_once()

@@ -7,6 +7,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "capture": "TurnCapture",
         "diagnosis": "DiagnosisResult diagnose_transcript repair_transcript rewind_transcript",
+        "finder": "find_session find_sessions",
         "fork": """
             ForkResult fork_session fork_session_in_memory get_fork_preview get_session_lineage
             list_session_forks

@@ -313,7 +313,8 @@ def imported_module(module_path: str | Path, entry_point: str | None = None) -> 
         module_path: Its package directory, the folder that holds it, the one file it is, or the
             package's name.
         entry_point: ``"package.module:function"``; yields an object with its ``mount`` and
-            ``on_session_ready`` then, instead of the package.
+            ``on_session_ready`` then, instead of the package. The mere name of an entry point
+            says nothing more than the path does.
 
     Raises:
         ModuleValidationError: There is no package there.
@@ -333,7 +334,8 @@ def imported_module(module_path: str | Path, entry_point: str | None = None) -> 
             package = import_package(path.name, package_dir)
         else:
             package = importlib.import_module(str(module_path))
-        yield _entry(entry_point) if entry_point else package
+        refers = entry_point is not None and any(mark in entry_point for mark in ".:")
+        yield _entry(entry_point or "") if refers else package
     finally:
         remove_paths(added)
 

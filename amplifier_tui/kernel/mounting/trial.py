@@ -41,11 +41,11 @@ class TrialCoordinator(ModuleCoordinator):
         self.unmount_history: list[dict[str, Any]] = []
 
     async def mount(self, mount_point: str, module: Any, name: str | None = None) -> None:
-        """Mount a module and note it; see ``ModuleCoordinator.mount``."""
-        await super().mount(mount_point, module, name)
+        """Note a mount, also one that fails, and do it; see ``ModuleCoordinator.mount``."""
         self.mount_history.append({"mount_point": mount_point, "module": module, "name": name})
+        await super().mount(mount_point, module, name)
 
     async def unmount(self, mount_point: str, name: str | None = None) -> None:
-        """Unmount a module and note it; see ``ModuleCoordinator.unmount``."""
-        await super().unmount(mount_point, name)
+        """Note an unmount, also one that fails, and do it; see ``ModuleCoordinator.unmount``."""
         self.unmount_history.append({"mount_point": mount_point, "name": name})
+        await super().unmount(mount_point, name)

@@ -44,7 +44,8 @@ class ModuleValidator(ABC):
         Args:
             module_path: Its package directory, the folder that holds it, the one file it is, or the
                 package's name.
-            entry_point: ``"package.module:function"`` of its ``mount``, if not the package's own.
+            entry_point: ``"package.module:function"`` of its ``mount``, if not the package's own;
+                or the entry point's name.
             config: What to mount it with.
         """
         result = ValidationResult(self.kind, str(module_path))

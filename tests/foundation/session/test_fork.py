@@ -6,6 +6,8 @@ import pytest
 
 from amplifier_tui.foundation.session import (
     backup,
+    find_session,
+    find_sessions,
     fork_session,
     get_fork_preview,
     get_session_lineage,
@@ -109,3 +111,21 @@ def test_rows_that_cannot_be_read_are_left_out_and_the_others_keep_their_lines(
     (tmp_path / "metadata.json").write_text(json.dumps([]))
     with pytest.raises(ValueError, match="JSON object"):
         load_metadata(tmp_path)
+
+
+def test_a_session_is_found_by_the_beginning_of_its_id_whatever_the_project(
+    tmp_path: Path,
+) -> None:
+    made = [tmp_path / "projects" / f"-p{n}" / "sessions" / f"ab{n}-x" for n in (1, 2)]
+    for folder in made:
+        folder.mkdir(parents=True)
+        write_metadata(folder, {})
+    (made[0].parent / "ab3-empty").mkdir()
+    assert list(find_sessions(tmp_path)) == made
+    assert find_session("ab2", tmp_path) == made[1]
+    assert find_session("ab1-x", tmp_path) == made[0]
+    with pytest.raises(ValueError, match="Several sessions begin with 'ab': ab1-x, ab2-x"):
+        find_session("ab", tmp_path)
+    for unknown in ("ab3", "", "../ab1-x"):
+        with pytest.raises(FileNotFoundError, match="There is no session"):
+            find_session(unknown, tmp_path)
