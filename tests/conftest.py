@@ -21,6 +21,7 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 _KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL")
+_PLUGINS = ("hypothesispytest", "anyio", "xdist", "xdist.looponfail")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -41,6 +42,8 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
         ("XDG_CACHE_HOME", ".cache"),
     ):
         monkeypatch.setenv(name, str(home / folder))
+    # A pytest that a test runs would spend most of its time importing plugins it has no use for.
+    monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in _PLUGINS))
     for name in _KEYS:
         monkeypatch.delenv(name, raising=False)
     for name in ("NO_COLOR", "SSH_CONNECTION", "TMUX", "AMPLIFIER_MODULES"):

@@ -20,6 +20,8 @@ from amplifier_tui.modules.tool_search.search_tool import (
     with_notes,
 )
 
+SLOW_S: Final = 2.0
+"""Seconds a pattern may take on one file."""
 _MOST_CHARACTERS: Final = 40_000
 _MOST_CONTEXT: Final = 50
 _TYPES: Final[dict[str, str]] = {
@@ -140,6 +142,7 @@ class GrepTool(SearchTool):
             "skip": asked.offset,
             "most": min(asked.head_limit or most, most),
             "largest": self._settings.max_file_bytes,
+            "slow": SLOW_S,
         }
 
     def _notes(

@@ -20,8 +20,6 @@ _HEAD: Final = 8 * 1024
 _WIDTH: Final = 400
 """Characters of a line that are shown."""
 
-_SLOW_S: Final = 2.0
-"""Seconds a pattern may take on one file."""
 _MOST_SLOW: Final = 3
 """Files it may be too slow on before the search ends."""
 _MOST_PATHS: Final = 50_000
@@ -170,7 +168,8 @@ class Grep:
         request: `start` (a folder or file), `denied`, `everything`, `pattern`, `flags`,
             `multiline`, `globs` (of paths or names), `mode` (`files_with_matches`, `content` or
             `count`),
-            `before`, `after`, `skip` and `most` (results), `largest` (bytes of a file).
+            `before`, `after`, `skip` and `most` (results), `largest` (bytes of a file),
+            `slow` (seconds a pattern may take on one file).
     """
 
     def __init__(self, request: dict[str, Any]) -> None:
@@ -219,7 +218,7 @@ class Grep:
             return True
         self._searched += 1
         try:
-            with time_limit(_SLOW_S):
+            with time_limit(request["slow"]):
                 numbers = matching_lines(text, self._pattern, multiline=request["multiline"])
                 if not numbers:
                     return True
