@@ -361,9 +361,9 @@ class Opening:
             coordinator.register_capability("session.events_path", str(sender.store.log.path))
             coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)
             records = ChildStore(sender.store.folder, parts.bundle, self.redactor)
-            SessionSpawner(prepared, records=records, prepare=partial(follow, parts)).register(
-                session
-            )
+            SessionSpawner(
+                prepared, records=records, prepare=partial(follow, parts, records)
+            ).register(session)
 
         return await prepared.create_session(
             session_id=self.session_id,

@@ -7,7 +7,9 @@ from amplifier_tui.foundation.spawn.capability import ChildInfo
 from amplifier_tui.host.events import TurnStatus
 from amplifier_tui.host.gate.surfaces import KernelApprovals, ProviderApprovals
 from amplifier_tui.host.session.parts import SessionParts
+from amplifier_tui.host.store.children import ChildStore
 from amplifier_tui.host.stream.notices import Display
+from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.host.turns.telling import ModeTeller
 from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.session import AmplifierSession
@@ -17,7 +19,11 @@ _LANE_STATUS: Final[dict[str, TurnStatus]] = {"failed": "error", "cancelled": "c
 
 
 async def follow(
-    parts: SessionParts, child: AmplifierSession, parent: AmplifierSession, info: ChildInfo
+    parts: SessionParts,
+    records: ChildStore,
+    child: AmplifierSession,
+    parent: AmplifierSession,
+    info: ChildInfo,
 ) -> None:
     """Follow a sub-agent from before its first module is mounted."""
     parent_lane = parent.session_id
@@ -62,12 +68,19 @@ async def follow(
         parts.normalizer.lanes.close(info.session_id, status, answer)
 
     child.coordinator.register_cleanup(ended)
+    rows = records.rows_of(info.session_id, parent.session_id, info.agent_name)
+    recorder = ContextRecorder(rows)
+    child.coordinator.register_cleanup(recorder.detach)
     provider = ProviderApprovals(parts.gating.approvals, lane=info.session_id, gate=gate)
 
     async def ready() -> None:
         register = child.coordinator.get_capability("approval.register_provider")
         if callable(register):
             await awaited(register(provider))
+        await recorder.attach(child.coordinator.get("context"), child.coordinator.hooks)
+        if not recorder.watches:
+            # What it takes up later could not be told from what is new; all is written at its end.
+            recorder.detach()
 
     queue = getattr(child.loader, "enqueue_on_session_ready", None)
     if callable(queue):

@@ -8,10 +8,11 @@ session's own.
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.jsonl import Row, StoredRows, read_object, write_rows
+from amplifier_tui.base.jsonl import Row, StoredRows, append_rows, read_object, write_rows
 from amplifier_tui.base.plain import plain
 from amplifier_tui.base.sub_sessions import SUB_SESSION_ID
 from amplifier_tui.foundation.spawn.capability import ChildRecord, MemoryRecords
@@ -52,6 +53,12 @@ class ChildStore:
         if known is not None or SUB_SESSION_ID.fullmatch(session_id) is None:
             return known
         return await asyncio.to_thread(self._read, session_id)
+
+    def rows_of(self, session_id: str, parent_id: str, agent_name: str) -> "ChildRows":
+        """Return where the rows of a sub-agent go while it works: a crash leaves them there."""
+        card = {"session_id": session_id, "parent_id": parent_id, "agent_name": agent_name}
+        folder = self._folder.parent / session_id
+        return ChildRows(folder, {**card, "bundle": self._bundle}, self._redactor)
 
     def _write(self, record: ChildRecord) -> None:
         folder = self._folder.parent / record.session_id
@@ -116,6 +123,38 @@ class ChildStore:
                 break
             parent = str(_card(self._folder.parent / parent).get("parent_id") or "")
         return parent
+
+
+class ChildRows:
+    """Appends the rows of a sub-agent; the disk may refuse, and the sub-agent goes on.
+
+    Args:
+        card: What its card says from the first row on.
+    """
+
+    def __init__(self, folder: Path, card: Row, redactor: Redactor) -> None:
+        self._folder = folder
+        self._card = card
+        self._redactor = redactor
+        self._begun = False
+
+    def add_row(self, message: Mapping[str, Any], extra: Mapping[str, Any] | None = None) -> None:
+        """Append a message."""
+        is_kept = SUB_SESSION_ID.fullmatch(self._folder.name) is not None
+        if message.get("role") in _LEFT_OUT or not is_kept:
+            return
+        try:
+            if not self._begun:
+                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                begun = {"created": now()}
+                update_card(
+                    self._folder / FILE_NAME, lambda theirs: {**begun, **theirs, **self._card}
+                )
+                self._begun = True
+            row = self._redactor.values(plain(message))
+            append_rows(self._folder / TRANSCRIPT, _stamped([row], []))
+        except OSError as error:
+            logger.warning("A row of sub-agent %s was not saved: %s", self._folder.name, error)
 
 
 def _stamped(messages: list[Row], before: list[Row]) -> list[Row]:

@@ -8,11 +8,10 @@ of it at every step.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from amplifier_tui.base.python import awaited
 from amplifier_tui.host.messages import PROMPT_KEY, is_from_hook, text_of
-from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.kernel.hooks import HookRegistry
 
@@ -34,6 +33,13 @@ _STEPS: Final = (
 )
 
 
+class RowSink(Protocol):
+    """Keeps the rows of a conversation."""
+
+    def add_row(self, message: Mapping[str, Any], extra: Mapping[str, Any] | None = None) -> None:
+        """Keep a message as the next row, with more in the row's metadata."""
+
+
 class ContextRecorder:
     """Keeps the stored rows in step with a session's context.
 
@@ -43,7 +49,7 @@ class ContextRecorder:
         watches: Whether rows can be kept out of the conversation.
     """
 
-    def __init__(self, store: SessionStore) -> None:
+    def __init__(self, store: RowSink) -> None:
         self._store = store
         self._context: Any = None
         self._known = 0

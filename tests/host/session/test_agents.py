@@ -1,4 +1,5 @@
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -370,6 +371,37 @@ def test_a_fork_asks_an_agent_more_without_changing_what_it_did_for_the_origin(
     third.open(resume=fork)
     texts = [text for _, text in below_task(third, replayed=True) if text.startswith("This is")]
     assert texts == [f"This is turn {turn} for me." for turn in (1, 2)]
+
+
+def test_what_an_agent_says_is_on_disk_while_it_works_and_once_when_it_has_ended(
+    project: Project, drive: Callable[..., Driver], tmp_path: Path
+) -> None:
+    (project.folder / "hay.txt").write_text("needle\n")
+    slow = {**LOOK, "tell": {"say": "Late.", "delay": 600}}
+    first = drive()
+    opened = first.open(coding(project, script([ask("explorer")], slow)))
+    first.client.submit("go")
+    first.wait(ToolEnded, lambda event: event.agent != "main")
+    path = children(project)[0] / "transcript.jsonl"
+
+    def roles() -> list[str]:
+        return [json.loads(line)["role"] for line in path.read_text().splitlines()]
+
+    first.wait_until(lambda: len(roles()) == 3, "The tool's result never came")
+    assert json.loads((path.parent / "metadata.json").read_text())["parent_id"] == opened.session_id
+    # What a killed program leaves.
+    copy = tmp_path / "copy"
+    shutil.copytree(path.parent.parent, copy)
+    first.client.interrupt(immediate=True)
+    first.wait(TurnEnded)
+    first.close()
+    assert roles()[:3] == ["user", "assistant", "tool"] and roles().count("user") == 1
+    shutil.rmtree(path.parent.parent)
+    shutil.copytree(copy, path.parent.parent)
+    second = drive()
+    second.open(resume="last")
+    shown = [text for _, text in below_task(second, replayed=True)]
+    assert shown[:2] == ["opened: Find it.", "grep"] and shown[-1].startswith("closed: cancelled")
 
 
 def test_an_agent_that_was_killed_in_its_work_is_closed_when_the_session_is_resumed(
