@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from amplifier_tui.host.gate.explain import Explanation
     from amplifier_tui.host.gate.modes import Verdict
-    from amplifier_tui.host.gate.rules_file import RuleProblem
+    from amplifier_tui.host.gate.rules.file import RuleProblem
 
 _SHOWN = 10
 _DONE = {"allow": "goes", "ask": "asks", "deny": "is denied"}
@@ -32,7 +32,7 @@ def rules() -> None:
 def list_rules() -> None:
     """List the rules that hold in this directory, each with where it is."""
     from amplifier_tui.cli.layout import table
-    from amplifier_tui.host.gate.rules_file import load_rules
+    from amplifier_tui.host.gate.rules.file import load_rules
 
     found, problems = load_rules(Path.cwd(), trusted=_trusted())
     rows = [(rule.verdict, str(rule), rule.origin) for rule in found]
@@ -48,13 +48,13 @@ def list_rules() -> None:
 @_for_project
 def add(rule: str, verdict: str | None, for_project: bool) -> None:
     """Let the calls that RULE speaks of go, or ask about them, or refuse them."""
-    from amplifier_tui.host.gate.rules import RuleError, parse_rule
-    from amplifier_tui.host.gate.rules_file import (
+    from amplifier_tui.host.gate.rules.file import (
         VERDICTS,
         RulesFileError,
         add_rules,
         user_rules_path,
     )
+    from amplifier_tui.host.gate.rules.text import RuleError, parse_rule
 
     known: Verdict = next((each for each in VERDICTS if each == verdict), "allow")
     try:
@@ -72,7 +72,7 @@ def add(rule: str, verdict: str | None, for_project: bool) -> None:
 @_for_project
 def remove(rule: str, for_project: bool) -> None:
     """Take RULE, as `rules list` shows it, out of the user's rules."""
-    from amplifier_tui.host.gate.rules_file import RulesFileError, remove_rule, user_rules_path
+    from amplifier_tui.host.gate.rules.file import RulesFileError, remove_rule, user_rules_path
 
     try:
         there = remove_rule(user_rules_path(), rule, Path.cwd() if for_project else None)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.cli.group import run
-from amplifier_tui.host.gate.rules_file import user_rules_path
+from amplifier_tui.host.gate.rules.file import user_rules_path
 from amplifier_tui.host.store.metadata import now
 from amplifier_tui.paths import sessions_dir
 

@@ -20,7 +20,7 @@ from amplifier_tui.host.events import (
     TrustAsked,
     TurnEnded,
 )
-from amplifier_tui.host.gate.rules_file import user_rules_path
+from amplifier_tui.host.gate.rules.file import user_rules_path
 from amplifier_tui.paths import sessions_dir
 
 MODULES = Path(__file__).parent / "modules"

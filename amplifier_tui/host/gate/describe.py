@@ -24,7 +24,7 @@ from amplifier_tui.host.gate.risk import (
     locate,
     worst,
 )
-from amplifier_tui.host.gate.rules import Part, argument_part, command_parts
+from amplifier_tui.host.gate.rules.matching import Part, argument_part, command_parts
 from amplifier_tui.host.stream.diffs import Snapshot, snapshot, unified
 
 logger = logging.getLogger(__name__)

@@ -17,8 +17,8 @@ from amplifier_tui.host.gate.modes import (
     WEB_TOOLS,
     WRITE_TOOLS,
 )
-from amplifier_tui.host.gate.rules import RuleBook
-from amplifier_tui.host.gate.rules_file import RuleProblem, load_rules
+from amplifier_tui.host.gate.rules.book import RuleBook
+from amplifier_tui.host.gate.rules.file import RuleProblem, load_rules
 from amplifier_tui.host.store.replay import DISPLAY
 from amplifier_tui.paths import sessions_dir
 

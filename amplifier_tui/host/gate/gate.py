@@ -18,7 +18,7 @@ from amplifier_tui.host.gate.modes import Act, Verdict, mode_verdict, mode_words
 
 if TYPE_CHECKING:
     from amplifier_tui.host.gate.describe import Description
-    from amplifier_tui.host.gate.rules import Match, RuleBook
+    from amplifier_tui.host.gate.rules.book import Match, RuleBook
 
 OUTSIDE_SANDBOX: Final = "outside_sandbox"
 """Argument of a command that wants to run without the sandbox; a person decides about that."""

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from amplifier_tui.host.gate.describe import Description
     from amplifier_tui.host.gate.gate import GateDecision
     from amplifier_tui.host.gate.risk import Judgement
-    from amplifier_tui.host.gate.rules import Match, Part, Rule, RuleBook
+    from amplifier_tui.host.gate.rules.book import Match, RuleBook
+    from amplifier_tui.host.gate.rules.matching import Part
+    from amplifier_tui.host.gate.rules.text import Rule
 
 By = Literal["user", "rule", "mode", "timeout", "stop"]
 Default = Literal["allow", "deny"]
@@ -134,7 +136,7 @@ class ApprovalQueue:
     @cached_property
     def book(self) -> RuleBook:
         """The standing rules."""
-        from amplifier_tui.host.gate.rules import RuleBook
+        from amplifier_tui.host.gate.rules.book import RuleBook
 
         return self._rules() if self._rules is not None else RuleBook()
 
@@ -197,7 +199,8 @@ class ApprovalQueue:
         judgement: Judgement,
     ) -> _Pending:
         from amplifier_tui.host.gate.risk import severity
-        from amplifier_tui.host.gate.rules import propose, rule_words
+        from amplifier_tui.host.gate.rules.book import propose
+        from amplifier_tui.host.gate.rules.text import rule_words
 
         loop = asyncio.get_running_loop()
         rules = propose(description.parts, self.book) if description.complete else ()
@@ -304,7 +307,7 @@ class ApprovalQueue:
             self._finish(pending, ApprovalAnswer("cancelled", "stop", reason))
 
     def _rules_to_keep(self, pending: _Pending, allow: bool, scope: Scope) -> tuple[Rule, ...]:
-        from amplifier_tui.host.gate.rules import propose
+        from amplifier_tui.host.gate.rules.book import propose
 
         rules = pending.rules if allow else propose(pending.parts, self.book, "deny")
         return tuple(replace(rule, scope=scope) for rule in rules)

@@ -24,7 +24,8 @@ from amplifier_tui.kernel.session.grant import SandboxTerms
 from amplifier_tui.paths import amplifier_home, user_config_dir, user_log_dir, user_state_dir
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.gate.rules import Rule, RuleBook
+    from amplifier_tui.host.gate.rules.book import RuleBook
+    from amplifier_tui.host.gate.rules.text import Rule
 
 
 class Gating:
@@ -131,8 +132,9 @@ class Gating:
 
     def _load(self) -> RuleBook:
         """Read the rules, in a thread."""
-        from amplifier_tui.host.gate.rules import RuleBook, RuleError, planned_rule
-        from amplifier_tui.host.gate.rules_file import load_rules
+        from amplifier_tui.host.gate.rules.book import RuleBook
+        from amplifier_tui.host.gate.rules.file import load_rules
+        from amplifier_tui.host.gate.rules.text import RuleError, planned_rule
 
         found, problems = load_rules(self._project, trusted=self._trusted)
         rules, wrong = list(found), [str(problem) for problem in problems]
@@ -216,7 +218,7 @@ class Gating:
         project = self._project if scope == "project" else None
 
         def write() -> None:
-            from amplifier_tui.host.gate.rules_file import (
+            from amplifier_tui.host.gate.rules.file import (
                 RulesFileError,
                 add_rules,
                 user_rules_path,

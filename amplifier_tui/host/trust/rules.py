@@ -10,7 +10,7 @@ def allow_rules(project: Path) -> dict[TrustItem, str]:
     if not (project / ".amplifier" / "rules.yaml").exists():
         # What reads rules takes longer to import than a session to open.
         return {}
-    from amplifier_tui.host.gate.rules_file import project_rules_path, read_rules
+    from amplifier_tui.host.gate.rules.file import project_rules_path, read_rules
 
     path = project_rules_path(project)
     rules, _ = read_rules(path, None)

@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from amplifier_tui.host.gate.describe import Description, describe_call, describe_question
-from amplifier_tui.host.gate.rules import Rule, RuleBook, propose, rule_words
+from amplifier_tui.host.gate.rules.book import RuleBook, propose
+from amplifier_tui.host.gate.rules.text import Rule, rule_words
 
 BASH = "bash"
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.host.gate.rules import RuleError, parse_rule
-from amplifier_tui.host.gate.rules_file import (
+from amplifier_tui.host.gate.rules.file import (
     RulesFileError,
     add_rules,
     load_rules,
@@ -15,6 +14,7 @@ from amplifier_tui.host.gate.rules_file import (
     remove_rule,
     user_rules_path,
 )
+from amplifier_tui.host.gate.rules.text import RuleError, parse_rule
 
 GOOD = """
 allow: ["bash(git status)", "write(src/**)"]

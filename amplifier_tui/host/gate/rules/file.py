@@ -21,7 +21,7 @@ import yaml
 from amplifier_tui.base.files import locked, read_regular, write_atomic
 from amplifier_tui.host.events import Scope
 from amplifier_tui.host.gate.modes import Verdict
-from amplifier_tui.host.gate.rules import Rule, RuleError, parse_rule
+from amplifier_tui.host.gate.rules.text import Rule, RuleError, parse_rule
 from amplifier_tui.paths import user_config_dir
 
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)

@@ -1,0 +1,125 @@
+"""The rules in force, and the rules that remembering an answer would add."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from amplifier_tui.host.events import Scope
+from amplifier_tui.host.gate.modes import Verdict
+from amplifier_tui.host.gate.programs import rule_prefix
+from amplifier_tui.host.gate.risk import (
+    severity,
+)
+from amplifier_tui.host.gate.rules.matching import Part, covers, is_guarded
+from amplifier_tui.host.gate.rules.text import Rule, rule_words
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A standing answer: the rules that gave it in words, and the shortest of their scopes."""
+
+    verdict: Verdict
+    rule: str
+    scope: Scope
+    origin: str = ""
+
+
+class RuleBook:
+    """The rules in force."""
+
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+        self._rules = list(dict.fromkeys(rules))
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Every rule, oldest first."""
+        return tuple(self._rules)
+
+    def add(self, rules: Iterable[Rule]) -> None:
+        """Take rules into force; those known already count once."""
+        self._rules = list(dict.fromkeys((*self._rules, *rules)))
+
+    def remove(self, rule: Rule) -> None:
+        """Take a rule out of force; one that is gone is ignored."""
+        self._rules = [other for other in self._rules if other != rule]
+
+    def rule_for(
+        self, part: Part, verdict: Verdict = "allow", *, planned: bool = False
+    ) -> Rule | None:
+        """Return the rule that covers a part, or None.
+
+        Args:
+            planned: Let rules of bundles count that allow.
+        """
+        for rule in self._rules:
+            counts = planned or not rule.planned or rule.verdict != "allow"
+            if rule.verdict == verdict and counts and covers(rule, part):
+                return rule
+        return None
+
+    def match(self, parts: tuple[Part, ...], *, planned: bool = False) -> Match | None:
+        """Return the standing answer to a request, or None when no rule speaks of it.
+
+        One refused part refuses the whole; one that asks has the whole asked about; it is allowed
+        if every part is, those left out that only read.
+        """
+        for verdict in ("deny", "ask"):
+            for part in parts:
+                rule = self.rule_for(part, verdict)
+                if rule is not None:
+                    return Match(verdict, str(rule), rule.scope, rule.origin)
+        rules: list[Rule] = []
+        for part in parts:
+            rule = self.rule_for(part, planned=planned)
+            if rule is not None:
+                rules.append(rule)
+            elif not part.reads:
+                return None
+        if not rules:
+            return None
+        scope = min((rule.scope for rule in rules), key=_SCOPES.index)
+        return Match("allow", rule_words(rules), scope, rules[0].origin)
+
+
+_SCOPES: Final[tuple[Scope, ...]] = ("once", "session", "project", "always")
+
+
+def propose(
+    parts: tuple[Part, ...], book: RuleBook, verdict: Literal["allow", "deny"] = "allow"
+) -> tuple[Rule, ...]:
+    """Return the rules that remembering an answer would store, one for each part.
+
+    Parts the book covers need none, and those that only read; there are none when the request must
+    not be remembered.
+    """
+    allow = verdict == "allow"
+    if allow and any(part.judgement.risk == "critical" for part in parts):
+        return ()
+    proposed = [
+        _proposal(part, verdict)
+        for part in parts
+        if book.rule_for(part, verdict) is None and not (allow and part.reads)
+    ]
+    return tuple(dict.fromkeys(proposed))
+
+
+def _proposal(part: Part, verdict: Literal["allow", "deny"]) -> Rule:
+    exact = Rule(part.tool, part.text, verdict, ceiling=part.judgement.risk, asker=part.asker)
+    judgement = part.judgement
+    mild = verdict == "allow" and severity(judgement.risk) <= severity("medium")
+    if not mild or judgement.outside or is_guarded(part):
+        return exact
+    match part.kind:
+        case "command" if part.command is not None and not part.wraps:
+            words = part.command.words
+            prefix = rule_prefix(words) if all(part.command.known) else ()
+            if not prefix:
+                return exact
+            options = [word for word in words[len(prefix) :] if word.startswith("-")]
+            wide = replace(exact, inside=" ".join((*prefix, *dict.fromkeys(options), "*")))
+            return wide if covers(wide, part) else exact
+        case "path":
+            return replace(exact, inside="**")
+        case "arguments":
+            return replace(exact, inside="")
+    return exact

@@ -1,0 +1,195 @@
+"""What a rule covers: the parts of a call, and whether a rule is about one of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pathspec import GitIgnoreSpec
+
+from amplifier_tui.base.shell import (
+    SHELLS,
+    ShellCommand,
+    ShellLine,
+    programs_of,
+    read_places,
+    read_shell_line,
+    readings,
+)
+from amplifier_tui.base.shell import covers as covers_command
+from amplifier_tui.host.gate.guarded import arguments_text
+from amplifier_tui.host.gate.modes import GROUPS
+from amplifier_tui.host.gate.risk import (
+    Judgement,
+    PathPlace,
+    Whereabouts,
+    severity,
+)
+from amplifier_tui.host.gate.rules.text import Rule
+
+_RUNS_ANYTHING: Final = SHELLS | {"eval", "source", ".", "xargs", "env", "ssh"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing a rule can be about.
+
+    `text` is exactly what would be allowed: a simple command, a path, a server, arguments as JSON,
+    a prompt. `asker` is who asks a prompt. Of a command `wraps` says that a rule with a `*` can't
+    cover it, `here` where it runs. `reads` says that it only reads, inside the workspace.
+    """
+
+    kind: Literal["command", "path", "server", "arguments", "prompt"]
+    tool: str
+    text: str
+    judgement: Judgement
+    asker: str = ""
+    place: PathPlace | None = None
+    command: ShellCommand | None = None
+    here: Whereabouts | None = None
+    wraps: bool = False
+    reads: bool = False
+
+
+def command_parts(
+    tool: str,
+    line: ShellLine,
+    judgements: Iterable[Judgement],
+    heres: Iterable[Whereabouts],
+) -> tuple[Part, ...]:
+    """Return a part for each simple command of a command line."""
+    parts: list[Part] = []
+    been: list[Whereabouts] = []
+    for command, judgement, here in zip(line.commands, judgements, heres, strict=True):
+        been = [*been, here] if here not in been else been
+        parts.append(
+            Part(
+                kind="command",
+                tool=tool,
+                text=" ".join(command.text.split()),
+                judgement=judgement,
+                command=command,
+                here=here,
+                wraps=bool(line.hidden) or _wraps(command),
+                reads=_only_reads(command, line, been),
+            )
+        )
+    return tuple(parts)
+
+
+def _only_reads(command: ShellCommand, line: ShellLine, heres: Sequence[Whereabouts]) -> bool:
+    """Whether it only reads inside the workspace, whichever `cd` before it may have failed."""
+    places = read_places(replace(line, commands=(command,)))
+    if places is None or any(here.elsewhere for here in heres):
+        return False
+    return all(here.holds(place) for here in heres for place in places)
+
+
+def _wraps(command: ShellCommand) -> bool:
+    found = programs_of(command)
+    if command.assignments or len(found) != 1:
+        return True
+    (run,) = found
+    if run.wrappers or not run.readable or run.program in _RUNS_ANYTHING:
+        return True
+    return any(
+        (each.writes and each.target != "/dev/null") or each.operator.startswith("<<")
+        for each in command.redirections
+    )
+
+
+def argument_part(
+    tool: str, arguments: Mapping[str, Any], judgement: Judgement, *, reads: bool = False
+) -> Part:
+    """Return the part for a call that is neither a command nor about files it names."""
+    return Part("arguments", tool, arguments_text(arguments), judgement, reads=reads)
+
+
+def covers(rule: Rule, part: Part) -> bool:
+    """Return whether a rule is about a part."""
+    if part.kind == "prompt" or rule.asker:
+        return part.kind == "prompt" and (rule.asker, rule.inside) == (part.asker, part.text)
+    if not _names(rule.tool, part.tool):
+        return False
+    if rule.verdict != "allow":
+        return not rule.inside or _catches(rule, part)
+    risk = part.judgement.risk
+    if risk == "critical":
+        return False
+    if rule.starred and (severity(risk) > severity(rule.ceiling) or is_guarded(part)):
+        return False
+    if not rule.inside:
+        return True
+    match part.kind:
+        case "command":
+            if part.here is not None and part.here.elsewhere:
+                return False
+            if rule.inside == part.text:
+                return True
+            return rule.inside.endswith(" *") and _continues(rule, part)
+    return _speaks_of(rule, part)
+
+
+def _speaks_of(rule: Rule, part: Part) -> bool:
+    match part.kind:
+        case "path":
+            return part.place is not None and _leads_to(rule.inside, part.place)
+        case "server":
+            return fnmatchcase(part.text.lower(), rule.inside.lower())
+    return rule.inside == part.text
+
+
+def _names(pattern: str, tool: str) -> bool:
+    return pattern == tool or tool in GROUPS.get(pattern, ()) or fnmatchcase(tool, pattern)
+
+
+def is_guarded(part: Part) -> bool:
+    """Whether it touches what no `*` covers: what configures programs, and secrets."""
+    return any(place.configures or place.secret for place in part.judgement.places)
+
+
+def _catches(rule: Rule, part: Part) -> bool:
+    if part.command is None:
+        return _speaks_of(rule, part)
+    words = tuple(rule.inside.removesuffix("*").split())
+    return any(found[: len(words)] == words for found in readings(part.command))
+
+
+@lru_cache(maxsize=512)
+def _rule_words(inside: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The words a rule with a `*` begins with, and the options behind them."""
+    commands = read_shell_line(inside.removesuffix(" *")).commands
+    words = list(commands[0].words) if commands else []
+    options: list[str] = []
+    while len(words) > 1 and words[-1].startswith("-"):
+        options.append(words.pop())
+    return tuple(words), frozenset(options)
+
+
+def _continues(rule: Rule, part: Part) -> bool:
+    command, here = part.command, part.here
+    if command is None or here is None or part.wraps:
+        return False
+    begin, options = _rule_words(rule.inside)
+    if not all(command.known) or not covers_command(begin, options, command):
+        return False
+    places = read_places(ShellLine((command,)))
+    if places is None:
+        places = tuple(
+            word.partition("=")[2] if word.startswith("-") else word
+            for word in command.words[len(begin) :]
+        )
+    return not any("://" in place or here.locate(place).outside for place in places)
+
+
+def _leads_to(pattern: str, place: PathPlace) -> bool:
+    if pattern.startswith(("/", "~")):
+        return _spec(str(Path(pattern).expanduser())).match_file(str(place.path).lstrip("/"))
+    return not place.outside and _spec(f"/{pattern}").match_file(place.shown)
+
+
+@lru_cache(maxsize=512)
+def _spec(pattern: str) -> GitIgnoreSpec:
+    return GitIgnoreSpec.from_lines([pattern])

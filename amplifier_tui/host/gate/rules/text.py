@@ -1,0 +1,152 @@
+"""Rules a person can read: which calls go, ask or are denied whatever the mode is.
+
+`bash(git status)` is that command and no other; `bash(npm run test *)` what begins so;
+`write(src/**)` files; `web(docs.python.org)` a server; `tool_name` any call of a tool;
+`tool_name({"a": 1})` a call with exactly these arguments. `write`, `read` and `web` speak of every
+tool of that kind.
+
+A `*` behind a command covers further operands inside the workspace and the options that stand in
+the rule; any other option asks, and so do redirections, substitutions, assignments and programs
+that run others. Nothing critical is ever covered, and nothing that configures a program by a `*`.
+Rules that ask or deny catch a command whatever wraps it, and what follows.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from amplifier_tui.host.events import Risk, Scope
+from amplifier_tui.host.gate.guarded import arguments_text
+from amplifier_tui.host.gate.modes import COMMAND_TOOLS, Verdict
+from amplifier_tui.host.gate.risk import (
+    judge_script,
+    severity,
+)
+
+
+class RuleError(ValueError):
+    """A text is no rule.
+
+    Attributes:
+        column: Where, from 1.
+    """
+
+    def __init__(self, message: str, column: int) -> None:
+        super().__init__(message)
+        self.column = column
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One standing rule.
+
+    Attributes:
+        tool: Name of a tool, with `*` for any characters, or of a kind of tools; empty for a
+            question outside of a tool call.
+        inside: What stands in the parentheses; empty for any arguments.
+        verdict: What happens to the calls it speaks of.
+        scope: How long it holds.
+        ceiling: The highest risk an `allow` with a `*`, or for any arguments, covers.
+        asker: Whose question it is, outside of a tool call; `inside` is the question.
+        origin: Where it comes from, in words; empty for an answer of this session.
+        planned: A bundle brought it: it answers no question of a hook.
+    """
+
+    tool: str
+    inside: str = ""
+    verdict: Verdict = "allow"
+    scope: Scope = "session"
+    ceiling: Risk = "high"
+    asker: str = ""
+    origin: str = ""
+    planned: bool = False
+
+    def __str__(self) -> str:
+        if self.asker:
+            return f"the same question of {self.asker}"
+        return f"{self.tool}({self.inside})" if self.inside else self.tool
+
+    @property
+    def starred(self) -> bool:
+        """Whether it covers more than one call."""
+        return not self.inside or self.inside.endswith("*")
+
+
+def parse_rule(text: str, verdict: Verdict = "allow", **more: Any) -> Rule:
+    """Read a rule.
+
+    Raises:
+        RuleError: It is none.
+    """
+    stripped = text.strip()
+    start = len(text) - len(text.lstrip()) + 1
+    name, opened, rest = stripped.partition("(")
+    if not name:
+        raise RuleError("a rule begins with the name of a tool", start)
+    bad = next((at for at, char in enumerate(name) if char.isspace() or char == ")"), None)
+    if bad is not None:
+        raise RuleError("the name of a tool has no blanks or brackets", start + bad)
+    if not opened:
+        return Rule(name, "", verdict, **more)
+    if not rest.endswith(")"):
+        raise RuleError("the bracket is not closed", start + len(stripped))
+    inside = rest[:-1].strip()
+    at = start + len(name) + 1
+    if not inside:
+        raise RuleError("nothing stands in the brackets", at)
+    ceiling: Risk = "high"
+    if name in COMMAND_TOOLS:
+        inside = inside.replace(":*", " *")
+        inside, ceiling = _checked_command(inside, at)
+    elif inside.startswith("{"):
+        inside = _checked_arguments(inside, at)
+    elif inside[0] in "!#":
+        raise RuleError(f"a path does not begin with `{inside[0]}`", at)
+    return Rule(name, inside, verdict, ceiling=ceiling, **more)
+
+
+def _checked_command(inside: str, at: int) -> tuple[str, Risk]:
+    words = inside.removesuffix("*")
+    if words != inside and not words.endswith(" "):
+        raise RuleError("a `*` stands alone, behind a blank", at + len(words))
+    if "*" in words and words != inside:
+        raise RuleError("only one `*`, at the end", at + words.index("*"))
+    line, _, _, whole = judge_script(words, Path("/"), Path("/"))
+    if words == inside:
+        return " ".join(inside.split()), "high"
+    if not line.complete or line.hidden or len(line.commands) != 1:
+        raise RuleError("a rule with a `*` is one plain command", at)
+    (command,) = line.commands
+    if command.assignments or command.redirections or not all(command.known):
+        raise RuleError("a rule with a `*` has no variables and no redirections", at)
+    ceiling: Risk = "medium" if severity(whole.risk) < severity("medium") else whole.risk
+    return f"{' '.join(words.split())} *", ceiling
+
+
+def _checked_arguments(inside: str, at: int) -> str:
+    try:
+        return arguments_text(json.loads(inside))
+    except json.JSONDecodeError as error:
+        raise RuleError(f"the arguments are no JSON: {error.msg}", at + error.pos) from error
+
+
+def planned_rule(text: Any, bundle: str) -> Rule:
+    """Read a rule of hooks-approval: there, words in brackets are those a command begins with.
+
+    Raises:
+        RuleError: It is none.
+    """
+    if not isinstance(text, str):
+        raise RuleError("it is no text", 1)
+    name, opened, rest = text.strip().partition("(")
+    if opened and rest.endswith(")"):
+        words = rest[:-1].replace(":*", " *").removesuffix("*").strip()
+        text = f"{name}({words} *)" if words else name
+    return parse_rule(text, origin=bundle, planned=True)
+
+
+def rule_words(rules: Iterable[Rule]) -> str:
+    """Return rules as one line."""
+    return ", ".join(dict.fromkeys(str(rule) for rule in rules))
