@@ -6,16 +6,15 @@ This is what a host uses. Nothing here starts a session; `PreparedBundle.create_
 import asyncio
 import os
 from collections.abc import Collection, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amplifier_tui.foundation.bundle.bundle import Bundle
-from amplifier_tui.foundation.bundle.composing import tag_container_provenance
-from amplifier_tui.foundation.bundle.model import SkippedInclude, is_settings_origin
+from amplifier_tui.foundation.bundle.model import is_settings_origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.preparing import modules_with_source
-from amplifier_tui.foundation.catalog import BundleCatalog, BundleEntry, Choice, named_bundles
+from amplifier_tui.foundation.catalog import BundleEntry, Choice
 from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.exceptions import (
     BundleError,
@@ -23,15 +22,14 @@ from amplifier_tui.foundation.exceptions import (
     BundleNotFoundError,
     TrustRefusedError,
 )
-from amplifier_tui.foundation.paths import get_amplifier_home, redact_uri
+from amplifier_tui.foundation.paths import get_amplifier_home
 from amplifier_tui.foundation.protocols import ProgressCallback
-from amplifier_tui.foundation.registry.registry import BundleRegistry, load_bundle
+from amplifier_tui.foundation.registry.project_bundles import ProjectBundles, Trust
+from amplifier_tui.foundation.registry.registry import BundleRegistry
 from amplifier_tui.foundation.report import ReportItem
-from amplifier_tui.foundation.settings.apply import apply_settings
 from amplifier_tui.foundation.settings.expand import expand_plan
-from amplifier_tui.foundation.settings.keys import KeysReport, load_keys
+from amplifier_tui.foundation.settings.keys import load_keys
 from amplifier_tui.foundation.settings.settings import (
-    Settings,
     SettingsFiles,
     SettingsProblem,
     load_settings,
@@ -39,58 +37,29 @@ from amplifier_tui.foundation.settings.settings import (
 from amplifier_tui.foundation.sources.context import FetchContext, requested_by
 from amplifier_tui.foundation.sources.lockfile import LockFile
 from amplifier_tui.foundation.trust.addresses import is_spare, missing_keys
-from amplifier_tui.foundation.trust.code import CodeSource, source_of
-from amplifier_tui.foundation.trust.collecting import collect_code
-from amplifier_tui.foundation.trust.gate import TrustCallback, TrustGate, shipped_only
+from amplifier_tui.foundation.trust.gate import TrustGate, shipped_only
 from amplifier_tui.foundation.trust.items import TrustItem
-from amplifier_tui.foundation.trust.key_guard import KeyGuard
-from amplifier_tui.foundation.trust.layers import review_agent, review_settings
+from amplifier_tui.foundation.trust.layers import review_settings
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
-from amplifier_tui.foundation.trust.refusing import keep_redaction, remove_refused
+from amplifier_tui.foundation.trust.refusing import remove_refused
 from amplifier_tui.foundation.trust.review import (
-    EachAsked,
     OnlyLooking,
-    TrustAnswers,
     TrustReview,
-    key_item,
 )
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.checks.preview import BundleDescription
     from amplifier_tui.foundation.updates import SourceUpdate
 
-_APP = "settings: bundle.app"
-
-Trust = TrustCallback | TrustAnswers
-
 
 @dataclass
-class Workspace:
+class Workspace(ProjectBundles):
     """A project, its user's settings and keys, and the bundles that can be opened in it.
 
     In its methods, `name` is a name, path or URI; `trust` answers for what a project or a stranger
     brings before any of it counts (the default allows only what is shipped): a callback one by one,
     `TrustAnswers` all at once; and `progress` is told what goes on.
-
-    Attributes:
-        home: The Amplifier home.
-        project: The project's folder.
-        settings: Of all scopes.
-        keys: What loading `keys.env` did.
-        lock: The project's lock file.
-        shipped: Folders of bundles that come with the program.
-        environ: The environment, with the keys in it.
-        problems: What is wrong with settings, keys and lock; none of it is fatal.
     """
-
-    home: Path
-    project: Path
-    settings: Settings
-    keys: KeysReport
-    lock: LockFile | None
-    shipped: tuple[Path, ...] = ()
-    environ: MutableMapping[str, str] = field(default_factory=lambda: os.environ)
-    problems: list[SettingsProblem] = field(default_factory=list)
 
     @classmethod
     def open(
@@ -119,11 +88,6 @@ class Workspace:
             where = error.path or project
             problems.append(SettingsProblem(where, error.message, error.line))
         return cls(home, project, settings, keys, lock, tuple(shipped), environ, problems)
-
-    def catalog(self) -> BundleCatalog:
-        """Return the bundles that can be found without the network."""
-        states = self._registry(FetchContext(offline=True), persist=False).states
-        return BundleCatalog(self.home, self.project, self.settings, states, self.shipped)
 
     def choose(self, requested: str = "", resumed: str = "", default: str = "") -> Choice:
         """Decide which bundle a session gets; see `BundleCatalog.choose`."""
@@ -318,132 +282,3 @@ class Workspace:
                     asked_by=origins[-1].bundle if origins else prepared.bundle.name,
                 )
                 prepared.unused.append(unused)
-
-    def _key_guard(self, bundle: Bundle, review: TrustReview | None = None) -> KeyGuard:
-        if review is not None:
-            settings = review_settings(self.settings, review)
-            return KeyGuard(bundle, settings, self.environ, review.places)
-        places = Ownership(self.home, self.project, self.shipped)
-        return KeyGuard(bundle, self.settings, self.environ, places)
-
-    def review(self, trust: Trust | None, chosen_by: Owner = Owner.USER) -> TrustReview:
-        """Return what decides, with the answers of `trust`, what may count here."""
-        if trust is None or callable(trust):
-            answers: TrustAnswers = EachAsked(trust or shipped_only(self.shipped))
-        else:
-            answers = trust
-        places = Ownership(self.home, self.project, self.shipped, answers.folders)
-        if places.owner_of(self.project).is_trusted:
-            chosen_by = Owner.USER
-        return TrustReview(places, answers, self.environ, chosen_by)
-
-    async def _load(
-        self, entry: BundleEntry, fetch: FetchContext, *, persist: bool = True
-    ) -> Bundle:
-        review, settings = fetch.review, self.settings
-        if review is not None:
-            settings = await asyncio.to_thread(review_settings, settings, review)
-        # Where a program keeps its own bundles is nothing for a registry that others read, too.
-        persist = persist and entry.origin != "shipped"
-        registry = self._registry(fetch, settings=settings, persist=persist)
-        bundle = await load_bundle(entry.source, registry=registry)
-        for uri in settings.app_bundles:
-            bundle = await self._with_app_bundle(bundle, uri, registry)
-        bundle = bundle.compose()
-        return await asyncio.to_thread(self._apply, bundle, settings, review)
-
-    def _apply(self, bundle: Bundle, settings: Settings, review: TrustReview | None) -> Bundle:
-        """Return a composed bundle with its agents' files and the settings."""
-        if review is None:
-            bundle.load_agent_metadata()
-            return apply_settings(bundle, settings, environ=self.environ, project=self.project)
-
-        def allows(module: str, folder: Path) -> bool:
-            source = CodeSource(source_of(str(folder)), (module,), ("the project",), str(folder))
-            review.announce(source, Owner.PROJECT)
-            return review.allows_source(str(folder), {})
-
-        # Agents first: their tools take part in overrides and sources.
-        granted: list[Path] = []
-        bundle.load_agent_metadata(lambda found, path: review_agent(found, path, review, granted))
-        bundle.granted = (*bundle.granted, *granted)
-        bundle = apply_settings(
-            bundle, settings, environ=self.environ, project=self.project, allows=allows
-        )
-        keep_redaction(bundle, review)
-        return bundle
-
-    async def _collect(self, bundle: Bundle, review: TrustReview, fetch: FetchContext) -> None:
-        guard = self._key_guard(bundle, review)
-        await collect_code(bundle, review, self.home / "cache", fetch)
-        for destination in guard.destinations():
-            review.allows(key_item(destination.request()))
-
-    async def _with_app_bundle(self, bundle: Bundle, uri: str, registry: BundleRegistry) -> Bundle:
-        found = await asyncio.to_thread(lambda: self.catalog().find(uri))
-        try:
-            loaded = await load_bundle(uri if found is None else found.source, registry=registry)
-        except BundleError as error:
-            result = bundle.compose()
-            result.skipped.append(
-                SkippedInclude(redact_uri(uri), _APP, str(error), owner=Owner.USER)
-            )
-        else:
-            layer = loaded.compose()
-            tag_container_provenance(layer, _APP)
-            # It adds to the bundle, and the bundle stays who it is.
-            layer.name = layer.version = layer.description = ""
-            layer.base_path = None
-            result = bundle.compose(layer)
-            result._source_uri = bundle._source_uri
-        return result
-
-    async def _load_named(
-        self,
-        name: str,
-        review: TrustReview,
-        progress: ProgressCallback | None,
-        *,
-        locked: bool = True,
-        whole: bool = False,
-    ) -> tuple[Bundle, FetchContext]:
-        """Load a bundle, once everything that has to be asked about it was asked.
-
-        Args:
-            whole: Ask about what opening it would do, and not only about what is fetched.
-        """
-        entry = await asyncio.to_thread(lambda: self.catalog().find(name))
-        if entry is None:
-            raise BundleNotFoundError(
-                f"There is no bundle {name!r}", remedy="Look at the list of bundles."
-            )
-        lock = self.lock if locked else None
-        while True:
-            reviewed = review if whole else None
-            fetch = FetchContext(review.gate(), progress, lock=lock, review=reviewed)
-            try:
-                bundle = await self._load(entry, fetch)
-                if whole and review.collects:
-                    await self._collect(bundle, review, fetch)
-            except BundleError:
-                # It may have failed for the very thing that is to be asked about.
-                if not await review.settle():
-                    raise
-            else:
-                if not await review.settle():
-                    return bundle, fetch
-
-    def _registry(
-        self, fetch: FetchContext, *, settings: Settings | None = None, persist: bool = True
-    ) -> BundleRegistry:
-        settings = settings or self.settings
-        registry = BundleRegistry(
-            self.home,
-            include_source_resolver=settings.redirect_include,
-            fetch=fetch,
-            persist=persist,
-            known={name: str(path) for name, path in named_bundles(self.shipped).items()},
-            unlisted=self.shipped,
-        )
-        registry.register(settings.added_bundles)
-        return registry

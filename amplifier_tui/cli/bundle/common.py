@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from amplifier_tui.foundation.workspace import Trust, Workspace
+    from amplifier_tui.foundation.registry.project_bundles import Trust
+    from amplifier_tui.foundation.workspace import Workspace
 
 
 F = TypeVar("F", bound=Callable[..., Any])

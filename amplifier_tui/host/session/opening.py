@@ -15,11 +15,12 @@ from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_
 from amplifier_tui.foundation.catalog import Choice
 from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.registry.includes import namespace_of
+from amplifier_tui.foundation.registry.project_bundles import Trust
 from amplifier_tui.foundation.spawn.capability import SessionSpawner
 from amplifier_tui.foundation.trust.gate import TrustCallback
 from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.foundation.trust.owners import weakest
-from amplifier_tui.foundation.workspace import Trust, Workspace
+from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, NoticeEnd, Usage
 from amplifier_tui.host.failures import no_provider_remedy

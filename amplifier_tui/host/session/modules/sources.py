@@ -13,9 +13,10 @@ from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.exceptions import BundleError, TrustCancelledError
 from amplifier_tui.foundation.modules.later import activate_later, module_in
 from amplifier_tui.foundation.modules.resolver import BundleModuleResolver
+from amplifier_tui.foundation.registry.project_bundles import Trust
 from amplifier_tui.foundation.trust.items import TrustDecision
 from amplifier_tui.foundation.trust.owners import Owner
-from amplifier_tui.foundation.workspace import Trust, Workspace
+from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.events import ModuleKind
 from amplifier_tui.host.session.modules.facts import KINDS, Planned
 from amplifier_tui.host.trust.asking import TrustDesk
