@@ -44,7 +44,7 @@ class LaunchOption(NamedTuple):
     @property
     def name(self) -> str:
         """The field of `LaunchOptions`."""
-        return self.flag.removeprefix("--")
+        return self.flag.removeprefix("--").replace("-", "_")
 
 
 OPTIONS: tuple[LaunchOption, ...] = (
@@ -54,6 +54,7 @@ OPTIONS: tuple[LaunchOption, ...] = (
     LaunchOption("--cwd", "Work in this directory instead of the current one.", "DIR"),
     LaunchOption("--trust", "Let everything a project or stranger brings count in this run."),
     LaunchOption("--mode", "Begin in this mode: plan, ask or edits.", "MODE"),
+    LaunchOption("--max-cost", "Ask before a session costs more than so many dollars.", "DOLLARS"),
     LaunchOption("--theme", "Use this theme for this run.", "NAME"),
 )
 
@@ -67,6 +68,7 @@ class LaunchOptions(NamedTuple):
     cwd: str = ""
     theme: str = ""
     mode: str = ""
+    max_cost: str = ""
     trust: bool = False
 
 
@@ -102,6 +104,7 @@ def parse_launch(arguments: list[str]) -> LaunchOptions | None:
         cwd=found.get("cwd", ""),
         theme=found.get("theme", ""),
         mode=found.get("mode", ""),
+        max_cost=found.get("max_cost", ""),
         trust="trust" in found,
     )
 
@@ -120,6 +123,8 @@ def launch(options: LaunchOptions) -> int:
     if options.mode not in MODES:
         # What `auto` means is read where it is chosen.
         return _refuse(f"--mode {options.mode}: plan, ask and edits are modes to begin in")
+    if options.max_cost and not _is_amount(options.max_cost):
+        return _refuse(f"--max-cost {options.max_cost}: an amount of dollars is wanted, such as 5")
     if not _has_terminal():
         return _refuse("amplifier-tui needs a terminal on its input and error output")
     if options.trust:
@@ -169,7 +174,7 @@ def _connect(
 ) -> tuple[SessionClient, OpenRequest]:
     """Make the client. Runs in a thread, after the first frame."""
     from amplifier_tui.cli.logs import log_to_file
-    from amplifier_tui.host.client import OpenRequest
+    from amplifier_tui.host.client import OpenRequest, SpendLimit
     from amplifier_tui.host.door.local_client import LocalClient
 
     log_to_file()
@@ -179,6 +184,7 @@ def _connect(
         bundle=options.bundle,
         resume=options.resume,
         demo=options.demo,
+        limit=SpendLimit(cost=options.max_cost) if options.max_cost else None,
         mode=next((mode for mode in MODES if mode == options.mode), ""),
     )
     if not options.trust:
@@ -186,6 +192,12 @@ def _connect(
     from amplifier_tui.foundation.trust.gate import trust_everything
 
     return LocalClient(trust_everything, printed), request
+
+
+def _is_amount(text: str) -> bool:
+    whole, _, cents = text.partition(".")
+    digits = f"{whole}{cents}"
+    return digits.isdecimal() and digits.isascii() and bool(digits.strip("0"))
 
 
 def _has_terminal() -> bool:

@@ -37,6 +37,7 @@ class OpenRequest:
         demo: Take the offline demo bundle, whatever is configured.
         mode: What goes through unasked; empty for what the bundle says, else `ask`.
         models: The models the user chose earlier, by bundle.
+        limit: What may be used before the user is asked; None for what the settings say.
     """
 
     cwd: Path
@@ -45,6 +46,20 @@ class OpenRequest:
     demo: bool = False
     mode: Mode | Literal[""] = ""
     models: "Mapping[str, ModelChoice]" = field(default_factory=dict)
+    limit: "SpendLimit | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpendLimit:
+    """What a session and its sub-agents may use before the user is asked.
+
+    Attributes:
+        cost: US dollars, as decimal text; empty for any amount.
+        tokens: Tokens, read and written; 0 for any number.
+    """
+
+    cost: str = ""
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +182,15 @@ class SessionClient(Protocol):
 
         Leads to `ModelChanged`.
         """
+
+    def set_limit(self, limit: SpendLimit) -> None:
+        """Ask before more than that is used; holds for the sessions opened after, too.
+
+        Leads to `LimitChanged`; what waits at a limit is looked at again.
+        """
+
+    def answer_limit(self, request_id: str, *, go: bool) -> None:
+        """Let the request of a `LimitAsked` go, this once, or stop the turn."""
 
     def resume(self, session_id: str) -> None:
         """Close the session and open a stored one."""

@@ -15,6 +15,7 @@ from amplifier_tui.host.client import (
     ModuleDetails,
     OpenRequest,
     SessionCard,
+    SpendLimit,
     TrustDecision,
 )
 from amplifier_tui.host.events import HostEvent, Mode, ModeChanged, SessionClosed, SessionOpened
@@ -116,6 +117,12 @@ class FakeClient:
 
     def set_effort(self, effort: str) -> None:
         self.calls.append(("set_effort", effort))
+
+    def set_limit(self, limit: SpendLimit) -> None:
+        self.calls.append(("set_limit", limit))
+
+    def answer_limit(self, request_id: str, *, go: bool) -> None:
+        self.calls.append(("answer_limit", request_id, go))
 
     def carry_out(self, mode: Mode) -> None:
         self.calls.append(("carry_out", mode))

@@ -10,6 +10,7 @@ from amplifier_tui.host.client import (
     ModelCard,
     ModelChoice,
     ModuleDetails,
+    SpendLimit,
 )
 from amplifier_tui.host.events import HostEvent, Level
 from amplifier_tui.host.session.live import LiveSession
@@ -24,6 +25,7 @@ class SessionCommands:
         self._live: LiveSession | None = None
         self._models: dict[str, ModelChoice] = {}
         """What the user chose, by bundle."""
+        self._limit: SpendLimit | None = None
 
     def _say(self, level: Level, text: str, source: str = "host") -> None:
         """Tell the user something."""
@@ -80,6 +82,17 @@ class SessionCommands:
         if choice is not None:
             self._models[live.bundle] = choice
             live.model_changed()
+
+    async def set_limit(self, limit: SpendLimit) -> None:
+        """Ask before more than that is used."""
+        self._limit = limit
+        if self._live is not None:
+            self._live.spending.set(limit)
+
+    async def answer_limit(self, request_id: str, *, go: bool) -> None:
+        """Let a request go, or stop."""
+        if self._live is not None:
+            self._live.spending.answer(request_id, go=go)
 
     async def hold(self, request_id: str) -> None:
         """Stop the clock of an approval request."""

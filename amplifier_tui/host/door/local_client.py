@@ -95,6 +95,8 @@ class LocalClient:
     switch_model = _command(SessionClient.switch_model, "switch models")
     switch_model_back = _command(SessionClient.switch_model_back, "switch models")
     set_effort = _command(SessionClient.set_effort, "change the effort")
+    set_limit = _command(SessionClient.set_limit, "set the limit")
+    answer_limit = _command(SessionClient.answer_limit, "answer at the limit")
     carry_out = _command(SessionClient.carry_out, "carry out the plan")
     ask_trust_again = _command(SessionClient.ask_trust_again, "ask again")
     hold = _command(SessionClient.hold, "hold a request")

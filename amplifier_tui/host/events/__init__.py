@@ -37,6 +37,7 @@ from amplifier_tui.host.events.records import TodoItem as TodoItem
 from amplifier_tui.host.events.records import TurnStatus as TurnStatus
 from amplifier_tui.host.events.records import Usage as Usage
 from amplifier_tui.host.events.session import Failed as Failed
+from amplifier_tui.host.events.session import LimitChanged as LimitChanged
 from amplifier_tui.host.events.session import ModeChanged as ModeChanged
 from amplifier_tui.host.events.session import ModelChanged as ModelChanged
 from amplifier_tui.host.events.session import ModuleFailed as ModuleFailed
@@ -56,6 +57,8 @@ from amplifier_tui.host.events.turn import BlockDelta as BlockDelta
 from amplifier_tui.host.events.turn import BlockEnded as BlockEnded
 from amplifier_tui.host.events.turn import BlockStarted as BlockStarted
 from amplifier_tui.host.events.turn import CancelRequested as CancelRequested
+from amplifier_tui.host.events.turn import LimitAsked as LimitAsked
+from amplifier_tui.host.events.turn import LimitResolved as LimitResolved
 from amplifier_tui.host.events.turn import PlanProposed as PlanProposed
 from amplifier_tui.host.events.turn import ProviderRetrying as ProviderRetrying
 from amplifier_tui.host.events.turn import QueueChanged as QueueChanged

@@ -30,13 +30,17 @@ class HandlerTrace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Token counts as the provider reported them; `cost` is a decimal string in US dollars."""
+    """Token counts as the provider reported them; `cost` is a decimal string in US dollars.
+
+    `unpriced_tokens` are those, read and written, whose price is not known; `cost` leaves them out.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
+    unpriced_tokens: int = 0
     cost: str | None = None
 
 

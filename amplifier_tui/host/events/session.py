@@ -150,6 +150,19 @@ class ModelChanged(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitChanged(HostEvent):
+    """What the session may use before it asks; sent when one opens that has a limit, too.
+
+    Attributes:
+        cost: US dollars, as decimal text; empty for no limit.
+        tokens: Tokens, read and written; 0 for no limit.
+    """
+
+    cost: str = ""
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleLoading(HostEvent):
     """A module is being loaded and mounted."""
 

@@ -121,6 +121,34 @@ class PlanProposed(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitAsked(HostEvent):
+    """A request may pass the session's limit and waits for the user.
+
+    Attributes:
+        request_id: Handle for `SessionClient.answer_limit`.
+        cost: The limit in US dollars, as decimal text; empty for none.
+        tokens: The limit in tokens, read and written; 0 for none.
+        used_cost: What was used so far.
+        next_cost: What the request is expected to use; None where its price is not known.
+    """
+
+    request_id: str
+    cost: str = ""
+    tokens: int = 0
+    used_cost: str | None = None
+    used_tokens: int = 0
+    next_cost: str | None = None
+    next_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitResolved(HostEvent):
+    """The request waits no more: it goes, it does not, or the limit is another one."""
+
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CancelRequested(HostEvent):
     """A stop was acknowledged: graceful first, immediate when asked again."""
 

@@ -1,7 +1,8 @@
 """Which model answers: the one the user chose, whatever an orchestrator asks for by default."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
@@ -9,17 +10,14 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from amplifier_tui.host.client import ModelChoice
+from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.stand_in import StandIn, StandIns, real
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 NO_CHOICE: Final = ModelChoice()
 
-BeforeRequest = Callable[[Any, Any], Awaitable[None]]
-"""Called with a request and the provider it goes to, before it is sent; may raise."""
-
-
-async def _at_once(request: Any, provider: Any) -> None:
-    return None
+Around = Callable[[Any, Any, str], AbstractAsyncContextManager[None]]
+"""Stands around a request; gets it, the provider it goes to, and the lane it comes from."""
 
 
 @dataclass(slots=True)
@@ -28,31 +26,35 @@ class ModelRoute:
 
     Attributes:
         choice: What the user chose; empty where nothing was chosen.
-        before: What is done before each request.
+        around: What stands around each request, and may hold it back.
         switching: Held while another model is looked up, for which requests wait.
     """
 
     choice: ModelChoice = NO_CHOICE
-    before: BeforeRequest = _at_once
+    around: Around = lambda *_: nullcontext()
     switching: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def stand_before(self, coordinator: ModuleCoordinator, *, follows: bool = True) -> None:
+    def stand_before(
+        self, coordinator: ModuleCoordinator, lane: str = MAIN_LANE, *, follows: bool = True
+    ) -> None:
         """Route the requests of a session, from before its first module is mounted.
 
         Args:
+            lane: The agent whose session it is.
             follows: Whether the user's choice counts in it: not in a sub-agent that has a model
                 of its own.
         """
         points = coordinator.mount_points
-        lane = _Lane(self, follows)
-        lane.mounted = points["providers"] = StandIns(
-            partial(RoutedProvider, lane), points.get("providers") or {}
+        place = _Lane(self, lane, follows)
+        place.mounted = points["providers"] = StandIns(
+            partial(RoutedProvider, place), points.get("providers") or {}
         )
 
 
 @dataclass(slots=True)
 class _Lane:
     route: ModelRoute
+    name: str
     follows: bool
     mounted: Mapping[str, Any] = field(default_factory=dict)
 
@@ -101,9 +103,10 @@ class RoutedProvider(StandIn):
         changes = {name: value for name, value in wanted.items() if value and name not in more}
         if changes and isinstance(request, BaseModel):
             request = request.model_copy(update=changes)
-        await self._lane.route.before(request, target)
-        object.__setattr__(self, "_answered", target)
-        return await target.complete(request, **changes, **more)
+        lane = self._lane
+        async with lane.route.around(request, target, lane.name):
+            object.__setattr__(self, "_answered", target)
+            return await target.complete(request, **changes, **more)
 
     def parse_tool_calls(self, response: Any) -> Any:
         """Return the tool calls of a response, as the provider that gave it reads them."""

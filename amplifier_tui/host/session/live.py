@@ -22,6 +22,7 @@ from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.gate.surfaces import ProviderApprovals
 from amplifier_tui.host.messages import last_words, metadata_of, text_of
+from amplifier_tui.host.models.limits import SpendGuard
 from amplifier_tui.host.models.models import Models
 from amplifier_tui.host.session.budget import BudgetMeter, context_config
 from amplifier_tui.host.session.carrying import Carried, forked, moved
@@ -72,6 +73,10 @@ class LiveSession:
         self._normalizer = parts.normalizer
         self._recorder = ContextRecorder(sender.store)
         self.models = Models(coordinator, parts.plan, parts.route, sender)
+        self.spending = SpendGuard(
+            sender, parts.normalizer.usage, lambda: self.turns.interrupt(immediate=True)
+        )
+        parts.route.around = self.spending.spending
         self._requested = False
         self._begun: dict[int, int] = {}
         self.budget = BudgetMeter(

@@ -26,6 +26,7 @@ from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, NoticeEn
 from amplifier_tui.host.failures import no_provider_remedy
 from amplifier_tui.host.gate.modes import first_mode, read_mode
 from amplifier_tui.host.gate.surfaces import KernelApprovals
+from amplifier_tui.host.models.limits import first_limit
 from amplifier_tui.host.models.routing import NO_CHOICE
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.budget import Parts
@@ -174,12 +175,14 @@ class Opening:
             parts.normalizer.usage.restore(used)
         remembered = request.models.get(parts.bundle, NO_CHOICE)
         live.models.begin(card.model_choice, remembered)
+        live.spending.begin(first_limit(request, card.limit, workspace.settings, sender))
         sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))
         if report is not None:
             sender.send(report)
         parts.gating.announce_soon()
         if live.has_provider:
             live.models.tell()
+        live.spending.tell()
         if rows and rows[-1].get("role") == "assistant":
             live.offer_plan()
         if self._used:

@@ -37,6 +37,7 @@ async def follow(
     gate.stand_before(child)
     parts.route.stand_before(
         child.coordinator,
+        info.session_id,
         follows=child.config.get("providers") == parts.plan.get("providers"),
     )
     module_of = parts.facts.module_of_handler

@@ -60,6 +60,7 @@ class Metadata:
         workspace: Folder of its own scratch workspace, if it has one.
         mode: What goes through unasked.
         model_choice: The model the user chose, and its effort.
+        limit: What may be used before the user is asked: `cost`, `tokens`.
         disabled: Keys of the modules that are switched off.
         other: Fields of other programs, and those whose value is of another type than ours.
     """
@@ -82,6 +83,7 @@ class Metadata:
     workspace: str = ""
     mode: str = ""
     model_choice: dict[str, Any] = field(default_factory=dict)
+    limit: dict[str, Any] = field(default_factory=dict)
     disabled: list[str] = field(default_factory=list)
     other: dict[str, Any] = field(default_factory=dict)
 

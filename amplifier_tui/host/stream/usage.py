@@ -31,13 +31,14 @@ class Count(NamedTuple):
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
+    unpriced_tokens: int = 0
     cost: Decimal | None = None
 
     def plus(self, other: "Count") -> "Count":
         """Return the sum of both."""
         costs = [cost for cost in (self.cost, other.cost) if cost is not None]
         cost = sum(costs, Decimal(0)) if costs else None
-        return Count._make((*map(add, self[:5], other[:5]), cost))
+        return Count._make((*map(add, self[:-1], other[:-1]), cost))
 
     def as_usage(self) -> Usage:
         """Return it as events carry it."""
@@ -57,7 +58,9 @@ def read_count(usage: Any, cost: Any = None) -> Count | None:
     if not any(counts.values()):
         return None
     told = usage.get("cost_usd", usage.get("cost"))
-    return Count(**counts, cost=_money(told if told is not None else cost))
+    paid = _money(told if told is not None else cost)
+    unpriced = counts["input_tokens"] + counts["output_tokens"] if paid is None else 0
+    return Count(**counts, unpriced_tokens=unpriced, cost=paid)
 
 
 def _first(usage: Mapping[str, Any], keys: tuple[str, ...]) -> int:
@@ -92,6 +95,7 @@ class UsageMeter:
     Attributes:
         provider: The provider of the main lane's latest answer.
         model: Its model.
+        last: By lane, what its latest answer used.
         window: Tokens the latest answer of the main lane left in the conversation: what was read
             and what was written. 0 before the first.
     """
@@ -100,6 +104,8 @@ class UsageMeter:
         self.provider = ""
         self.model = ""
         self.window = 0
+        self.last: dict[str, Count] = {}
+        self._answers = self._output = 0
         self._before = Count()
         self._turn = Count()
         self._steps: dict[str, _Step] = {}
@@ -113,6 +119,11 @@ class UsageMeter:
     def session(self) -> Count:
         """What the session used since it was opened."""
         return self._before.plus(self.turn)
+
+    @property
+    def average_output(self) -> int:
+        """Tokens an answer had on average since the session was opened; 0 before the first."""
+        return self._output // self._answers if self._answers else 0
 
     def restore(self, used: Usage) -> None:
         """Count what an earlier part of the session used."""
@@ -159,6 +170,9 @@ class UsageMeter:
         return count is not None
 
     def _note(self, lane: str, data: Mapping[str, Any], count: Count) -> None:
+        self.last[lane] = count
+        self._answers += 1
+        self._output += count.output_tokens
         if lane != "main":
             return
         self.provider = str(data.get("provider") or self.provider)

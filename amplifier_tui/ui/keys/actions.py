@@ -94,6 +94,7 @@ _HELP = {
     "model.choose": "Any of the providers' models, from the next request on.",
     "model.effort": "How hard the model thinks, from the next request on.",
     "model.back": "When the model switched to fails: the one before, and try again.",
+    "limit.set": "Asks before the session passes it: 5 for dollars, 200k for tokens, off for none.",
     "plan.ask": "What plan mode ended in is done, in mode ask.",
     "plan.edits": "What plan mode ended in is done, in mode edits.",
     "context.compact": "Shows first what would become of it.",
@@ -160,6 +161,9 @@ ACTIONS: tuple[Action, ...] = (
         Action(
             "model.back", "Go back to the model before", "app.model_back", "", "K", "model-back"
         ),
+        Action("limit.set", "Limit what is spent", "app.limit", "", "1", "limit", "limit"),
+        Action("limit.once", "Send what waits at the limit", "app.limit_once", "", "2", "once"),
+        Action("limit.raise", "Double the limit", "app.limit_raise", "", "3", "double-limit"),
         Action("plan.ask", "Do the plan, asking", "app.do_plan", "", "p", "do"),
         Action("plan.edits", "Do the plan, edits go through", "app.do_edits", "", "P", "do-edits"),
         Action("plan.dismiss", "Go on planning", "app.dismiss_plan", "", "G", "go-on-planning"),

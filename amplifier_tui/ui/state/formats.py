@@ -5,6 +5,8 @@ import re
 from decimal import Decimal, InvalidOperation
 from pathlib import PurePath
 
+from amplifier_tui.host.client import SpendLimit
+
 _DATE = re.compile(r"[-@](20\d{2}-?\d{2}-?\d{2}|latest)$")
 _VERSION = re.compile(r"-(\d+)-(\d+)$")
 
@@ -73,6 +75,23 @@ def money(amount: str | None) -> str:
     if 0 < value < Decimal("0.005"):
         return "<$0.01"
     return f"${value:,.2f}" if value < 1000 else f"${value:,.0f}"
+
+
+_UNITS = {"k": 1_000, "m": 1_000_000}
+_LIMIT = re.compile(r"\$?(\d{1,9}(?:\.\d{1,6})?)\s*([kmt]?)\s*(?:tokens?)?", re.IGNORECASE)
+
+
+def read_limit(text: str) -> SpendLimit | None:
+    """Return the limit of dollars (`5`, `$2.50`) or of tokens (`200k`, `900 tokens`)."""
+    found = _LIMIT.fullmatch(text.strip())
+    if found is None or not float(found[1]):
+        return None
+    unit = found[2].lower()
+    if not unit and "token" not in text.lower():
+        return SpendLimit(cost=found[1])
+    return (
+        SpendLimit(tokens=int(Decimal(found[1]) * _UNITS.get(unit, 1))) if "$" not in text else None
+    )
 
 
 def price(per_million: str | None) -> str:

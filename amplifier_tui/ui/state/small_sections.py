@@ -81,11 +81,20 @@ class Facts(FieldSection):
 
 
 class UsageTotals(FieldSection):
-    """The session's total as the host counts it, sub-agents included."""
+    """The session's total as the host counts it, sub-agents included, and the limit of it.
+
+    `limit_cost` is in dollars, as decimal text; empty and 0 mean that there is none.
+    """
 
     def reset(self) -> None:
         """Start from zero."""
         self.session = events.Usage()
+        self.limit_cost = ""
+        self.limit_tokens = 0
+
+    @on(events.LimitChanged)
+    def _limited(self, event: events.LimitChanged) -> None:
+        self.limit_cost, self.limit_tokens = event.cost, event.tokens
 
     @on(events.UsageChanged)
     def _changed(self, event: events.UsageChanged) -> None:

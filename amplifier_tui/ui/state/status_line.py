@@ -14,9 +14,17 @@ from typing import Literal
 from rich.cells import cell_len
 
 from amplifier_tui.base.text import one_line
-from amplifier_tui.ui.state.formats import elapsed, money, plural, short_model, short_path
+from amplifier_tui.ui.state.formats import (
+    elapsed,
+    money,
+    plural,
+    price,
+    short_model,
+    short_path,
+    tokens,
+)
 from amplifier_tui.ui.state.session import SessionState
-from amplifier_tui.ui.state.small_sections import retry_words
+from amplifier_tui.ui.state.small_sections import UsageTotals, retry_words
 from amplifier_tui.ui.widgets.styled import Tone, fit, fit_pieces, pieces_width
 
 SegmentName = Literal[
@@ -141,12 +149,27 @@ def status_segments(
         say("context", ("ctx ", "muted"), (f"{number:<3}", pressed), short=((number, pressed),))
     model = f"{fit(short_model(one_line(facts.model)), 24)} {one_line(facts.effort)}"
     say("model", (model.strip(), "muted"))
-    say("cost", (money(state.usage.session.cost), "text"))
+    say("cost", *_cost(state.usage))
     say("bundle", (fit(one_line(facts.bundle), 20), "muted"))
     say("cwd", (_cut_left(one_line(short_path(facts.cwd, home)), 32), "muted"))
     say("branch", (fit(one_line(facts.branch), 24), "muted"))
     say("title", (fit(one_line(facts.title), 36), "text"))
     return segments
+
+
+def _cost(totals: UsageTotals) -> Iterator[tuple[str, Tone]]:
+    """Yield what was spent, and the limit of it; `~` stands for what has no known price."""
+    used = totals.session
+    spent = f"{'~' if used.unpriced_tokens else ''}{money(used.cost)}"
+    if totals.limit_cost:
+        yield (spent or "$0.00", "text")
+        yield (f" of {price(totals.limit_cost)}", "muted")
+    elif spent:
+        yield (spent, "text")
+    if totals.limit_tokens:
+        gap = " " if spent or totals.limit_cost else ""
+        yield (f"{gap}{tokens(used.input_tokens + used.output_tokens)}", "text")
+        yield (f" of {tokens(totals.limit_tokens)}", "muted")
 
 
 def notice_segment(state: SessionState, now: float) -> StatusSegment | None:

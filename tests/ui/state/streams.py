@@ -137,6 +137,9 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
     },
     host.TrustAsked: {"request_id": _IDS, "title": _TEXT},
     host.TrustAnswered: {"request_id": _IDS},
+    host.LimitAsked: {"request_id": _IDS, "used_tokens": _NUMBER},
+    host.LimitResolved: {"request_id": _IDS},
+    host.LimitChanged: {"cost": st.sampled_from(["", "5"]), "tokens": _NUMBER},
     host.PlanProposed: {"turn": st.sampled_from([1, 2])},
     host.CancelRequested: {"immediate": st.booleans()},
     host.QueueChanged: {

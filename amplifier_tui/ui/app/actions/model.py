@@ -1,12 +1,13 @@
-"""Actions about the model: which one answers, and how hard it thinks."""
+"""Actions about the model: which one answers, how hard it thinks, and what it may cost."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from amplifier_tui.ui.app.actions.turn import retry_last
-from amplifier_tui.ui.app.session_app import in_open_session
+from amplifier_tui.ui.app.session_app import in_open_session, in_session
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient
@@ -70,3 +71,51 @@ def effort(app: SessionApp, client: SessionClient, state: SessionState, level: s
         chosen(level)
     else:
         app.say(f"There is no effort {level}: {', '.join(levels)}.", "warning")
+
+
+_OFF = ("off", "none", "0")
+
+
+@in_session
+def limit(app: SessionApp, client: SessionClient, state: SessionState, text: str = "") -> None:
+    """Ask before the session uses more: dollars as `5` or `$5`, tokens as `200k`; or `off`."""
+    from amplifier_tui.host.client import SpendLimit
+    from amplifier_tui.ui.dialogs.questions import AskLine
+    from amplifier_tui.ui.state.formats import read_limit
+
+    def given(line: str) -> None:
+        found = SpendLimit() if line in _OFF else read_limit(line)
+        if found is None:
+            app.say(f"{line} is no limit: 5 for dollars, 200k for tokens, or off.", "warning")
+            return
+        client.set_limit(found)
+
+    if text:
+        given(text)
+        return
+    totals = state.usage
+    known = totals.limit_cost or (f"{totals.limit_tokens}t" if totals.limit_tokens else "")
+    app.ask(AskLine("Ask before the session uses more than: 5, 200k tokens, off", known), given)
+
+
+@in_session
+def limit_once(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Let what waits at the limit go, this once."""
+    waiting = state.conversation.limit
+    if waiting is None:
+        app.say("Nothing waits at a limit.")
+    else:
+        client.answer_limit(waiting.asked.request_id, go=True)
+
+
+@in_session
+def limit_raise(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Double the limit."""
+    cost, count = state.usage.limit_cost, state.usage.limit_tokens
+    if not cost and not count:
+        app.say("There is no limit: /limit sets one.")
+        return
+    from amplifier_tui.host.client import SpendLimit
+
+    doubled = format(Decimal(cost) * 2, "f") if cost else ""
+    client.set_limit(SpendLimit(cost=doubled, tokens=count * 2))

@@ -10,6 +10,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     EntryList,
     ErrorEntry,
+    LimitEntry,
     NoteEntry,
     PlanEntry,
     ProviderLine,
@@ -174,6 +175,8 @@ class ConversationState(Handlers):
         self._turns: set[tuple[str, int, str, float]] = set()
         self._unready: ErrorEntry | None = None
         self._plan: PlanEntry | None = None
+        self.limit: LimitEntry | None = None
+        """What waits at the session's limit, if anything."""
         self._opened_as = ""
         self._divider = ""
         self._told: deque[HostEvent] = deque(maxlen=_TOLD)
@@ -195,6 +198,18 @@ class ConversationState(Handlers):
         self._welcome.set_mode(event.mode)
         if event.mode != "plan":
             self.dismiss_plan()
+
+    @on(events.LimitAsked, live=True)
+    def _limit_asked(self, event: events.LimitAsked) -> None:
+        self._limit_over()
+        self.limit = LimitEntry(key="limit", asked=event)
+        self._add(self.limit)
+
+    @on(events.LimitResolved, events.TurnEnded, events.SessionClosed, live=True)
+    def _limit_over(self, event: HostEvent | None = None) -> None:
+        if self.limit is not None:
+            self.list.remove(self.limit)
+            self.limit = None
 
     @on(events.PlanProposed, live=True)
     def _planned(self, event: events.PlanProposed) -> None:

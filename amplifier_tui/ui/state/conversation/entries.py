@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from amplifier_tui.host.events import MAIN_LANE, Level, ReportItem
+from amplifier_tui.host.events import MAIN_LANE, Level, LimitAsked, ReportItem
 from amplifier_tui.ui.state.section import Section
 
 NO_PROVIDER = "no_provider"
@@ -132,6 +132,13 @@ class ReportEntry(ConversationEntry):
     items: tuple[ReportItem, ...]
 
 
+@dataclass(slots=True, kw_only=True)
+class LimitEntry(ConversationEntry):
+    """A request that may pass the session's limit waits for the user."""
+
+    asked: LimitAsked
+
+
 @dataclass(frozen=True, slots=True)
 class ProviderLine:
     """A provider that is not ready, and the environment variables it does not find."""
@@ -159,7 +166,7 @@ class WelcomeEntry(ConversationEntry):
     providers: tuple[ProviderLine, ...] = ()
 
 
-OFFERS = (ErrorEntry, PlanEntry, ReportEntry, WelcomeEntry)
+OFFERS = (ErrorEntry, LimitEntry, PlanEntry, ReportEntry, WelcomeEntry)
 """Entries that tell of keys which help; a click on the words does the same."""
 
 

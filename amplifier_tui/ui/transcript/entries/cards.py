@@ -9,6 +9,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     NO_PROVIDER,
     TOO_LONG,
     ErrorEntry,
+    LimitEntry,
     NoteEntry,
     PlanEntry,
     ProviderLine,
@@ -17,7 +18,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
-from amplifier_tui.ui.state.formats import short_model
+from amplifier_tui.ui.state.formats import money, price, short_model, tokens
 from amplifier_tui.ui.transcript.entries.scene import (
     Scene,
     Way,
@@ -172,6 +173,32 @@ def plan_lines(entry: PlanEntry, scene: Scene) -> list[StyledLine]:
         _way(scene, "plan.dismiss", "go on planning"),
     ]
     head = [Span("◐ ", "warning"), Span("The plan waits for you.", "strong")]
+    rows = [head, *way_rows(ways, scene.column.measure)]
+    return margined(_wrapped(rows, scene.column.measure), scene.column)
+
+
+def limit_lines(entry: LimitEntry, scene: Scene) -> list[StyledLine]:
+    """Return what waits at the limit, and what can be done."""
+    asked = entry.asked
+    parts = []
+    if asked.cost:
+        expected = f"about {money(asked.next_cost)}" if asked.next_cost else "an unknown amount"
+        used = money(asked.used_cost) or "$0.00"
+        parts.append(f"{used} of {price(asked.cost)} used, {expected} more")
+    if asked.tokens:
+        used, limit = tokens(asked.used_tokens), tokens(asked.tokens)
+        parts.append(f"{used} of {limit} tokens used, about {tokens(asked.next_tokens)} more")
+    head = [
+        Span("◐ ", "warning"),
+        Span("The next request may pass the limit. ", "strong"),
+        Span(" · ".join(parts), "text"),
+    ]
+    ways = [
+        _way(scene, "limit.once", "send it, this once"),
+        _way(scene, "limit.raise", "double the limit"),
+        _way(scene, "limit.set", "another limit"),
+        _way(scene, "turn.stop", "stop"),
+    ]
     rows = [head, *way_rows(ways, scene.column.measure)]
     return margined(_wrapped(rows, scene.column.measure), scene.column)
 

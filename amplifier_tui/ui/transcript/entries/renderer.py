@@ -7,6 +7,7 @@ from amplifier_tui.base.text import clean, one_line, printed
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     ErrorEntry,
+    LimitEntry,
     NoteEntry,
     PlanEntry,
     ReportEntry,
@@ -19,6 +20,7 @@ from amplifier_tui.ui.state.conversation.entries import (
 from amplifier_tui.ui.transcript.entries.cards import (
     error_lines,
     is_long,
+    limit_lines,
     note_lines,
     plan_lines,
     report_lines,
@@ -37,6 +39,7 @@ _LINES_OF: dict[type[ConversationEntry], Callable[[Any, Scene], list[StyledLine]
     ToolEntry: tool_lines,
     ErrorEntry: error_lines,
     NoteEntry: note_lines,
+    LimitEntry: limit_lines,
     PlanEntry: plan_lines,
     ReportEntry: report_lines,
     WelcomeEntry: welcome_lines,
@@ -119,7 +122,7 @@ class Renderer:
                 return head + self._rows(entry.message) + self._rows(entry.remedy)
             case NoteEntry():
                 return head + self._rows(entry.text)
-            case PlanEntry():
+            case PlanEntry() | LimitEntry():
                 return head + 2
             case WelcomeEntry():
                 return head + 4 + len(entry.examples) + len(entry.missing)

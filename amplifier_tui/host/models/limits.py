@@ -1,0 +1,225 @@
+"""What a session may use: asked about before it is passed, by the session or a sub-agent."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
+
+from amplifier_tui.base.prices import list_prices, price_at
+from amplifier_tui.base.tokens import schema_tokens, text_tokens
+from amplifier_tui.foundation.settings.settings import Settings
+from amplifier_tui.host.client import OpenRequest, SpendLimit
+from amplifier_tui.host.events import MAIN_LANE, LimitAsked, LimitChanged, LimitResolved
+from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.host.stream.usage import UsageMeter
+from amplifier_tui.kernel.llm_errors import AbortError
+
+NO_LIMIT: Final = SpendLimit()
+_FIRST_ANSWER: Final = 1_000
+"""Tokens an answer is expected to have while none has come."""
+_MILLION: Final = 1_000_000
+
+
+class Spent(NamedTuple):
+    """Tokens and dollars; `cost` is None where it is not known."""
+
+    tokens: int
+    cost: Decimal | None
+
+
+class SpendGuard:
+    """Asks before a request that may pass the limit, and holds it back until the user answers.
+
+    Args:
+        usage: What was used so far, by sub-agents too.
+        stop: Stops the turn.
+    """
+
+    def __init__(self, sender: Sender, usage: UsageMeter, stop: Callable[[], object]) -> None:
+        self.limit = NO_LIMIT
+        self._sender = sender
+        self._usage = usage
+        self._stop = stop
+        self._one_by_one = asyncio.Lock()
+        self._answer: asyncio.Future[bool | None] | None = None
+        """True: this request goes; False: it does not; None: look again."""
+        self._asked = ""
+        self._flying: dict[str, Spent] = {}
+        """What requests that were not answered yet are expected to use."""
+        self._told: set[str] = set()
+
+    def begin(self, limit: SpendLimit) -> None:
+        """Take a limit, without a word."""
+        self.limit = limit
+        found = {"cost": limit.cost, "tokens": limit.tokens}
+        self._sender.store.metadata.limit = {key: value for key, value in found.items() if value}
+
+    def set(self, limit: SpendLimit) -> None:
+        """Take another limit; what waits is looked at again."""
+        self.begin(limit)
+        self.tell()
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result(None)
+
+    def tell(self) -> None:
+        """Say what the limit is."""
+        stamp = self._sender.stamp()
+        self._sender.send(LimitChanged(**stamp, cost=self.limit.cost, tokens=self.limit.tokens))
+
+    def answer(self, request_id: str, *, go: bool) -> None:
+        """Let the request that waits go, or stop the turn; one that is gone is ignored."""
+        if request_id == self._asked and self._answer is not None and not self._answer.done():
+            self._answer.set_result(go)
+
+    @asynccontextmanager
+    async def spending(self, request: Any, provider: Any, lane: str) -> AsyncIterator[None]:
+        """Stand around a request.
+
+        Raises:
+            AbortError: The user stopped at the limit.
+        """
+        if self.limit == NO_LIMIT:
+            yield
+            return
+        expected = await self._expected(request, provider, lane)
+        async with self._one_by_one:
+            await self._ask_if_it_passes(expected, lane)
+            key = uuid4().hex
+            self._flying[key] = expected
+        try:
+            yield
+        finally:
+            del self._flying[key]
+
+    async def _ask_if_it_passes(self, expected: Spent, lane: str) -> None:
+        while self._passes(expected):
+            go = await self._ask(expected, lane)
+            if go is False:
+                self._stop()
+                raise AbortError("Stopped at the limit of this session", retryable=False)
+            if go:
+                return
+
+    def _used(self) -> Spent:
+        used = self._usage.session
+        tokens = used.input_tokens + used.output_tokens
+        flying = self._flying.values()
+        costs = [used.cost, *(each.cost for each in flying)]
+        return Spent(
+            tokens + sum(each.tokens for each in flying),
+            sum((cost for cost in costs if cost is not None), Decimal(0)),
+        )
+
+    def _passes(self, expected: Spent) -> bool:
+        used, limit = self._used(), self.limit
+        most = read_amount(limit.cost)
+        if limit.tokens and used.tokens + expected.tokens > limit.tokens:
+            return True
+        if most is None:
+            return False
+        # Of a price nobody knows, only what was spent already counts.
+        spent = used.cost or Decimal(0)
+        return spent + (expected.cost or Decimal(0)) > most or spent >= most
+
+    async def _ask(self, expected: Spent, lane: str) -> bool | None:
+        used = self._used()
+        self._asked = uuid4().hex[:12]
+        self._answer = asyncio.get_running_loop().create_future()
+        self._sender.send(
+            LimitAsked(
+                **self._sender.stamp(lane),
+                request_id=self._asked,
+                cost=self.limit.cost,
+                tokens=self.limit.tokens,
+                used_cost=_text(used.cost),
+                used_tokens=used.tokens,
+                next_cost=_text(expected.cost),
+                next_tokens=expected.tokens,
+            )
+        )
+        try:
+            return await self._answer
+        finally:
+            self._answer = None
+            self._sender.send(LimitResolved(**self._sender.stamp(lane), request_id=self._asked))
+
+    async def _expected(self, request: Any, provider: Any, lane: str) -> Spent:
+        """What a request will use, about: its size, and an answer like those before."""
+        size, answer = _size(request), self._usage.average_output or _FIRST_ANSWER
+        last = self._usage.last.get(lane) or self._usage.last.get(MAIN_LANE)
+        if last is not None and last.cost is not None:
+            # What is cached costs less; the request before knows how much.
+            rate = last.cost / max(1, last.input_tokens + last.output_tokens)
+            return Spent(size + answer, rate * (size + answer))
+        return Spent(size + answer, await self._listed(request, provider, size, answer))
+
+    async def _listed(self, request: Any, provider: Any, size: int, answer: int) -> Decimal | None:
+        info = provider.get_info()
+        model = str(getattr(request, "model", None) or (info.defaults or {}).get("model") or "")
+        found = await list_prices([(str(info.id), model)])
+        price = price_at(next(iter(found.values()), ()), size)
+        if price is not None:
+            paid = Decimal(price.input) * size + Decimal(price.output) * answer
+            return paid / _MILLION
+        if self.limit.cost and model not in self._told:
+            self._told.add(model)
+            name = model or "the model"
+            text = f"The price of {name} is not known: a limit in dollars may be passed by it"
+            self._sender.notice("warning", text, "limit")
+        return None
+
+
+def _size(request: Any) -> int:
+    messages = sum(
+        text_tokens(
+            message.content if isinstance(message.content, str) else message.model_dump_json()
+        )
+        for message in getattr(request, "messages", None) or ()
+    )
+    tools = getattr(request, "tools", None) or ()
+    return messages + sum(schema_tokens(tool.model_dump()) for tool in tools)
+
+
+def read_amount(text: str) -> Decimal | None:
+    """Return an amount of dollars above 0; None for what is none."""
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() and amount > 0 else None
+
+
+def first_limit(
+    request: OpenRequest, stored: Mapping[str, Any], settings: Settings, sender: Sender
+) -> SpendLimit:
+    """Return the limit a session begins with: the user's, its own, or that of the settings.
+
+    Args:
+        stored: What it had when it was closed; counts when it is resumed.
+        settings: Of their scopes the lowest `max_cost` counts; what is wrong with it is said.
+    """
+    found = [scope.get("max_cost") for scope in settings.by_scope.values()]
+    given = [value for value in found if value is not None]
+    known = [amount for value in given if (amount := read_amount(str(value))) is not None]
+    if len(known) < len(given):
+        text = "`max_cost` must be an amount of dollars, such as 5"
+        sender.notice("warning", text, "settings")
+    allowed = SpendLimit(cost=format(min(known), "f")) if known else NO_LIMIT
+    own = _stored_limit(stored) if request.resume else None
+    return request.limit or own or allowed
+
+
+def _stored_limit(stored: Mapping[str, Any]) -> SpendLimit | None:
+    """Return the limit of a stored session, if it has one."""
+    cost, tokens = stored.get("cost"), stored.get("tokens")
+    limit = SpendLimit(
+        cost=cost if isinstance(cost, str) and read_amount(cost) is not None else "",
+        tokens=tokens if type(tokens) is int and tokens > 0 else 0,
+    )
+    return None if limit == NO_LIMIT else limit
+
+
+def _text(amount: Decimal | None) -> str | None:
+    return None if amount is None else format(amount, "f")

@@ -1,0 +1,135 @@
+"""What a session may use: asked before it is passed, and what the answers do."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.client import SpendLimit
+from amplifier_tui.host.events import (
+    LimitAsked,
+    LimitChanged,
+    LimitResolved,
+    Notice,
+    SessionOpened,
+    TurnEnded,
+    UsageChanged,
+)
+from amplifier_tui.paths import amplifier_home
+from tests.host.asking import chat
+from tests.host.driving import Driver, Project
+from tests.servers import LoopbackServer, ToolUse, reply
+from tests.servers.replies import Usage
+
+PRICE = {"input_per_million": 1000, "output_per_million": 1000}
+"""A tenth of a cent for each token: an answer of the test's server costs 3 cents."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def sdk() -> None:
+    """Imported before anything is waited for: it takes seconds."""
+    import_module("openai.resources.chat.completions")
+
+
+def priced(project: Project, server: LoopbackServer, **more: Any) -> str:
+    return project.bundle(providers=[chat(server, pricing=PRICE)], tools=("tool-test",), **more)
+
+
+def answer(text: str, tokens: int = 1_000) -> Any:
+    return reply(text, usage=Usage(input=tokens - 10, output=10))
+
+
+def test_a_request_that_may_pass_the_limit_waits_for_the_user(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add(answer("one"), answer("two"), answer("three"))
+    driver.open(priced(project, server), limit=SpendLimit(cost="1.20"))
+    assert driver.wait(LimitChanged).cost == "1.20"
+    driver.turn("first")
+    assert not driver.of(LimitAsked)
+    driver.client.submit("second")
+    asked = driver.wait(LimitAsked)
+    assert float(asked.used_cost or 0) == 1 and float(asked.next_cost or 0) > 0.2
+    assert len(server.requests) == 1, "it was asked before, not afterwards"
+    driver.client.answer_limit(asked.request_id, go=True)
+    driver.wait(TurnEnded)
+    driver.client.submit("third")
+    asked = driver.wait(LimitAsked)
+    driver.client.set_limit(SpendLimit(cost="9"))
+    assert driver.wait(LimitResolved).request_id == asked.request_id
+    driver.wait(TurnEnded)
+    assert driver.answers() == ["one", "two", "three"]
+    assert driver.of(UsageChanged)[-1].session.cost == "3.0"
+
+
+def test_stop_at_the_limit_sends_nothing_and_a_stop_withdraws_the_question(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add(answer("never"))
+    driver.open(priced(project, server), limit=SpendLimit(tokens=10))
+    for stop in ("answer", "interrupt"):
+        driver.client.submit("go")
+        asked = driver.wait(LimitAsked)
+        assert (asked.tokens, asked.used_tokens) == (10, 0) and asked.next_tokens > 10
+        if stop == "answer":
+            driver.client.answer_limit(asked.request_id, go=False)
+        else:
+            driver.client.interrupt(immediate=True)
+        assert driver.wait(LimitResolved).request_id == asked.request_id
+        assert driver.wait(TurnEnded).status == "cancelled"
+    assert not server.requests and not driver.failures()
+
+
+def test_what_sub_agents_use_counts_and_they_wait_as_well(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    call = reply(ToolUse("delegate", {"text": "look"}), usage=Usage(input=990, output=10))
+    server.script.add(call, answer("child"), answer("done"))
+    driver.open(priced(project, server), limit=SpendLimit(cost="1.3"))
+    driver.client.submit("go")
+    asked = driver.wait(LimitAsked)
+    assert asked.agent != "main"
+    driver.client.answer_limit(asked.request_id, go=True)
+    asked = driver.wait(LimitAsked)
+    assert (asked.agent, float(asked.used_cost or 0)) == ("main", 2)
+    driver.client.answer_limit(asked.request_id, go=True)
+    assert driver.wait(TurnEnded).status == "success"
+
+
+def test_the_limit_comes_from_the_settings_and_is_what_it_was_after_a_resume(
+    project: Project, drive: Callable[..., Driver], server: LoopbackServer
+) -> None:
+    amplifier_home().mkdir(parents=True, exist_ok=True)
+    (amplifier_home() / "settings.yaml").write_text("max_cost: 4\n")
+    local = project.folder / ".amplifier" / "settings.yaml"
+    local.write_text("max_cost: 900\n")
+    server.script.add(answer("one"))
+    first = drive()
+    opened = first.open(priced(project, server))
+    assert first.wait(LimitChanged).cost == "4", "a project can't raise it"
+    first.turn("go")
+    first.client.set_limit(SpendLimit(tokens=70_000))
+    first.wait(LimitChanged)
+    first.close()
+    again = drive()
+    again.open(resume=opened.session_id)
+    assert again.wait(LimitChanged).tokens == 70_000
+    again.client.fork()
+    again.wait(SessionOpened)
+    assert again.wait(LimitChanged).cost == "4"
+
+
+def test_a_price_nobody_knows_is_said_where_a_limit_needs_it(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add("one")
+    driver.open(
+        project.bundle(providers=[chat(server, default_model="small")]),
+        limit=SpendLimit(cost="0.01"),
+    )
+    driver.turn("go")
+    said = [event.text for event in driver.of(Notice) if event.source == "limit"]
+    assert said == ["The price of small is not known: a limit in dollars may be passed by it"]
+    used = driver.of(UsageChanged)[-1].session
+    assert used.cost is None and used.unpriced_tokens == 30

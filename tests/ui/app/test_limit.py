@@ -1,0 +1,85 @@
+"""The limit of a session: set, shown beside the cost, asked about before it is passed."""
+
+import pytest
+
+from amplifier_tui.host.client import SpendLimit
+from amplifier_tui.host.events import (
+    LimitAsked,
+    LimitChanged,
+    LimitResolved,
+    TurnStarted,
+    Usage,
+    UsageChanged,
+)
+from amplifier_tui.ui.state.formats import read_limit
+from tests.ui.driving import running
+from tests.ui.fake_client import SESSION
+
+ASKED = LimitAsked(
+    session_id=SESSION, request_id="l1", cost="5", used_cost="4.92", next_cost="0.31"
+)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_a_limit_is_set_shown_and_asked_about(size: tuple[int, int]) -> None:
+    async with running(size=size) as drive:
+        await drive.write("/limit 5")
+        await drive.press("enter")
+        assert drive.client.calls[-1] == ("set_limit", SpendLimit(cost="5"))
+        await drive.push(
+            LimitChanged(session_id=SESSION, cost="5"),
+            UsageChanged(session_id=SESSION, session=Usage(cost="4.92"), model="m"),
+            TurnStarted(session_id=SESSION, turn=1, prompt="go"),
+            ASKED,
+        )
+        screen = drive.text()
+        assert "$4.92 of $5" in screen.splitlines()[-1]
+        assert "The next request may pass the limit. $4.92 of $5 used, about $0.31" in screen
+        row = next(at for at, line in enumerate(screen.splitlines()) if "double the limit" in line)
+        column = screen.splitlines()[row].index("double the limit")
+        await drive.pilot.click(offset=(column + 1, row))
+        await drive.until(
+            lambda: drive.client.named("set_limit")[-1:] == [(SpendLimit(cost="10"),)]
+        )
+        await drive.press("ctrl+x", "2")
+        assert drive.client.calls[-1] == ("answer_limit", "l1", True)
+        await drive.push(LimitResolved(session_id=SESSION, request_id="l1"))
+        assert "may pass the limit" not in drive.text()
+        unknown = Usage(input_tokens=30, cost="4.92", unpriced_tokens=30)
+        await drive.push(UsageChanged(session_id=SESSION, session=unknown))
+        assert "~$4.92 of $5" in drive.text()
+        await drive.write("/once")
+        await drive.press("enter")
+        assert "Nothing waits at a limit" in drive.text()
+
+
+async def test_a_price_nobody_knows_is_shown_as_that_and_never_as_nothing() -> None:
+    async with running(size=(80, 24)) as drive:
+        used = Usage(input_tokens=20, output_tokens=10, unpriced_tokens=30)
+        await drive.push(UsageChanged(session_id=SESSION, session=used))
+        assert "  ~  " in drive.text().splitlines()[-1]
+        await drive.push(LimitChanged(session_id=SESSION, tokens=200_000))
+        assert "30 of 200k" in drive.text().splitlines()[-1]
+        await drive.write("/limit a lot")
+        await drive.press("enter")
+        assert "a lot is no limit" in drive.text() and not drive.client.named("set_limit")
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("5", SpendLimit(cost="5")),
+        ("$2.50", SpendLimit(cost="2.50")),
+        ("200k", SpendLimit(tokens=200_000)),
+        ("1.5M tokens", SpendLimit(tokens=1_500_000)),
+        ("900 tokens", SpendLimit(tokens=900)),
+        ("900t", SpendLimit(tokens=900)),
+        ("$5k", None),
+        ("0", None),
+        ("-5", None),
+        ("1e9", None),
+        ("5 dollars", None),
+    ],
+)
+def test_limits_are_read_as_people_write_them(text: str, limit: SpendLimit | None) -> None:
+    assert read_limit(text) == limit
