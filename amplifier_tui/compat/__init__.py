@@ -19,7 +19,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.metadata import Distribution, DistributionFinder
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Final
 
 from amplifier_tui.compat.moved import MOVED
@@ -127,6 +127,13 @@ class _AliasLoader(Loader):
             return _Joined(spec.name, (module, *others))
         self._spec = module.__spec__
         return module
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        # What `python -m` asks for.
+        found = importlib.util.find_spec(self._real[0])
+        get_code = getattr(found and found.loader, "get_code", None)
+        code: CodeType | None = get_code(self._real[0]) if get_code is not None else None
+        return code
 
     def exec_module(self, module: ModuleType) -> None:
         # It ran already; only its spec was replaced by the alias's.

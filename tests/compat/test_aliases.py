@@ -213,3 +213,12 @@ def test_installing_imports_neither_kernel_models_nor_foundation() -> None:
         "print([m for m in ('pydantic', 'yaml', 'textual', 'pytest') if m in sys.modules])"
     )
     assert run(code).stdout.strip() == "[]"
+
+
+def test_a_module_is_run_by_its_published_name() -> None:
+    command = [sys.executable, "-m", "amplifier_tui.compat", "-m", "amplifier_core.cli"]
+    done = subprocess.run(
+        [*command, "list-types"], capture_output=True, text=True, check=False, timeout=30
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "orchestrator" in done.stdout.split()
