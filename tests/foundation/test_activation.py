@@ -359,6 +359,9 @@ def test_uv_is_used_where_there_is_one_and_pip_otherwise(
     command = install_command(["-r", "r.txt"], target, constraints=tmp_path / "c.txt")
     assert command[:6] == [str(uv), "pip", "install", "--target", str(target), "-r"]
     assert {"--no-sources", "--constraint", str(tmp_path / "c.txt"), sys.executable} <= set(command)
+    assert "--refresh-package" in install_command(["x"], target, fresh="x")
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    assert "--refresh-package" not in install_command(["x"], target, fresh="x")
 
 
 async def test_a_failing_installer_says_why_and_where_to_see_more(

@@ -49,7 +49,9 @@ def install_command(
         return [*pip, *what, *limits, *quiet]
     command = [uv, "pip", "install", "--target", str(target), *what, *limits]
     command += ["--python", sys.executable, "--quiet", "--no-sources"]
-    return [*command, "--refresh-package", fresh] if fresh else command
+    # uv refuses to refresh anything where the user has said that it is offline.
+    refresh = fresh and not os.environ.get("UV_OFFLINE")
+    return [*command, "--refresh-package", fresh] if refresh else command
 
 
 async def install(command: Sequence[str], subject: str, folder: Path, log: Path) -> None:
