@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from amplifier_tui.base.jsonl import Row
     from amplifier_tui.host.client import SessionCard
-    from amplifier_tui.host.store.export import ExportForm
+    from amplifier_tui.host.store.export.session import ExportForm
 
 T = TypeVar("T")
 
@@ -186,9 +186,9 @@ def empty(yes: bool, cwd: str, as_json: bool) -> None:
         click.echo(f"Removed {plural(removed, 'session')}.")
 
 
-@sessions.command(short_help="Write a session as Markdown or JSON.")
+@sessions.command(short_help="Write a session as Markdown, JSON or HTML.")
 @_session
-@click.option("--form", type=click.Choice(["markdown", "json"]), default="markdown")
+@click.option("--form", type=click.Choice(["markdown", "json", "html"]), default="markdown")
 @click.option("--output", metavar="FILE", help="Where to; else it is printed.")
 @click.option("--from", "first_turn", type=click.IntRange(1), default=1, help="The first turn.")
 @click.option("--no-tools", is_flag=True, help="Without what tools gave back.")
@@ -209,7 +209,7 @@ def export(
     from pathlib import Path
 
     from amplifier_tui.base.files import write_atomic
-    from amplifier_tui.host.store.export import ExportChoice, export_session
+    from amplifier_tui.host.store.export.session import ExportChoice, export_session
     from amplifier_tui.ui.state.formats import plural
 
     form = "json" if as_json else form

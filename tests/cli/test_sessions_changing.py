@@ -1,6 +1,7 @@
 """Naming, tagging, deleting, restoring and exporting stored sessions from the command line."""
 
 import json
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ CHILD = "0000000000000000-0123456789abcdef_explorer"
 GRANDCHILD = "0123456789abcdef-fedcba9876543210_explorer"
 KEY = "sk-ant-api03-" + "a1" * 20
 CALL = {"id": "c1", "tool": "task", "arguments": {"instruction": "```look```"}}
+CALLED = {"tool_calls": [CALL]}
 ROWS: list[dict[str, Any]] = [
     {"role": "user", "content": "Why [red]so[/] slow\x1b[31m?"},
     {
@@ -27,6 +29,24 @@ ROWS: list[dict[str, Any]] = [
     {"role": "user", "content": "And now?"},
     {"role": "assistant", "content": "Now it does not."},
 ]
+
+
+class Page(HTMLParser):
+    """Notes the tags of a page, what they are given, and whether each is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.given: list[tuple[str, str, str | None]] = []
+        self.depth = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.given += [(tag, *given) for given in attrs]
+        self.depth += tag not in ("meta", "br", "hr")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.depth -= 1
 
 
 def put(folder: Path, card: dict[str, Any], rows: list[dict[str, Any]] = ROWS) -> Path:
@@ -161,7 +181,7 @@ def test_an_export_reads_as_the_conversation_did_and_holds_no_secret(
     assert "And now?" in later and "slow" not in later
 
 
-@pytest.mark.parametrize("form", ["markdown", "json"])
+@pytest.mark.parametrize("form", ["markdown", "json", "html"])
 def test_an_export_holds_no_secret_of_any_shape(
     stored: Path, capsys: pytest.CaptureFixture[str], form: str
 ) -> None:
@@ -186,3 +206,27 @@ def test_an_export_for_programs_has_every_row_and_says_what_was_taken_out(
     assert data["session"]["name"] == "Old"
     assert [row["role"] for row in data["messages"]] == [row["role"] for row in ROWS]
     assert "Hm." not in out.out
+
+
+EVIL = "<script>x</script>[a](javascript:x) ![i](https://x/y.png) <b onclick=x>"
+
+
+def test_a_page_is_one_file_that_runs_nothing_and_folds_what_was_called(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"role": "user", "content": EVIL},
+        {"role": "assistant", "content": f"{EVIL}\n```python\ndef f(): ...\n```", **CALLED},
+        {"role": "tool", "tool_call_id": "c1", "content": "</pre></details><script>"},
+    ]
+    put(stored.parent / "cccc-3", {"name": "<title>", "tags": ["</dd>"]}, rows)
+    text = said(capsys, "export", "cccc", "--form", "html")
+    page = Page()
+    page.feed(text)
+    assert not {"script", "img", "link", "iframe", "b"} & set(page.tags)
+    assert [value for _, name, value in page.given if name == "href"] == ["https://x/y.png"]
+    assert page.tags.count("details") == 2 and page.depth == 0
+    assert all(name in ("class", "href") or tag == "meta" for tag, name, _ in page.given)
+    assert '<span class="k">def</span>' in text
+    assert "default-src 'none'" in text
+    assert "<title>&lt;title&gt;</title>" in text

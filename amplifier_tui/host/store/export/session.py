@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -13,10 +13,11 @@ from amplifier_tui.base.text import clean, encodable, one_line
 from amplifier_tui.base.tool_calls import calls_of
 from amplifier_tui.host.messages import is_from_hook, text_of, thinking_of, typed_prompt
 from amplifier_tui.host.redaction import REDACTED, Redactor
+from amplifier_tui.host.store.export.page import ExportPart, page
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.metadata import Metadata, read_metadata
 
-ExportForm = Literal["markdown", "json"]
+ExportForm = Literal["markdown", "json", "html"]
 
 _TICKS: Final = re.compile(r"`{3,}")
 
@@ -59,11 +60,33 @@ def export_session(folder: Path, choice: ExportChoice) -> Exported:
         data = {"session": card.to_json(), "messages": [_chosen(row, choice) for row in rows]}
         safe = redactor.fields(data["session"]), redactor.values(data["messages"])
         text = json.dumps(dict(zip(data, safe, strict=True)), ensure_ascii=False, indent=2)
-        before = json.dumps(data)
-    else:
-        before = "\n".join(_markdown(card, rows, choice))
-        text = redactor.text(before)
-    return Exported(f"{encodable(text)}\n", text.count(REDACTED) - before.count(REDACTED))
+        return Exported(f"{encodable(text)}\n", _taken_out(json.dumps(data), text))
+    taken_out = 0
+    parts: list[ExportPart] = []
+    for part in _parts(rows, choice):
+        text = redactor.text(part.text)
+        taken_out += _taken_out(part.text, text)
+        parts.append(replace(part, text=encodable(clean(text))))
+    title, facts = redactor.text(_title(card)), _facts(card, redactor)
+    if choice.form == "html":
+        return Exported(page(title, facts, parts), taken_out)
+    listed = (f"- {name}: {value}" for name, value in facts.items())
+    return Exported("\n".join([f"# {title}\n", *listed, *map(_markdown, parts), ""]), taken_out)
+
+
+def _taken_out(before: str, after: str) -> int:
+    return after.count(REDACTED) - before.count(REDACTED)
+
+
+def _title(card: Metadata) -> str:
+    return one_line(card.name or card.first_prompt, 200) or card.session_id
+
+
+def _facts(card: Metadata, redactor: Redactor) -> dict[str, str]:
+    facts = {"Session": card.session_id, "Bundle": card.bundle_reference, "Model": card.model}
+    facts |= {"Created": card.created, "About": card.description, "Tags": ", ".join(card.tags)}
+    lines = {name: redactor.text(one_line(value, 500)) for name, value in facts.items()}
+    return {name: line for name, line in lines.items() if line}
 
 
 def _from_turn(rows: Iterable[Row], first: int) -> Iterator[Row]:
@@ -90,40 +113,49 @@ def _thinks(block: Any) -> bool:
     return isinstance(block, dict) and block.get("type") in ("thinking", "reasoning")
 
 
-def _markdown(card: Metadata, rows: Iterable[Row], choice: ExportChoice) -> Iterator[str]:
-    yield f"# {one_line(card.name or card.first_prompt, 200) or card.session_id}\n"
-    facts = {"Session": card.session_id, "Bundle": card.bundle_reference, "Model": card.model}
-    facts |= {"Created": card.created, "About": card.description, "Tags": ", ".join(card.tags)}
-    yield from (f"- {name}: {one_line(value, 500)}" for name, value in facts.items() if value)
+def _parts(rows: Iterable[Row], choice: ExportChoice) -> Iterator[ExportPart]:
     for row in rows:
         match row.get("role"):
             case "user" if not is_from_hook(row):
-                yield f"\n## You\n\n{clean(typed_prompt(row))}"
+                yield ExportPart("prompt", typed_prompt(row))
             case "assistant":
                 yield from _answer(row, choice)
             case "tool" if choice.tools:
-                yield f"\nResult:\n\n{_fenced(for_people(text_of(row.get('content'))))}"
+                yield ExportPart("result", for_people(text_of(row.get("content"))))
             case _:
                 pass
 
 
-def _answer(row: Row, choice: ExportChoice) -> Iterator[str]:
+def _answer(row: Row, choice: ExportChoice) -> Iterator[ExportPart]:
     content = row.get("content")
     listed = content if isinstance(content, list) else []
     blocks = [block for block in listed if isinstance(block, dict)]
     if choice.thinking:
         thoughts = [thinking_of(block) for block in blocks] + [str(row.get("thinking_text") or "")]
-        quoted = (clean(text).replace("\n", "\n> ") for text in thoughts if text)
-        yield from (f"\n> {text}" for text in quoted)
+        yield from (ExportPart("thinking", text) for text in thoughts if text)
     said = text_of([block for block in blocks if not _thinks(block)] if blocks else content)
     if said.strip():
-        yield f"\n## Assistant\n\n{clean(said)}"
+        yield ExportPart("answer", said)
     for call in calls_of(row):
         given = json.dumps(call.arguments, ensure_ascii=False, indent=2)
-        yield f"\nCalls `{one_line(call.name, 80)}`:\n\n{_fenced(given, 'json')}"
+        yield ExportPart("call", given, one_line(call.name, 80))
+
+
+def _markdown(part: ExportPart) -> str:
+    match part.kind:
+        case "prompt":
+            return f"\n## You\n\n{part.text}"
+        case "answer":
+            return f"\n## Assistant\n\n{part.text}"
+        case "thinking":
+            return "\n> " + part.text.replace("\n", "\n> ")
+        case "call":
+            return f"\nCalls `{part.tool}`:\n\n{_fenced(part.text, 'json')}"
+        case "result":
+            return f"\nResult:\n\n{_fenced(part.text)}"
 
 
 def _fenced(text: str, language: str = "") -> str:
     """Return text as a block of code, whatever is in it."""
     fence = "`" * (1 + max((len(found) for found in _TICKS.findall(text)), default=2))
-    return f"{fence}{language}\n{clean(text)}\n{fence}"
+    return f"{fence}{language}\n{text}\n{fence}"

@@ -1,0 +1,1 @@
+"""A stored session as one text: Markdown, JSON or a page."""
