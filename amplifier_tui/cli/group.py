@@ -11,6 +11,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bundle": ("amplifier_tui.cli.bundle", "Look at bundles, choose one, add and update them."),
     "module": ("amplifier_tui.cli.module", "Validate a module, or list those there are."),
     "trust": ("amplifier_tui.cli.trust", "Look at what you trust, forget it, or trust more."),
+    "run": ("amplifier_tui.cli.run", "Send one prompt and print the answer, without a screen."),
     "rules": ("amplifier_tui.cli.rules", "Say which tool calls go, ask or are denied."),
     "sessions": ("amplifier_tui.cli.sessions", "List sessions, name, tag, delete and export them."),
 }

@@ -1,8 +1,8 @@
 """What the host tells a front end: frozen events, one class per thing that happened.
 
 The engine thread creates them, the UI thread reads them; nothing mutable crosses. The same
-stream feeds every front end, the session store and the tests. This package imports only the
-standard library: it is on the path to the first frame.
+stream feeds the screen, `amplifier-tui run --output jsonl`, the session store and the tests. This
+package imports only the standard library: it is on the path to the first frame.
 
 Every text field may hold text from models, tools, bundles or users. It is data: whoever
 draws it strips control sequences and never parses it as markup.

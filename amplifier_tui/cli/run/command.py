@@ -1,0 +1,170 @@
+"""The options of `amplifier-tui run`, and what they mean together."""
+
+import json
+import os
+import signal
+import sys
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, cast
+
+import click
+
+from amplifier_tui.cli.bundle.common import TRUSTED
+
+if TYPE_CHECKING:
+    from amplifier_tui.cli.run.headless import Headless, RunResult
+
+Approve = Literal["none", "rules", "ask"]
+
+_HELP = """Send one PROMPT and print the answer.
+
+Without a PROMPT, or with `-`, it is read from standard input; a PROMPT and what is piped in go
+together. Files are mentioned as @path. The answer goes to standard output, everything else to
+standard error.
+
+\b
+Exit status:
+    0  done
+    1  failed
+    2  the command line makes no sense
+    3  refused: something needed an approval that nobody gave, or the prompt was denied
+    4  a limit was reached: --max-turns, --max-cost, --timeout, or the bundle's own
+  130  interrupted
+"""
+
+
+class _Dollars(click.ParamType[Decimal]):
+    name = "USD"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Decimal:
+        try:
+            amount = Decimal(str(value))
+        except InvalidOperation:
+            amount = Decimal("nan")
+        if not amount.is_finite() or amount <= 0:
+            self.fail(f"{value!r} is no amount of dollars above 0")
+        return amount
+
+
+@click.command(help=_HELP, short_help="Send one prompt and print the answer, without a screen.")
+@click.argument("prompt", nargs=-1)
+@click.option("--bundle", metavar="NAME", default="", help="Use this bundle: a name, path or URI.")
+@click.option("--demo", is_flag=True, help="Use the offline demo: no key, nothing sent anywhere.")
+@click.option("--resume", metavar="ID", default="", help="Go on with this session.")
+@click.option("--continue", "again", is_flag=True, help="Go on with the last session here.")
+@click.option("--cwd", metavar="DIR", default="", help="Work in this directory.")
+@click.option("--mode", type=click.Choice(["plan", "ask", "edits"]), help="Begin in this mode.")
+@click.option(
+    "--approve",
+    type=click.Choice(["none", "rules", "ask"]),
+    default="rules",
+    show_default=True,
+    help="What goes: reading only, what rules and mode let through, or ask at the terminal.",
+)
+@click.option("--trust", is_flag=True, help="Let everything a project or stranger brings count.")
+@click.option(
+    "--output",
+    type=click.Choice(["text", "json", "jsonl"]),
+    default="text",
+    show_default=True,
+    help="The answer, one object about the run, or every event on a line of its own.",
+)
+@click.option("--max-turns", type=click.IntRange(1), help="Requests to the model at most.")
+@click.option("--max-cost", type=_Dollars(), help="Stop when it has cost more than this.")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds at most.")
+def run(
+    prompt: tuple[str, ...],
+    bundle: str,
+    demo: bool,
+    resume: str,
+    again: bool,
+    cwd: str,
+    mode: Literal["plan", "ask", "edits"] | None,
+    approve: Approve,
+    trust: bool,
+    output: Literal["text", "json", "jsonl"],
+    max_turns: int | None,
+    max_cost: Decimal | None,
+    timeout: float | None,
+) -> int:
+    """Send one prompt and print the answer; see the command's help."""
+    if resume and again:
+        raise click.UsageError("--resume and --continue name two sessions")
+    if approve == "none" and mode not in (None, "plan"):
+        raise click.UsageError(f"--approve none only reads, and --mode {mode} does more")
+    text = _prompt_of(prompt)
+    if cwd:
+        try:
+            os.chdir(Path(cwd).expanduser())
+        except OSError as error:
+            raise click.UsageError(f"--cwd {cwd}: {error.strerror}") from error
+    if trust:
+        click.echo(TRUSTED, err=True)
+    from amplifier_tui.cli.logs import log_to_file
+    from amplifier_tui.cli.run.headless import Headless, Limits
+    from amplifier_tui.cli.run.speaking import Speaker
+    from amplifier_tui.foundation.trust.gate import trust_everything
+    from amplifier_tui.host.client import OpenRequest
+    from amplifier_tui.host.door.descriptors import DescriptorCapture
+    from amplifier_tui.host.door.local_client import LocalClient
+
+    log_to_file()
+    printed = DescriptorCapture()
+    printed.take()
+    try:
+        speaker = Speaker(whole=output == "jsonl", asks=approve == "ask")
+        request = OpenRequest(
+            cwd=Path.cwd(),
+            bundle=bundle,
+            resume=resume or ("last" if again else ""),
+            demo=demo,
+            mode="plan" if approve == "none" else mode or "",
+        )
+        limits = Limits(max_turns, max_cost, timeout)
+        client = LocalClient(trust_everything if trust else None, printed)
+        headless = Headless(client, request, text, limits, speaker)
+        result = _interruptible(headless)
+        speaker.finish(_said(result, output))
+    finally:
+        printed.give_back()
+    return result.exit_status
+
+
+def _prompt_of(words: tuple[str, ...]) -> str:
+    text = " ".join(word for word in words if word != "-")
+    if not words or "-" in words or not sys.stdin.isatty():
+        if sys.stdin.isatty() and "-" not in words:
+            raise click.UsageError("There is no prompt: give one, or pipe one in")
+        piped = sys.stdin.buffer.read().decode("utf-8", "replace")
+        text = "\n\n".join(part for part in (text, piped.strip("\n")) if part.strip())
+    if not text.strip():
+        raise click.UsageError("The prompt is empty")
+    return text
+
+
+def _interruptible(headless: "Headless") -> "RunResult":
+    """Run, and stop in order when the user or the system says so."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in numbers:
+        signal.signal(number, lambda number, frame: headless.interrupt())
+    try:
+        return headless.run()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _said(result: "RunResult", output: str) -> str:
+    """Return the last words on standard output."""
+    if output == "text":
+        from amplifier_tui.base.text import clean
+
+        return clean(result.answer)
+    data = result.to_json()
+    if output == "jsonl":
+        data = {"type": "RunEnded", **data}
+    return json.dumps(cast("dict[str, object]", data), ensure_ascii=False)

@@ -1,0 +1,248 @@
+"""One turn without a screen: opened, followed, kept within its limits, closed."""
+
+import threading
+from dataclasses import dataclass, field
+from decimal import Decimal
+from time import monotonic
+from typing import Any, Final, Literal
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.cli.run.speaking import Speaker
+from amplifier_tui.host.client import Decision, OpenRequest, SessionClient, TrustDecision
+from amplifier_tui.host.events import (
+    MAIN_LANE,
+    ApprovalRequested,
+    BlockEnded,
+    Failed,
+    HookTraced,
+    HostEvent,
+    ModuleFailed,
+    Notice,
+    SessionOpened,
+    ToolEnded,
+    ToolStarted,
+    TrustAsked,
+    TurnEnded,
+    TurnStarted,
+    UsageChanged,
+)
+
+Status = Literal["done", "failed", "refused", "limit", "interrupted"]
+
+EXIT: Final[dict[Status, int]] = {
+    "done": 0,
+    "failed": 1,
+    "refused": 3,
+    "limit": 4,
+    "interrupted": 130,
+}
+_PATIENCE: Final = 5.0
+"""Seconds a turn has to end once it was stopped."""
+_NOBODY: Final = "nobody can be asked: use --approve ask, or allow it with a rule"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may take: requests to the model, US dollars, seconds; None for any number."""
+
+    steps: int | None = None
+    cost: Decimal | None = None
+    seconds: float | None = None
+
+
+@dataclass(slots=True)
+class RunResult:
+    """How a run ended.
+
+    Attributes:
+        answer: The last words of the model.
+        message: Why it did not get done.
+        remedy: What to do about that.
+        refused: What needed an approval that nobody gave.
+    """
+
+    status: Status = "failed"
+    answer: str = ""
+    message: str = ""
+    remedy: str = ""
+    session_id: str = ""
+    bundle: str = ""
+    turn: int = 0
+    duration_ms: float = 0.0
+    usage: dict[str, Any] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+
+    @property
+    def exit_status(self) -> int:
+        """The program's exit status."""
+        return EXIT[self.status]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON-native data."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return {**fields, "exit_status": self.exit_status}
+
+
+class Headless:
+    """Runs one prompt through a client.
+
+    Args:
+        client: A new one; it is closed at the end.
+        prompt: As typed.
+        speaker: Says what happens, and asks.
+    """
+
+    def __init__(
+        self,
+        client: SessionClient,
+        request: OpenRequest,
+        prompt: str,
+        limits: Limits,
+        speaker: Speaker,
+    ) -> None:
+        self._client = client
+        self._request = request
+        self._prompt = prompt
+        self._limits = limits
+        self._speaker = speaker
+        self._news = threading.Event()
+        self._result = RunResult()
+        self._words: dict[str, str] = {}
+        self._steps = 0
+        self._begun = self._over = False
+        self._interrupts = 0
+        self._deadline = float("inf")
+
+    def run(self) -> RunResult:
+        """Open the session, run the turn, close the session."""
+        self._client.set_waker(self._news.set)
+        if self._limits.seconds is not None:
+            self._deadline = monotonic() + self._limits.seconds
+        self._client.open(self._request)
+        while not self._over:
+            self._news.wait(max(0.0, min(self._deadline - monotonic(), 3600.0)))
+            self._news.clear()
+            for event in self._client.drain():
+                self._take(event)
+            if self._speaker.gone:
+                self._stop("interrupted", "Nobody reads the output")
+            elif monotonic() >= self._deadline:
+                self._late()
+        self._result.answer = "\n\n".join(text for text in self._words.values() if text)
+        self._close()
+        return self._result
+
+    def interrupt(self) -> None:
+        """Stop: after the current step, and at once when it is said again."""
+        self._interrupts += 1
+        self._stop("interrupted", "Interrupted", immediate=self._interrupts > 1)
+
+    def _late(self) -> None:
+        if self._result.message:
+            # It was stopped, and does not end.
+            self._over = True
+        else:
+            self._stop("limit", f"Not done within {self._limits.seconds:g} s")
+
+    def _stop(self, status: Status, message: str, *, immediate: bool = True) -> None:
+        if not self._result.message:
+            self._result.status, self._result.message = status, message
+        self._deadline = min(self._deadline, monotonic() + _PATIENCE)
+        if self._deadline <= monotonic():
+            self._deadline = monotonic() + _PATIENCE
+        if self._begun:
+            self._client.interrupt(immediate)
+        else:
+            self._over = True
+        self._news.set()
+
+    def _close(self) -> None:
+        try:
+            self._client.close().result(2 * _PATIENCE)
+        except TimeoutError as error:
+            self._speaker.say(f"The session did not close in order: {error}")
+        for event in self._client.drain():
+            self._speaker.event(event)
+        result = self._result
+        if result.status != "done":
+            self._speaker.say(" ".join(part for part in (result.message, result.remedy) if part))
+
+    def _take(self, event: HostEvent) -> None:
+        self._speaker.event(event)
+        result = self._result
+        match event:
+            case SessionOpened():
+                result.session_id, result.bundle = event.session_id, event.bundle
+                self._client.submit(self._prompt)
+            case TurnStarted(replayed=False):
+                self._begun, result.turn = True, event.turn
+                self._speaker.progress("The model is asked…")
+            case TrustAsked():
+                for item in event.items:
+                    self._speaker.say(f"Not used without --trust: {item.title} ({item.detail})")
+                self._client.answer_trust(event.request_id, TrustDecision())
+            case ApprovalRequested():
+                self._decide(event)
+            case ModuleFailed():
+                what = f"{event.module_id} is missing: {event.error}"
+                self._speaker.say(f"{one_line(what)} {event.remedy}")
+            case Notice(level="warning" | "error"):
+                source = event.source.removeprefix("hook:")
+                self._speaker.say(f"{event.level}: {event.text} ({source})")
+            case Failed():
+                self._failed(event)
+            case TurnEnded():
+                self._ended(event)
+            case _ if event.agent == MAIN_LANE and self._begun:
+                self._follow(event)
+
+    def _follow(self, event: HostEvent) -> None:
+        match event:
+            case BlockEnded(kind="text"):
+                self._words[event.block_id] = "" if event.discarded else event.text
+            case ToolStarted():
+                self._words.clear()
+                self._speaker.progress(f"{event.tool} runs…")
+            case ToolEnded():
+                self._speaker.progress("The model is asked…")
+            case HookTraced(event="provider:request"):
+                self._steps += 1
+                if self._limits.steps is not None and self._steps > self._limits.steps:
+                    self._stop("limit", f"Not done after {self._limits.steps} requests")
+            case UsageChanged():
+                cost = event.turn.cost
+                if self._limits.cost is not None and cost and Decimal(cost) > self._limits.cost:
+                    self._stop("limit", f"It has cost ${cost}, more than ${self._limits.cost}")
+
+    def _decide(self, request: ApprovalRequested) -> None:
+        allow = self._speaker.ask(request, lambda: bool(self._result.message))
+        if not allow:
+            self._result.refused.append(one_line(request.action))
+        if allow is None:
+            self._speaker.say(f"Refused: {request.action} {one_line(request.payload)}: {_NOBODY}")
+        reason = "" if allow is not None else _NOBODY
+        self._client.decide(request.request_id, Decision(allow=bool(allow), reason=reason))
+
+    def _failed(self, event: Failed) -> None:
+        result = self._result
+        if not result.message:
+            result.status = "refused" if event.kind == "denied" else "failed"
+            result.message, result.remedy = event.message, event.remedy
+        if not self._begun:
+            self._over = True
+
+    def _ended(self, event: TurnEnded) -> None:
+        result = self._result
+        result.turn, result.duration_ms = event.turn, event.duration_ms
+        result.usage = event.to_json().get("usage", {})
+        self._over = True
+        if result.message:
+            return
+        if event.status == "success":
+            result.status = "refused" if result.refused else "done"
+            result.message = f"Refused: {', '.join(result.refused)}" if result.refused else ""
+        elif event.status == "incomplete":
+            result.status, result.message = "limit", "The bundle's own limit was reached"
+        else:
+            status: Status = "interrupted" if event.status == "cancelled" else "failed"
+            result.status, result.message = status, f"The turn ended: {event.status}"

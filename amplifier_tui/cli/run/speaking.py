@@ -1,0 +1,110 @@
+"""What a run without a screen says: its output, its progress, its questions."""
+
+import contextlib
+import json
+import os
+import select
+import sys
+from collections.abc import Callable
+from typing import Final, TextIO
+
+import click
+
+from amplifier_tui.base.text import one_line, reveal
+from amplifier_tui.host.events import ApprovalRequested, HostEvent
+
+_LOOKS: Final = 0.2
+"""Seconds between two looks whether a run was stopped that waits for an answer."""
+
+
+class Speaker:
+    """Writes to the program's own standard output and error, which nothing else reaches.
+
+    Args:
+        whole: Every event goes to standard output.
+        asks: A person at the terminal answers; `UsageError` is raised where there is none.
+    """
+
+    def __init__(self, *, whole: bool, asks: bool) -> None:
+        self._out, self._err = _stream(sys.__stdout__), _stream(sys.__stderr__)
+        self._whole = whole
+        self._live = self._err.isatty()
+        self._shown = False
+        self.gone = False
+        """Nobody reads standard output any more."""
+        self._terminal: TextIO | None = None
+        if asks:
+            try:
+                flags = os.O_RDONLY | os.O_NOCTTY
+                number = os.dup(0) if os.isatty(0) else os.open("/dev/tty", flags)
+                self._terminal = os.fdopen(number, encoding="utf-8")
+            except OSError as error:
+                raise click.UsageError("--approve ask needs a terminal to ask at") from error
+
+    def event(self, event: HostEvent) -> None:
+        """Write an event down, if that is wanted."""
+        if self._whole:
+            self._print(json.dumps(event.to_json(), ensure_ascii=False))
+
+    def finish(self, text: str) -> None:
+        """Say the last words."""
+        self.progress("")
+        if text:
+            self._print(text)
+
+    def say(self, text: str) -> None:
+        """Write a line about the run."""
+        self.progress("")
+        self._err.write(f"{one_line(text, 1_000)}\n")
+        self._err.flush()
+
+    def progress(self, text: str) -> None:
+        """Show what is going on now, where somebody looks; empty to take it away."""
+        if self._live and (text or self._shown):
+            width = max(20, _columns() - 1)
+            self._err.write(f"\r\x1b[K{one_line(text, width)}")
+            self._err.flush()
+            self._shown = bool(text)
+
+    def ask(self, request: ApprovalRequested, stopped: Callable[[], bool]) -> bool | None:
+        """Ask the person at the terminal until the run is stopped; None where nobody is asked."""
+        if self._terminal is None:
+            return None
+        self.progress("")
+        lines = [request.prompt or request.action, request.payload, request.diff]
+        reasons = ", ".join(request.reasons)
+        lines.append(f"risk: {request.risk}{f' ({reasons})' if reasons else ''}")
+        for line in lines:
+            if line.strip():
+                self._err.write(f"{reveal(line)}\n")
+        self._err.write("Allow this once? [y/N] ")
+        self._err.flush()
+        while not stopped():
+            if select.select([self._terminal], [], [], _LOOKS)[0]:
+                return self._terminal.readline().strip().casefold() in ("y", "yes")
+        return False
+
+    def _print(self, text: str) -> None:
+        if self.gone:
+            return
+        try:
+            self._out.write(f"{text}\n")
+            self._out.flush()
+        except BrokenPipeError:
+            self.gone = True
+            # What is left in the buffer has nowhere to go either.
+            with contextlib.suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())
+
+
+def _stream(stream: TextIO | None) -> TextIO:
+    if stream is None:
+        raise click.UsageError("standard output and error have to be open")
+    return stream
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(2).columns
+    except OSError:
+        return 80

@@ -1,0 +1,286 @@
+import io
+import json
+import subprocess
+import sys
+from concurrent.futures import Future
+from decimal import Decimal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from amplifier_tui.cli.group import run as run_command
+from amplifier_tui.cli.run import headless as module
+from amplifier_tui.cli.run.headless import Headless, Limits, RunResult
+from amplifier_tui.foundation.trust.items import TrustItem
+from amplifier_tui.host import events
+from amplifier_tui.host.client import Decision, OpenRequest
+from tests.cli.bundle_support import program_in_terminal
+
+S = "s1"
+OPENED = events.SessionOpened(session_id=S, bundle="mine", cwd="/x", directory="/x/s1")
+STARTED = events.TurnStarted(session_id=S, turn=1, prompt="go")
+ASKED = events.ApprovalRequested(
+    session_id=S, request_id="r1", asker="amplifier-tui", action="bash wants to run a command"
+)
+
+
+def text(block: str, words: str, **more: Any) -> events.BlockEnded:
+    return events.BlockEnded(session_id=S, block_id=block, kind="text", text=words, **more)
+
+
+def requested() -> events.HookTraced:
+    return events.HookTraced(session_id=S, event="provider:request", seq=1)
+
+
+def ended(status: Any = "success") -> events.TurnEnded:
+    return events.TurnEnded(session_id=S, turn=1, status=status, duration_ms=5.0)
+
+
+class Client:
+    """Sends its events when a prompt is submitted, and the last ones when it is stopped."""
+
+    def __init__(self, *sent: events.HostEvent, opened: events.HostEvent = OPENED) -> None:
+        self._opened, self._sent = opened, sent
+        self._waiting: list[events.HostEvent] = []
+        self.at_stop: list[events.HostEvent] = [ended("cancelled")]
+        self.did: list[Any] = []
+
+    def set_waker(self, wake: Any) -> None:
+        self.wake = wake
+
+    def _put(self, *sent: events.HostEvent) -> None:
+        self._waiting += sent
+        self.wake()
+
+    def open(self, request: OpenRequest) -> None:
+        self._put(self._opened)
+
+    def submit(self, prompt: str) -> None:
+        self._put(STARTED, *self._sent)
+
+    def decide(self, request_id: str, decision: Decision) -> None:
+        self.did.append((request_id, decision.allow, decision.reason))
+
+    def answer_trust(self, request_id: str, decision: Any) -> None:
+        self.did.append((request_id, set(decision.accepted)))
+        self._put(OPENED)
+
+    def interrupt(self, immediate: bool) -> None:
+        self.did.append("now" if immediate else "soon")
+        self._put(*self.at_stop)
+
+    def drain(self) -> list[events.HostEvent]:
+        taken, self._waiting = self._waiting, []
+        return taken
+
+    def close(self) -> Future[None]:
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
+
+
+class Speaker:
+    gone = False
+
+    def __init__(self, answer: bool | None = None) -> None:
+        self.answer = answer
+        self.said: list[str] = []
+        self.events: list[str] = []
+
+    def event(self, event: events.HostEvent) -> None:
+        self.events.append(type(event).__name__)
+
+    def say(self, line: str) -> None:
+        self.said.append(line)
+
+    def progress(self, line: str) -> None:
+        pass
+
+    def ask(self, request: Any, stopped: Any) -> bool | None:
+        return self.answer
+
+
+def follow(
+    client: Client, speaker: Speaker | None = None, limits: Limits | None = None
+) -> RunResult:
+    request = OpenRequest(cwd=Path("/x"))
+    return Headless(client, request, "go", limits or Limits(), speaker or Speaker()).run()
+
+
+def test_the_answer_is_what_the_model_says_last() -> None:
+    tool = events.ToolStarted(session_id=S, call_id="c", tool="bash")
+    gone = text("2", "no, wait", discarded=True)
+    other = events.BlockEnded(session_id=S, agent="a", block_id="9", kind="text", text="an agent")
+    result = follow(
+        Client(text("1", "Let me see."), tool, gone, text("3", "Done."), other, ended())
+    )
+    assert (result.answer, result.status, result.exit_status) == ("Done.", "done", 0)
+    assert (result.session_id, result.bundle, result.turn) == (S, "mine", 1)
+
+
+def failed(kind: str) -> events.Failed:
+    return events.Failed(session_id=S, kind=kind, message="It broke.", remedy="Mend it.")
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "exit_status"),
+    [
+        ([failed("network"), ended("error")], "failed", 1),
+        ([ended("error")], "failed", 1),
+        ([failed("denied"), ended("error")], "refused", 3),
+        ([ended("incomplete")], "limit", 4),
+        ([ended("cancelled")], "interrupted", 130),
+    ],
+)
+def test_how_a_turn_ends_is_the_exit_status(
+    sent: list[events.HostEvent], status: str, exit_status: int
+) -> None:
+    speaker = Speaker()
+    result = follow(Client(*sent), speaker)
+    assert (result.status, result.exit_status) == (status, exit_status)
+    assert speaker.said
+    assert ("It broke. Mend it." in speaker.said) == isinstance(sent[0], events.Failed)
+
+
+def test_a_session_that_does_not_open_has_failed() -> None:
+    result = follow(Client(opened=failed("bundle")))
+    assert (result.exit_status, result.message, result.remedy) == (1, "It broke.", "Mend it.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "allowed", "status"), [(None, False, 3), (False, False, 3), (True, True, 0)]
+)
+def test_what_nobody_approves_is_refused_and_said(
+    answer: bool | None, allowed: bool, status: int
+) -> None:
+    client, speaker = Client(ASKED, text("1", "Well."), ended()), Speaker(answer)
+    result = follow(client, speaker)
+    assert result.exit_status == status and result.answer == "Well."
+    ((_, allow, reason),) = client.did
+    assert (allow, "nobody can be asked" in reason) == (allowed, answer is None)
+    assert any("--approve ask" in line for line in speaker.said) == (answer is None)
+
+
+@pytest.mark.parametrize(
+    ("limits", "sent", "message"),
+    [
+        (Limits(steps=2), [requested(), requested(), requested()], "after 2 requests"),
+        (
+            Limits(cost=Decimal("0.5")),
+            [
+                events.UsageChanged(
+                    session_id=S, session=events.Usage(), turn=events.Usage(cost="0.51")
+                )
+            ],
+            "more than $0.5",
+        ),
+        (Limits(seconds=0.01), [], "within 0.01 s"),
+    ],
+)
+def test_a_limit_stops_the_turn_at_once(
+    limits: Limits, sent: list[events.HostEvent], message: str
+) -> None:
+    client = Client(*sent)
+    result = follow(client, limits=limits)
+    assert client.did == ["now"]
+    assert (result.status, result.exit_status) == ("limit", 4)
+    assert message in result.message
+
+
+def test_a_turn_that_does_not_end_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PATIENCE", 0.02)
+    client = Client()
+    client.at_stop = []
+    assert follow(client, limits=Limits(seconds=0.01)).exit_status == 4
+
+
+def test_an_interruption_stops_after_the_step_and_a_second_one_at_once() -> None:
+    client, speaker = Client(requested()), Speaker()
+    run = Headless(client, OpenRequest(cwd=Path("/x")), "go", Limits(), speaker)
+    client.at_stop = [requested()]
+
+    def interrupt(event: events.HostEvent) -> None:
+        if isinstance(event, events.HookTraced):
+            client.at_stop = [ended("cancelled")] if client.did else client.at_stop
+            run.interrupt()
+
+    speaker.event = interrupt
+    assert run.run().exit_status == 130
+    assert client.did == ["soon", "now"]
+
+
+def test_it_stops_when_nobody_reads_what_it_writes() -> None:
+    client, speaker = Client(requested()), Speaker()
+    speaker.gone = True
+    assert follow(client, speaker).exit_status == 130
+
+
+def test_what_would_have_to_be_trusted_is_left_out_and_said() -> None:
+    item = TrustItem(owner="stranger", key="k", group="code", title="module x", detail="far away")
+    asked = events.TrustAsked(session_id=S, request_id="t1", title="?", items=(item,))
+    client, speaker = Client(ended(), opened=asked), Speaker()
+    assert follow(client, speaker).exit_status == 0
+    assert client.did == [("t1", set())]
+    assert speaker.said == ["Not used without --trust: module x (far away)"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "piped", "message"),
+    [
+        (["hi", "--resume", "a", "--continue"], "", "two sessions"),
+        (["hi", "--approve", "none", "--mode", "edits"], "", "only reads"),
+        (["hi", "--max-cost", "lots"], "", "no amount of dollars"),
+        (["hi", "--max-cost", "-1"], "", "no amount of dollars"),
+        (["hi", "--max-turns", "0"], "", "0"),
+        (["hi", "--timeout", "0"], "", "0"),
+        (["hi", "--output", "xml"], "", "xml"),
+        (["hi", "--cwd", "/nowhere/at/all"], "", "/nowhere/at/all"),
+        (["-"], " \n", "prompt is empty"),
+        ([], "", "prompt is empty"),
+    ],
+)
+def test_a_command_line_that_makes_no_sense_is_refused(
+    arguments: list[str],
+    piped: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stdin = SimpleNamespace(isatty=lambda: False, buffer=io.BytesIO(piped.encode()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert run_command(["run", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def program(*arguments: str, piped: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "amplifier_tui", "run", "--demo", *arguments],
+        input=piped,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_every_line_of_the_output_is_an_event_and_the_last_one_says_how_it_ended() -> None:
+    done = program("--output", "jsonl", "--approve", "none", piped="find a bug and fix it\n")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    last = rows.pop()
+    for row in rows:
+        known = getattr(events, row["type"])
+        assert known.from_json(row).to_json() == row
+    started = next(row for row in rows if row["type"] == "TurnStarted")
+    assert started["prompt"] == "find a bug and fix it"
+    assert (last["type"], last["turn"], last["exit_status"]) == ("RunEnded", 1, done.returncode)
+    assert last["answer"]
+    assert "\x1b" not in done.stderr
+
+
+def test_the_person_at_the_terminal_is_asked() -> None:
+    arguments = ("run", "--demo", "--approve", "ask", "find a bug and fix it")
+    status, shown = program_in_terminal(*arguments, keys="y\ny\n")
+    assert status == 0, shown
+    assert shown.count("Allow this once? [y/N]") == 2
+    assert "Fixed: the limit belongs to its bracket" in shown
