@@ -33,6 +33,7 @@ BENCHES = (
     Bench("transcript_stream", "A long conversation while an answer streams"),
     Bench("event_log", "The event log"),
     Bench("blocked", "A module that does not let go"),
+    Bench("module_reload", "Reloading a module a hundred times"),
     Bench("stopping", "Stopping"),
     Bench("killing", "Killing the program while commands run"),
     Bench("memory", "Memory, and the processor at rest"),

@@ -28,11 +28,11 @@ from amplifier_tui.host.session.budget import BudgetMeter, context_config
 from amplifier_tui.host.session.carrying import Carried, forked, moved
 from amplifier_tui.host.session.compacting import Compactor
 from amplifier_tui.host.session.memories import Memories
-from amplifier_tui.host.session.modules.desk import ModuleDesk
 from amplifier_tui.host.session.modules.facts import (
     ProviderFacts,
     section_of,
 )
+from amplifier_tui.host.session.modules.manager import ModuleManager
 from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.session.workspaces import git_branch
 from amplifier_tui.host.store.metadata import now
@@ -114,7 +114,7 @@ class LiveSession:
             ),
             self.store.metadata.turn_count,
         )
-        self.modules = ModuleDesk(
+        self.modules = ModuleManager(
             session,
             parts.facts,
             parts.sources,

@@ -30,6 +30,14 @@ class MountWindow(ChangeNotes):
         self._channels = {name: list(rows) for name, rows in coordinator.channels.items()}
         self._cleanups = list(coordinator._cleanup_fns)
 
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        # The context of a timer that was cancelled keeps this for as long as it would have run.
+        self.points, self._handlers, self._capabilities = {}, {}, {}
+        self._channels, self._cleanups = {}, []
+        self.others.clear()
+        self.foreign.clear()
+
     def give(self, module: MountedModule) -> None:
         """Note as a module's what it mounted and registered in this window."""
         coordinator = self._coordinator

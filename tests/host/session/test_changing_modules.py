@@ -1,6 +1,9 @@
 # The modules of a session are changed while it runs.
 
+import gc
 import sys
+import time
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,46 +20,10 @@ from amplifier_tui.host.events import (
     TrustAsked,
     TurnEnded,
 )
+from tests.host.dice import KEY, SOURCE, Dice
 from tests.host.driving import TOOLS, Driver, Project, calling
 
-SOURCE = """
-from amplifier_core import ToolResult
-
-FACE = {face!r}
-
-
-class Dice:
-    name = "roll"
-    description = "Rolls a die."
-    input_schema = {{"type": "object", "properties": {{"sides": {{"type": "integer"}}}}}}
-
-    async def execute(self, input):
-        return ToolResult(output=FACE)
-
-
-async def mount(coordinator, config=None):
-    await coordinator.mount("tools", Dice())
-
-    async def listen(event, data):
-        pass
-
-    return coordinator.hooks.register("tool:post", listen, name="tool-dice")
-"""
-KEY = "tool-dice"
 ROLL: dict[str, object] = {"roll": {}}
-
-
-class Dice:
-    # A module somebody is writing.
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / "amplifier-module-tool-dice"
-        self.file = self.folder / "amplifier_module_tool_dice" / "__init__.py"
-        self.file.parent.mkdir(parents=True)
-        self.write("one")
-
-    def write(self, face: str) -> None:
-        self.file.write_text(SOURCE.format(face=face))
 
 
 @pytest.fixture(autouse=True)
@@ -244,3 +211,24 @@ def test_changed_code_of_the_project_is_asked_about_before_it_runs(
     driver.answer_trust(use=True)
     assert driver.wait(ModuleMounted).again
     assert mark.exists()
+
+
+def test_reloading_again_and_again_leaves_nothing_of_the_old_code(
+    project: Project, driver: Driver, dice: Dice
+) -> None:
+    driver.open(bundle(project, {"roll": {"count": True}}))
+    driver.client.mount(str(dice.folder))
+    driver.wait(ModuleMounted, lambda event: event.module_id == KEY)
+    gone = []
+    for number in range(5):
+        gone.append(weakref.ref(sys.modules["amplifier_module_tool_dice"].Dice))
+        dice.write(f"number {number}")
+        began = time.monotonic()
+        driver.client.reload(KEY)
+        assert driver.wait(ModuleMounted).again
+        assert time.monotonic() - began < 1.0
+    tool = driver.client.module_details(KEY).result(5).tools[0]
+    assert "number 4" in tool.description
+    assert rolled(driver).count(KEY) == 1
+    gc.collect()
+    assert [reference() for reference in gone] == [None] * 5

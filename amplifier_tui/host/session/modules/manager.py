@@ -53,7 +53,7 @@ class _Change:
     at_rest: bool = False
 
 
-class ModuleDesk:
+class ModuleManager:
     """The modules of one session, and what the user changes about them.
 
     A change is made at once while no turn runs, else before the next request to the model, when no
