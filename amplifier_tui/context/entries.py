@@ -153,8 +153,8 @@ ATTRIBUTION: Final = "_attribution"
 COMPACTION: Final = "compaction"
 """Source of what compaction itself says."""
 
-UNATTRIBUTED: Final = "unattributed"
-"""Source of what the provider counted and nobody here did."""
+DIFFERENCE: Final = "above our estimate"
+"""The provider's count less the estimate, where it counted more: a source of its own."""
 
 _ROLES: Final = {"developer": "system", "function": "tool"}
 
@@ -189,4 +189,4 @@ def source_of(message: Mapping[str, Any], tool_names: Mapping[str, str] | None =
         if not isinstance(name, str) or not name:
             name = (tool_names or {}).get(str(message.get("tool_call_id")))
         return f"tool:{name}" if name else "tool"
-    return role or UNATTRIBUTED
+    return role or "no role"

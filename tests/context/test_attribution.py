@@ -18,7 +18,7 @@ from tests.context.support import Row, assistant, calling, hooked, result, syste
         ({"role": "user", "content": "x", "metadata": {"source": "hook"}}, "hook:unknown"),
         ({"role": "user", "content": "x", "metadata": {"source": "compaction"}}, "compaction"),
         ({"role": "user", "content": "x", "metadata": None}, "user"),
-        ({"role": "", "content": "x"}, "unattributed"),
+        ({"role": "", "content": "x"}, "no role"),
     ],
 )
 def test_the_source_of_a_message(row: Row, source: str) -> None:

@@ -111,7 +111,7 @@ async def test_the_report_names_tools_and_rests_on_the_providers_count() -> None
         assert sum(lines.values()) == report.total
         assert {"user", "assistant", "tool:echo", "tools:tests"} <= set(lines)
         assert report.total == 700 + 5
-        assert "unattributed" in lines
+        assert "above our estimate" in lines
 
 
 async def test_a_reminder_of_a_hook_is_named_in_the_report() -> None:

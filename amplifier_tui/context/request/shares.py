@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from amplifier_tui.context.entries import UNATTRIBUTED
+from amplifier_tui.context.entries import DIFFERENCE
 
 State = Literal["full", "compacted", "ephemeral"]
 """All of it is in the request; some of it was cut or left out; it was in the last request only."""
@@ -89,10 +89,10 @@ class Shares:
 
 
 def fitted(lines: Sequence[SourceLine], total: int) -> tuple[SourceLine, ...]:
-    """Make lines sum to a total: what is missing is unattributed, what is too much is scaled."""
+    """Make lines sum to a total: what is missing is a line of its own, else all are scaled."""
     estimated = sum(line.tokens for line in lines)
     if total > estimated:
-        return (*lines, SourceLine(UNATTRIBUTED, 0, total - estimated))
+        return (*lines, SourceLine(DIFFERENCE, 0, total - estimated))
     if total == estimated:
         return tuple(lines)
     return tuple(

@@ -16,6 +16,8 @@ FILE_NAME: Final = "events.jsonl"
 ROW_LIMIT: Final = 8 * 1024 * 1024
 """Characters of one payload on disk; larger ones are data dumps nobody reads here."""
 _TAIL: Final = 64 * 1024
+_REPLAYED: Final = 2 * 1024 * 1024
+"""Bytes of the log that are looked at when a session is resumed."""
 
 
 class EventLogFile:
@@ -67,6 +69,19 @@ class EventLogFile:
         if row is None:
             raise KeyError(f"Row {number} is not in {self.path.name}")
         return json.dumps(row.get("data"), ensure_ascii=False, indent=2)
+
+    def tail(self, limit: int) -> list[Row]:
+        """Return the last rows, at most so many and those that the end of the file has."""
+        try:
+            with self.path.open("rb") as file:
+                start = max(0, file.seek(0, 2) - _REPLAYED)
+                file.seek(start)
+                lines = file.read().splitlines()
+        except FileNotFoundError:
+            return []
+        # The first line may have been cut.
+        rows = (decode_row(line) for line in lines[1 if start else 0 :][-limit:])
+        return [row for row in rows if row is not None]
 
     def close(self) -> None:
         """Close the file."""

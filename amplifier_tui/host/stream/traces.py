@@ -1,11 +1,13 @@
 """The event log: every emit on disk, and a row of it on the screen."""
 
 import asyncio
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
-from amplifier_tui.host.events import HandlerTrace, HookTraced
+from amplifier_tui.host.events import MAIN_LANE, HandlerTrace, HookTraced
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.hooks import HookTrace
 
@@ -145,6 +147,59 @@ class Traces:
         if not any(h.verdict == "modify" for h in trace.handlers) or after == trace.data:
             return ""
         return self._redactor.json(after)
+
+
+REPLAYED: Final = 500
+"""Rows of the log of a resumed session that are shown."""
+_REPLAYED_SIZE: Final = 4 * 1024
+
+
+def replayed_traces(rows: Iterable[Mapping[str, Any]], session_id: str) -> list[HookTraced]:
+    """Return rows of a stored log as events; those that another program wrote are left out."""
+    return [_replayed(row, session_id) for row in rows if isinstance(row.get("seq"), int)]
+
+
+def _replayed(row: Mapping[str, Any], session_id: str) -> HookTraced:
+    data = row.get("data")
+    text = json.dumps(data, ensure_ascii=False)
+    changed = json.dumps(row["changed"], ensure_ascii=False) if "changed" in row else ""
+    data = data if isinstance(data, Mapping) else {}
+    handlers = row.get("handlers")
+    try:
+        at = datetime.fromisoformat(str(row.get("ts"))).timestamp()
+    except ValueError:
+        at = 0.0
+    return HookTraced(
+        session_id=session_id,
+        agent=str(row.get("lane") or MAIN_LANE),
+        at=at,
+        replayed=True,
+        seq=row["seq"],
+        event=str(row.get("event") or ""),
+        source=_about(data),
+        verdict=str(row.get("verdict") or "continue"),
+        duration_ms=_number(row.get("ms")),
+        handlers=tuple(
+            HandlerTrace(
+                name=str(each.get("name") or ""),
+                verdict=str(each.get("verdict") or ""),
+                ms=_number(each.get("ms")),
+                error=each.get("error"),
+                reason=each.get("reason"),
+            )
+            for each in (handlers if isinstance(handlers, list) else ())
+            if isinstance(each, Mapping)
+        ),
+        count=max(1, int(_number(row.get("count")))),
+        data=text[:_REPLAYED_SIZE],
+        size=len(text),
+        changed=changed[:_REPLAYED_SIZE],
+        call_id=str(data.get("tool_call_id") or ""),
+    )
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _same(run: _Run, trace: HookTrace) -> bool:

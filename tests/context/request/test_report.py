@@ -62,19 +62,19 @@ class _Parts:
         return [("bundle:coding", "Be good."), ("file:@ns:guide.md", "Guide " * 50)]
 
 
-async def test_what_the_provider_counted_more_is_unattributed() -> None:
+async def test_what_the_provider_counted_more_has_a_line_of_its_own() -> None:
     manager, provider = await answered(long_session(3), more=500)
     report = await manager.view.report(provider)
     lines = {line.source: line.tokens for line in report.by_source}
     assert report.kind == "usage"
-    assert lines["unattributed"] == 500
+    assert lines["above our estimate"] == 500
     assert sum(lines.values()) == report.total
 
 
 async def test_estimates_are_scaled_where_the_provider_counted_less() -> None:
     manager, provider = await answered(long_session(3), more=-500)
     report = await manager.view.report(provider)
-    assert "unattributed" not in {line.source for line in report.by_source}
+    assert "above our estimate" not in {line.source for line in report.by_source}
     assert sum(line.tokens for line in report.by_source) == report.total
     estimate = sum(entry.tokens for entry in manager.ledger.entries)
     assert report.total == estimate - 500
@@ -143,7 +143,7 @@ async def test_what_hooks_add_to_one_request_is_named_once_it_was_counted() -> N
     lines = {line.source: line for line in report.by_source}
     assert lines["hook:todo-reminder"].state == "ephemeral"
     assert lines["hook:todo-reminder"].tokens == 104
-    assert lines["unattributed"].tokens == 196
+    assert lines["above our estimate"].tokens == 196
 
 
 async def _remind(event: str, data: dict) -> HookResult:
@@ -225,4 +225,4 @@ async def test_the_line_that_stands_for_what_was_left_out_is_billed_to_compactio
     report = await manager.view.report()
     lines = {line.source: line for line in report.by_source}
     assert (lines["compaction"].messages, lines["compaction"].tokens) == (1, MARKER_TOKENS)
-    assert "unattributed" not in lines
+    assert "above our estimate" not in lines

@@ -12,6 +12,7 @@ from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import (
     BlockEnded,
     Failed,
+    HookTraced,
     Notice,
     SessionOpened,
     ToolEnded,
@@ -36,7 +37,7 @@ def test_a_resumed_session_shows_what_was_said_and_goes_on(project: Project, dri
     resumed = again.open(resume=opened.session_id)
     assert resumed.resumed and resumed.session_id == opened.session_id
     assert resumed.bundle == name and resumed.earlier == 0
-    replayed = [e for e in again.events if e.replayed]
+    replayed = [e for e in again.events if e.replayed and not isinstance(e, HookTraced)]
     assert [type(e).__name__ for e in replayed] == [
         "TurnStarted",
         "ToolStarted",
@@ -46,6 +47,12 @@ def test_a_resumed_session_shows_what_was_said_and_goes_on(project: Project, dri
     ]
     (ended,) = [e for e in replayed if isinstance(e, ToolEnded)]
     assert (ended.output, ended.duration_ms) == ("x", live[0].duration_ms)
+    before = [e.seq for e in first.of(HookTraced)]
+    traced = [e for e in again.of(HookTraced) if e.replayed]
+    assert [e.seq for e in traced] == before[: len(traced)] and len(traced) > 20
+    (call,) = [e for e in traced if e.event == "tool:pre"]
+    assert (call.source, call.call_id) == ("echo", ended.call_id)
+    assert "echo" in again.client.payload(call.seq).result(5)
     assert again.turn("and again").turn == 2
     assert again.answers()[-1] == "I said and again."
     rows = project.rows(opened.session_id)

@@ -30,12 +30,12 @@ def said(row: HookTraced, width: int, count: int = 1, previous: float | None = N
 
 
 def test_the_rail_shows_time_event_source_and_duration() -> None:
-    assert said(PRE, 32) == "07.340 tool:pre      bash   2 ms"
+    assert said(PRE, 32) == "07.340 tool:pre    bash ?   2 ms"
 
 
-def test_the_source_goes_before_the_name_is_cut() -> None:
-    assert said(PRE, 27) == "07.340 tool:pre bash   2 ms"
-    assert said(PRE, 26) == "07.340 tool:pre       2 ms"
+def test_the_source_goes_before_the_name_is_cut_and_a_mark_says_the_verdict() -> None:
+    assert said(PRE, 27) == "07.340 tool:pre    ?   2 ms"
+    assert said(PRE, 26) == "07.340 tool:pre   ?   2 ms"
 
 
 def test_the_length_of_a_run_is_never_cut() -> None:

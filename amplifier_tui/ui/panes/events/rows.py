@@ -18,6 +18,8 @@ _VERDICTS: dict[str, Role] = {
     "modify": "accent",
     "inject_context": "primary",
 }
+_MARKS = {"deny": "✗", "error": "!", "ask_user": "?", "modify": "~", "inject_context": "+"}
+"""Verdicts in a narrow row: a mark before the time; letting pass has none."""
 _MS = 6
 _LONG_TIME = 56
 _WIDE = 84
@@ -55,10 +57,12 @@ def event_row(row: HookTraced, count: int, layout: EventLayout, previous: float 
     source = one_line(row.source)
     name = one_line(row.event)
     times = f" ×{count}" if count > 1 else ""
-    room = width - pieces_width(left) - (len(ms) + 1 if ms else 0)
+    mark = _MARKS.get(row.verdict, "")
+    room = width - pieces_width(left) - (len(ms) + 1 if ms else 0) - (2 if mark else 0)
     if source and cell_len(name) + len(times) + cell_len(source) + 1 > room:
         source = ""
-    right: Row = [(f"{source} " if source else "", "muted"), (ms, "muted")]
+    right: Row = [(f"{source} " if source else "", "muted")]
+    right += [(f"{mark} " if mark else "", _VERDICTS.get(row.verdict, "muted")), (ms, "muted")]
     taken = cell_len(source) + 1 if source else 0
     return spread(left + _name(row, name, times, room - taken), right, width)
 

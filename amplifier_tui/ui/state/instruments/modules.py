@@ -242,7 +242,7 @@ class Modules(Section):
             self._tools = {name: info for info in tools for name in info.provides}
         return self._tools.get(tool)
 
-    @on(events.HookTraced)
+    @on(events.HookTraced, live=True)
     def _traced(self, event: events.HookTraced) -> None:
         if event.event in _RESPONSES:
             self._responded(event)
