@@ -42,10 +42,13 @@ if TYPE_CHECKING:
         CompactRequested,
         CopyRequested,
         DetailsRequested,
+        EventsRequested,
+        ExportRequested,
         ForkRequested,
         InspectRequested,
         LinkClicked,
         ModelChosen,
+        MomentRequested,
         RetryRequested,
     )
     from amplifier_tui.ui.widgets.status_bar import StatusBar
@@ -324,6 +327,15 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     def _on_link_clicked(self, event: LinkClicked) -> None:
         view.open_link(self, event.url)
+
+    def _on_moment_requested(self, event: MomentRequested) -> None:
+        view.show_moment(self, event.seq, past=event.past)
+
+    def _on_events_requested(self, event: EventsRequested) -> None:
+        view.show_events(self, event.entry)
+
+    def _on_export_requested(self, event: ExportRequested) -> None:
+        view.export_events(self, event.rows)
 
     def _on_inspect_requested(self, event: InspectRequested) -> None:
         view.inspect(self, event.seq)

@@ -260,6 +260,21 @@ class MainScreen(Screen[None]):
         at = stops.index(here) if here in stops else 0
         stops[(at + step) % len(stops)].focus()
 
+    def show_entry(self, key: str) -> bool:
+        """Show an entry of the conversation, and let it hear the keys; False when it is gone."""
+        if self.transcript is None:
+            return False
+        if self.narrow and self._drawer is not None:
+            self._close_drawer()
+        self.transcript.focus()
+        return self.transcript.show_entry(key)
+
+    def show_pane(self, name: str) -> Widget:
+        """Show and focus a pane, also when it has the focus."""
+        if self.focused_pane() != name:
+            self.action_pane(name)
+        return self._panes[name]
+
     def cover(self, rows: int) -> None:
         """A dialog hides rows at the foot of the body: keep the end of the conversation in view."""
         foot = sum(w.outer_size.height for w in self.query("PromptArea, QueueLine, StatusBar"))
@@ -274,7 +289,10 @@ class MainScreen(Screen[None]):
         """One meaning at a time: close what is open, go back to the prompt, stop the turn."""
         if self.prompt.close_popup():
             return
-        if self._drawer is not None:
+        if self._state is not None and self._state.moment is not None:
+            self._state.look_at(None)
+            self.show([])
+        elif self._drawer is not None:
             self._close_drawer()
         elif self.focused_pane() is not None or self._state is None:
             self.prompt.input.focus()

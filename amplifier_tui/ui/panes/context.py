@@ -10,6 +10,7 @@ from textual.strip import Strip
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import BudgetChanged
+from amplifier_tui.ui.panes.events.rows import past_row
 from amplifier_tui.ui.state.formats import plural, short_model, span, tokens
 from amplifier_tui.ui.state.instruments.budget import (
     TOOL_SCHEMAS,
@@ -46,15 +47,17 @@ class ContextPane(LineView[Row]):
         self._clock = clock
         self._budget = BudgetState()
         self._model = ""
-        self._versions: tuple[int, int, int] | None = None
+        self._moment: float | None = None
+        self._versions: tuple[object, ...] | None = None
 
     def update_from(self, state: SessionState) -> None:
         """Show the state's budget; cheap when it has not changed."""
-        versions = (id(state), state.budget.version, state.facts.version)
+        budget = state.shown_budget
+        versions = (id(budget), budget.version, state.facts.version, state.moment)
         if versions == self._versions:
             return
         self._versions = versions
-        self._budget = state.budget
+        self._budget, self._moment = budget, state.moment
         self._model = state.facts.model
         self.lay_out()
 
@@ -68,8 +71,12 @@ class ContextPane(LineView[Row]):
 
     def _make_rows(self, width: int) -> list[Row]:
         if width >= _WIDE:
-            return full_context_rows(self._budget, width, model=self._model, clock=self._clock)
-        return context_rows(self._budget, width, groups=_GROUPS)
+            rows = full_context_rows(self._budget, width, model=self._model, clock=self._clock)
+        else:
+            rows = context_rows(self._budget, width, groups=_GROUPS)
+        if self._moment is not None:
+            rows.insert(0, past_row("Context", self._moment, width))
+        return rows
 
     def _draw_row(self, row: int, width: int) -> Strip:
         return self.palette.strip(self.rows[row], width)

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
 from amplifier_tui.base.text import clean, one_line
-from amplifier_tui.ui.panes.events.rows import clock_time
+from amplifier_tui.ui.panes.events.rows import clock_time, past_row
 from amplifier_tui.ui.panes.json_tree import parse_json
 from amplifier_tui.ui.state.formats import milliseconds, short_model
 from amplifier_tui.ui.state.instruments.modules import Modules, ModuleState, ModuleStatus
@@ -60,9 +60,10 @@ class ModulesPane(LineView[_ModuleLine]):
     def __init__(self) -> None:
         super().__init__()
         self._modules = Modules()
-        self._versions: tuple[int, int] | None = None
+        self._versions: tuple[object, ...] | None = None
         self._open: set[str] = set()
         self._asked: dict[str, float] = {}
+        self._moment: float | None = None
 
     @property
     def cursor(self) -> ModuleStatus | None:
@@ -72,10 +73,11 @@ class ModulesPane(LineView[_ModuleLine]):
 
     def update_from(self, state: SessionState) -> None:
         """Show the state's modules; cheap when they have not changed."""
-        versions = (id(state), state.modules.version)
+        modules = state.shown_modules
+        versions = (id(modules), modules.version, state.moment)
         if versions != self._versions:
             self._versions = versions
-            self._modules = state.modules
+            self._modules, self._moment = modules, state.moment
             self._open &= self._modules.by_key.keys()
             self._ask_for_details()
             self.lay_out()
@@ -97,7 +99,11 @@ class ModulesPane(LineView[_ModuleLine]):
         return row.key
 
     def _draw_pinned(self, width: int) -> Strip:
-        return self.palette.strip(modules_head(self._modules, self.content_width()), width)
+        inner = self.content_width()
+        head = modules_head(self._modules, inner)
+        if self._moment is not None:
+            head = past_row("Modules", self._moment, inner)
+        return self.palette.strip(head, width)
 
     def _draw_row(self, row: int, width: int) -> Strip:
         return self.palette.strip(self.rows[row].row, width, cursor=self.is_at_cursor(row))

@@ -17,6 +17,7 @@ from amplifier_tui.ui.state.conversation.entries import ConversationEntry, Entry
 from amplifier_tui.ui.state.instruments.budget import BudgetState
 from amplifier_tui.ui.state.instruments.event_ring import CAPACITY, EventRing
 from amplifier_tui.ui.state.instruments.modules import Modules
+from amplifier_tui.ui.state.moments import Moments
 from amplifier_tui.ui.state.section import Route
 from amplifier_tui.ui.state.small_sections import AgentLanes, Facts, Notices, Todo, UsageTotals
 from amplifier_tui.ui.state.waiting import Approvals, PromptQueue, TrustQuestion
@@ -54,9 +55,14 @@ class SessionState:
         self.lanes = AgentLanes()
         self.notices = Notices(clock)
         self.activity = Activity()
+        self.moments = Moments()
+        self.moment: float | None = None
+        """The past moment, in Unix seconds, that modules and context are shown of; None for now."""
+        self._past = (self.modules, self.budget)
         self._per_session = (
             *(self.conversation, self.modules, self.log, self.budget, self.usage),
             *(self.approvals, self.trust, self.queue, self.todo, self.lanes, self.activity),
+            self.moments,
         )
         self._sections = (self.facts, self.notices, *self._per_session)
         self._routes: dict[type[HostEvent], tuple[Route, ...]] = {}
@@ -68,6 +74,22 @@ class SessionState:
     def entries(self) -> list[ConversationEntry]:
         """The conversation, in order. Read only."""
         return self.conversation.list.entries
+
+    def look_at(self, moment: float | None) -> None:
+        """Show modules and context as they were at a moment; None for now."""
+        self.moment = moment
+        if moment is not None:
+            self._past = self.moments.at(moment)
+
+    @property
+    def shown_modules(self) -> Modules:
+        """The modules, of the moment that is looked at."""
+        return self.modules if self.moment is None else self._past[0]
+
+    @property
+    def shown_budget(self) -> BudgetState:
+        """The budget, of the moment that is looked at."""
+        return self.budget if self.moment is None else self._past[1]
 
     def apply(self, events: Iterable[HostEvent]) -> list[EntryChange]:
         """Take a batch of events and return what it did to the conversation."""
@@ -134,6 +156,7 @@ class SessionState:
         pending = self._pending if self._pending_id == session_id else []
         self._pending_id, self._pending = "", []
         self.facts.begin(session_id)
+        self.moment = None
         for section in self._per_session:
             section.clear()
         for event in pending:
@@ -151,3 +174,4 @@ class SessionState:
         for route in routes:
             if not route.skips(event):
                 route.handle(event)
+        self.moments.note(event.at, self.entries)

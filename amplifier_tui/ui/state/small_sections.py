@@ -30,6 +30,7 @@ class Facts(FieldSection):
         self.efforts: tuple[str, ...] = ()
         self._answered = ""
         self.cwd = ""
+        self.directory = ""
         self.branch = ""
         self.earlier = 0
         self.mode: events.Mode = "ask"
@@ -52,7 +53,8 @@ class Facts(FieldSection):
     def _opened(self, event: events.SessionOpened) -> None:
         self.session_id = event.session_id
         self.opened, self.closed = True, False
-        assign(self, **told(event, "title", "bundle", "model", "cwd", "branch", "earlier"))
+        names = ("title", "bundle", "model", "cwd", "directory", "branch", "earlier")
+        assign(self, **told(event, *names))
 
     @on(events.TitleChanged)
     def _title_changed(self, event: events.TitleChanged) -> None:

@@ -30,6 +30,7 @@ from amplifier_tui.ui.widgets.messages import (
     ActionWanted,
     CopyRequested,
     EntryActivated,
+    EventsRequested,
     ForkRequested,
     LinkClicked,
     RetryRequested,
@@ -85,6 +86,7 @@ class TranscriptView(DocumentView, can_focus=True):
         Binding("y", "copy", "Copy", id="transcript.copy", tooltip="Copy this entry"),
         Binding("r", "retry", "Try again", id="transcript.retry", tooltip="After a failure"),
         Binding("w", "retry_without", "Go on without", id="transcript.without", tooltip=_WITHOUT),
+        Binding("v", "events", "Its events", id="transcript.events"),
         Binding("f", "fork", "Fork before this", id="transcript.fork", tooltip=_FORK),
     ]
 
@@ -308,6 +310,22 @@ class TranscriptView(DocumentView, can_focus=True):
             return
         self.toggle(item.entry.key)
         self.post_message(EntryActivated(item.entry))
+
+    def action_events(self) -> None:
+        """Show the events of the entry under the cursor."""
+        if (entry := self.cursor) is not None:
+            self.post_message(EventsRequested(entry))
+
+    def show_entry(self, key: str) -> bool:
+        """Put the cursor on an entry and show it; False when it is not here."""
+        item = self._document.items.get(key)
+        if item is None:
+            return False
+        self._point_at(item)
+        for piece in item.pieces[:2]:
+            self._document.measure(piece)
+        self._place(self._pager.scrolled(self._document.top(item)))
+        return True
 
     def action_copy(self) -> None:
         """Copy the selection, else the entry under the cursor."""

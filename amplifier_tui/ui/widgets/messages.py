@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
-from amplifier_tui.host.events import ModelChanged
+from amplifier_tui.host.events import HookTraced, ModelChanged
 from amplifier_tui.ui.state.conversation.entries import ConversationEntry, ErrorEntry, UserEntry
 
 
@@ -13,6 +13,28 @@ class InspectRequested(Message):
     """Show one row of the event log in the inspector; `seq` as in `HookTraced`."""
 
     seq: int
+
+
+@dataclass
+class MomentRequested(Message):
+    """Go to the moment of an event: in the conversation, or (`past`) in modules and context."""
+
+    seq: int
+    past: bool = False
+
+
+@dataclass
+class EventsRequested(Message):
+    """Go to the events of an entry of the conversation."""
+
+    entry: ConversationEntry
+
+
+@dataclass
+class ExportRequested(Message):
+    """Write the events that are shown to a file."""
+
+    rows: list[HookTraced]
 
 
 @dataclass

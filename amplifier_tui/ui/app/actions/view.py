@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from amplifier_tui.host.events import HookTraced
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.dialogs.sheets import EventSheet
+    from amplifier_tui.ui.state.conversation.entries import ConversationEntry
 
 
 def copy_answer(app: SessionApp) -> None:
@@ -53,6 +56,61 @@ def open_link(app: SessionApp, url: str) -> None:
             app.copy(url, "address")
 
     app.ask(OpenLink(url), chosen)
+
+
+def show_moment(app: SessionApp, seq: int, *, past: bool) -> None:
+    """Go to the moment of an event: in the conversation, or in modules and context."""
+    state = app.state
+    found = state.log.find(seq) if state is not None else None
+    if state is None or found is None:
+        app.say("That event has left memory; it is in events.jsonl.")
+    elif past:
+        state.look_at(found.at)
+        app.main.show([])
+        app.say("Modules and context show that moment; esc returns to now.")
+    elif not app.main.show_entry(state.moments.entry_of(found, state.entries)):
+        app.say("The conversation has nothing of that moment on screen.")
+
+
+def show_events(app: SessionApp, entry: ConversationEntry) -> None:
+    """Show the events that belong to an entry of the conversation."""
+    state = app.state
+    if state is None:
+        return
+    from amplifier_tui.ui.panes.events.pane import EventLogPane
+
+    call_id = getattr(entry, "call_id", "")
+    index = state.log.index_of_call(call_id) if call_id else None
+    at = state.moments.time_of(entry.key)
+    if index is None and at is not None:
+        index = state.log.index_at(at)
+    if index is None:
+        app.say("No event of that moment is in memory; all of them are in events.jsonl.")
+        return
+    pane = app.main.show_pane("events")
+    if isinstance(pane, EventLogPane):
+        pane.update_from(state)
+        app.call_after_refresh(pane.view.go_to, index)
+
+
+def export_events(app: SessionApp, rows: list[HookTraced]) -> None:
+    """Ask for a file and write events to it."""
+    if not rows or app.state is None:
+        app.say("There is no event to write.")
+        return
+    from amplifier_tui.ui.dialogs.questions import AskLine
+    from amplifier_tui.ui.state.instruments.event_export import write_events
+
+    folder = Path(app.state.facts.directory or app.cwd)
+    path = folder / f"events-{rows[0].seq}-{rows[-1].seq}.jsonl"
+
+    def chosen(line: str) -> None:
+        file = (app.cwd / Path(line).expanduser()).resolve()
+        app.write("The events can't be written", write_events, file, rows)
+        app.say(f"{len(rows)} events are written to {file}")
+
+    label = f"Write {len(rows)} events to (.jsonl or .csv)"
+    app.ask(AskLine(label, str(path), limit=4_096), chosen)
 
 
 def inspect(app: SessionApp, seq: int) -> None:

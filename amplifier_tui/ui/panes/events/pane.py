@@ -21,6 +21,9 @@ from amplifier_tui.ui.widgets.styled import Row, spread
 _KEYS = (
     ("events.inspect", "inspect"),
     ("events.filter", "filter"),
+    ("events.moment", "conversation"),
+    ("events.past", "then"),
+    ("events.export", "export"),
     ("events.follow", "follow"),
     ("events.pause", "pause"),
     ("events.copy", "copy"),

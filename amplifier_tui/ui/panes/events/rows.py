@@ -90,6 +90,13 @@ def clock_time(at: float) -> str:
         return "--:--:--.---"
 
 
+def past_row(title: str, moment: float, width: int) -> Row:
+    """Return the banner of a pane that shows a past moment, in Unix seconds."""
+    words = f"as of {clock_time(moment)[:8]}"
+    esc: Row = [("esc", "strong"), (" now", "muted")]
+    return spread([(title, "head"), (f" {words}", "warning")], esc, width)
+
+
 def _name(row: HookTraced, name: str, times: str, room: int) -> Row:
     return [(fit(name, max(0, room - len(times))), event_role(row)), (times, "muted")]
 

@@ -18,7 +18,12 @@ from amplifier_tui.ui.panes.events.rows import EventLayout, empty_words, event_r
 from amplifier_tui.ui.state.instruments.event_filter import EventFilter, parse_filter
 from amplifier_tui.ui.state.instruments.event_ring import EventRing
 from amplifier_tui.ui.widgets.line_view import LineView, cursor_bindings
-from amplifier_tui.ui.widgets.messages import CopyRequested, InspectRequested
+from amplifier_tui.ui.widgets.messages import (
+    CopyRequested,
+    ExportRequested,
+    InspectRequested,
+    MomentRequested,
+)
 
 PERIOD = 1 / 8
 """Seconds between two repaints at least."""
@@ -41,6 +46,9 @@ class EventLogView(LineView[int]):
         Binding("p", "pause", "Pause", id="events.pause"),
         Binding("enter", "inspect", "Inspect", id="events.inspect"),
         Binding("y", "copy", "Copy", id="events.copy"),
+        Binding("s", "moment", "Show it in the conversation", id="events.moment"),
+        Binding("t", "moment(True)", "Modules and context of that moment", id="events.past"),
+        Binding("x", "export", "Write these events to a file", id="events.export"),
     ]
 
     @dataclass
@@ -321,6 +329,23 @@ class EventLogView(LineView[int]):
         seq = self.cursor_seq
         if seq is not None:
             self.post_message(InspectRequested(seq))
+
+    def action_moment(self, past: bool = False) -> None:
+        """Go to the moment of the event under the cursor."""
+        if (seq := self.cursor_seq) is not None:
+            self.post_message(MomentRequested(seq, past))
+
+    def action_export(self) -> None:
+        """Write the events that pass the filter to a file."""
+        held = self._index.log.slice(self._index.log.first, self._index.next)
+        matches = None if self.filter.empty else self.filter.matches
+        rows = [row for _, row in held if matches is None or matches(row)]
+        self.post_message(ExportRequested(rows))
+
+    def go_to(self, index: int) -> None:
+        """Put the cursor on a row of the ring, or where it would be."""
+        if self.rows:
+            self.put_cursor(min(self._index.place_of(index), len(self.rows) - 1))
 
     def action_copy(self) -> None:
         """Ask for a copy of the event's payload, or of its line when that left memory."""

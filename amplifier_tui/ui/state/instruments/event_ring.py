@@ -85,6 +85,20 @@ class EventRing(Section):
                 return row
         return None
 
+    def index_of_call(self, call_id: str) -> int | None:
+        """Return the index of the first row that is held of a tool call."""
+        rows = self.slice(self.first, self.end)
+        return next((index for index, row in rows if row.call_id == call_id), None)
+
+    def index_at(self, moment: float) -> int | None:
+        """Return the index of the last row held that is not later than a moment, else the first."""
+        found = self.first if len(self) else None
+        for index, row in self.slice(self.first, self.end):
+            if row.at > moment:
+                break
+            found = index
+        return found
+
     def clear(self) -> None:
         """Drop every row, for another session. Indices go on counting."""
         if not self._rows and not self.total:
