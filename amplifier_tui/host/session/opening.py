@@ -57,7 +57,7 @@ from amplifier_tui.host.store.sessions import find_session
 from amplifier_tui.host.stream.normalizer import Normalizer
 from amplifier_tui.host.stream.notices import Display
 from amplifier_tui.host.stream.sender import Sender
-from amplifier_tui.host.stream.traces import REPLAYED, replayed_traces
+from amplifier_tui.host.stream.traces import stored_traces
 from amplifier_tui.host.trust.answers import TrustMemory
 from amplifier_tui.host.trust.asking import TrustDesk
 from amplifier_tui.host.trust.rules import allow_rules
@@ -215,10 +215,9 @@ class Opening:
         start = max(0, count - TAIL)
         replay = await asyncio.to_thread(store.replay, stored)
         self._used = replay.usages()
-        rows = await asyncio.to_thread(store.log.tail, REPLAYED)
         for event in await asyncio.to_thread(replay.events, start, count):
             self._put(event)
-        for trace in replayed_traces(rows, self.session_id):
+        for trace in await asyncio.to_thread(stored_traces, store.log, self.session_id):
             self._put(trace)
         return start
 
@@ -339,10 +338,7 @@ class Opening:
             facts=facts,
             normalizer=Normalizer(sender, working_dir, facts),
             sources=ModuleSources(
-                workspace,
-                prepared.bundle,
-                prepared.resolver,
-                lambda: self._answers(self.session_id, workspace.project),
+                workspace, prepared, partial(self._answers, self.session_id, workspace.project)
             ),
             sandbox=terms,
             prompt_parts=_prompt_parts(bundle, working_dir),

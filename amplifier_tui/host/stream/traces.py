@@ -2,12 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
 from amplifier_tui.host.events import MAIN_LANE, HandlerTrace, HookTraced
+from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.hooks import HookTrace
 
@@ -154,8 +155,9 @@ REPLAYED: Final = 500
 _REPLAYED_SIZE: Final = 4 * 1024
 
 
-def replayed_traces(rows: Iterable[Mapping[str, Any]], session_id: str) -> list[HookTraced]:
-    """Return rows of a stored log as events; those that another program wrote are left out."""
+def stored_traces(log: EventLogFile, session_id: str) -> list[HookTraced]:
+    """Return the end of a stored log as events; rows of another program are left out."""
+    rows = log.tail(REPLAYED)
     return [_replayed(row, session_id) for row in rows if isinstance(row.get("seq"), int)]
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from amplifier_tui.foundation.bundle.entries import entries_of
-from amplifier_tui.foundation.bundle.model import BundleData, Origin
+from amplifier_tui.foundation.bundle.model import Origin
+from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.checks.bundle_file import line_in
 from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.exceptions import BundleError, TrustCancelledError
 from amplifier_tui.foundation.modules.later import activate_later, module_in
-from amplifier_tui.foundation.modules.resolver import BundleModuleResolver
 from amplifier_tui.foundation.registry.project_bundles import Trust
 from amplifier_tui.foundation.trust.items import TrustDecision
 from amplifier_tui.foundation.trust.owners import Owner
@@ -28,13 +28,12 @@ class ModuleSources:
     """The sources of one session's modules.
 
     Attributes:
-        bundle: The bundle of the session, which says who sets what.
+        prepared: The bundle of the session, which says who sets what.
         trust: Makes who answers for what a project or a stranger brings.
     """
 
     workspace: Workspace
-    bundle: BundleData
-    resolver: BundleModuleResolver
+    prepared: PreparedBundle
     trust: Callable[[], Trust]
     _asking: TrustDesk | None = None
     _leave: dict[str, Callable[[], None]] = field(default_factory=dict)
@@ -67,7 +66,7 @@ class ModuleSources:
             ) from error
         finally:
             self._asking = None
-        self.resolver.add(planned.module_id, planned.source, path)
+        self.prepared.resolver.add(planned.module_id, planned.source, path)
         former = self._leave.pop(planned.key, None)
         if former is not None:
             former()
@@ -107,7 +106,7 @@ class ModuleSources:
 
     def _origins_of(self, planned: Planned) -> dict[str, tuple[Origin, int]]:
         found: dict[str, tuple[Origin, int]] = {}
-        for entry in entries_of(self.bundle):
+        for entry in entries_of(self.prepared.bundle):
             instance = str(entry.data.get("instance_id") or "")
             same = (entry.kind, entry.module, instance) == (
                 planned.kind,
@@ -118,7 +117,7 @@ class ModuleSources:
                 continue
             name = entry.kind if entry.section == "session" else module_key(entry.data)
             for key in entry.data.get("config") or {}:
-                for origin in self.bundle.origins.get(entry.origin, []):
+                for origin in self.prepared.bundle.origins.get(entry.origin, []):
                     keys = ("config", str(key))
                     line = origin.path and line_in(origin.path, entry.section, name, keys)
                     if line:

@@ -231,9 +231,8 @@ class Modules(Section):
     @on(events.ToolEnded, live=True)
     def _call_ended(self, event: events.ToolEnded) -> None:
         info = self._calls.pop((event.agent, event.call_id), None)
-        if info is not None:
-            info.last_ms = event.duration_ms
-            info.total_ms += event.duration_ms
+        ms = event.duration_ms
+        if info is not None and assign(info, last_ms=ms, total_ms=info.total_ms + ms):
             self.touch()
 
     def _provider_of_tool(self, tool: str) -> ModuleStatus | None:
