@@ -3,7 +3,6 @@ import json
 import subprocess
 import sys
 from concurrent.futures import Future
-from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -66,6 +65,9 @@ class Client:
     def answer_trust(self, request_id: str, decision: Any) -> None:
         self.did.append((request_id, set(decision.accepted)))
         self._put(OPENED)
+
+    def answer_limit(self, request_id: str, *, go: bool) -> None:
+        self.did.append((request_id, go))
 
     def interrupt(self, immediate: bool) -> None:
         self.did.append("now" if immediate else "soon")
@@ -167,15 +169,6 @@ def test_what_nobody_approves_is_refused_and_said(
     ("limits", "sent", "message"),
     [
         (Limits(steps=2), [requested(), requested(), requested()], "after 2 requests"),
-        (
-            Limits(cost=Decimal("0.5")),
-            [
-                events.UsageChanged(
-                    session_id=S, session=events.Usage(), turn=events.Usage(cost="0.51")
-                )
-            ],
-            "more than $0.5",
-        ),
         (Limits(seconds=0.01), [], "within 0.01 s"),
     ],
 )
@@ -187,6 +180,22 @@ def test_a_limit_stops_the_turn_at_once(
     assert client.did == ["now"]
     assert (result.status, result.exit_status) == ("limit", 4)
     assert message in result.message
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ({"cost": "0.5", "used_cost": "0.49"}, "limit of $0.5; used are $0.49"),
+        ({"tokens": 900, "used_tokens": 850}, "limit of 900 tokens; used are 850 tokens"),
+    ],
+)
+def test_a_request_that_may_pass_what_may_be_spent_does_not_go(
+    limit: dict[str, Any], message: str
+) -> None:
+    client = Client(events.LimitAsked(session_id=S, request_id="l1", **limit))
+    result = follow(client)
+    assert client.did[0] == ("l1", False)
+    assert result.exit_status == 4 and message in result.message
 
 
 def test_a_turn_that_does_not_end_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ class _Dollars(click.ParamType[Decimal]):
     help="The answer, one object about the run, or every event on a line of its own.",
 )
 @click.option("--max-turns", type=click.IntRange(1), help="Requests to the model at most.")
-@click.option("--max-cost", type=_Dollars(), help="Stop when it has cost more than this.")
+@click.option("--max-cost", type=_Dollars(), help="Stop before the session costs more.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds at most.")
 def run(
     prompt: tuple[str, ...],
@@ -107,7 +107,7 @@ def run(
     from amplifier_tui.cli.run.headless import Headless, Limits
     from amplifier_tui.cli.run.speaking import Speaker
     from amplifier_tui.foundation.trust.gate import trust_everything
-    from amplifier_tui.host.client import OpenRequest
+    from amplifier_tui.host.client import OpenRequest, SpendLimit
     from amplifier_tui.host.door.descriptors import DescriptorCapture
     from amplifier_tui.host.door.local_client import LocalClient
 
@@ -122,8 +122,9 @@ def run(
             resume=resume or ("last" if again else ""),
             demo=demo,
             mode="plan" if approve == "none" else mode or "",
+            limit=SpendLimit(cost=str(max_cost)) if max_cost is not None else None,
         )
-        limits = Limits(max_turns, max_cost, timeout)
+        limits = Limits(max_turns, timeout)
         client = LocalClient(trust_everything if trust else None, printed)
         headless = Headless(client, request, text, limits, speaker)
         result = _interruptible(headless)

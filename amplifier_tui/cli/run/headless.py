@@ -2,7 +2,6 @@
 
 import threading
 from dataclasses import dataclass, field
-from decimal import Decimal
 from time import monotonic
 from typing import Any, Final, Literal
 
@@ -16,6 +15,7 @@ from amplifier_tui.host.events import (
     Failed,
     HookTraced,
     HostEvent,
+    LimitAsked,
     ModuleFailed,
     Notice,
     SessionOpened,
@@ -24,7 +24,6 @@ from amplifier_tui.host.events import (
     TrustAsked,
     TurnEnded,
     TurnStarted,
-    UsageChanged,
 )
 
 Status = Literal["done", "failed", "refused", "limit", "interrupted"]
@@ -43,10 +42,9 @@ _NOBODY: Final = "nobody can be asked: use --approve ask, or allow it with a rul
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a run may take: requests to the model, US dollars, seconds; None for any number."""
+    """What a run may take: requests to the model, seconds; None for any number."""
 
     steps: int | None = None
-    cost: Decimal | None = None
     seconds: float | None = None
 
 
@@ -183,6 +181,8 @@ class Headless:
                 self._client.answer_trust(event.request_id, TrustDecision())
             case ApprovalRequested():
                 self._decide(event)
+            case LimitAsked():
+                self._spent(event)
             case ModuleFailed():
                 what = f"{event.module_id} is missing: {event.error}"
                 self._speaker.say(f"{one_line(what)} {event.remedy}")
@@ -209,10 +209,6 @@ class Headless:
                 self._steps += 1
                 if self._limits.steps is not None and self._steps > self._limits.steps:
                     self._stop("limit", f"Not done after {self._limits.steps} requests")
-            case UsageChanged():
-                cost = event.turn.cost
-                if self._limits.cost is not None and cost and Decimal(cost) > self._limits.cost:
-                    self._stop("limit", f"It has cost ${cost}, more than ${self._limits.cost}")
 
     def _decide(self, request: ApprovalRequested) -> None:
         allow = self._speaker.ask(request, lambda: bool(self._result.message))
@@ -222,6 +218,13 @@ class Headless:
             self._speaker.say(f"Refused: {request.action} {one_line(request.payload)}: {_NOBODY}")
         reason = "" if allow is not None else _NOBODY
         self._client.decide(request.request_id, Decision(allow=bool(allow), reason=reason))
+
+    def _spent(self, asked: LimitAsked) -> None:
+        """Let no request go that may pass what the session may use."""
+        most = f"${asked.cost}" if asked.cost else f"{asked.tokens} tokens"
+        used = f"${asked.used_cost or 0}" if asked.cost else f"{asked.used_tokens} tokens"
+        self._client.answer_limit(asked.request_id, go=False)
+        self._stop("limit", f"The next request may pass the limit of {most}; used are {used}")
 
     def _failed(self, event: Failed) -> None:
         result = self._result
