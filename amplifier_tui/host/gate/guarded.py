@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from amplifier_tui.base.files import write_atomic
 from amplifier_tui.base.plain import copy_plain, plain
+from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.stand_in import StandIn
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
@@ -154,14 +155,16 @@ def _caller() -> str:
 MOST: Final = 1_000_000
 """Characters of a result; of a longer one both ends are kept."""
 _END: Final = 250_000
+_PIECE: Final = 65_536
 
 
-async def bounded(result: Any, folder: Path) -> Any:
+async def bounded(result: Any, folder: Path, redactor: Redactor) -> Any:
     """Return a tool's result as it is, or with its output cut.
 
     Args:
         result: What the tool returned, of whatever type.
         folder: Where the whole of a long output is written, in a file of its own.
+        redactor: Takes the secrets out of that file.
     """
     if isinstance(result, Mapping):
         output = result.get("output", result)
@@ -169,7 +172,7 @@ async def bounded(result: Any, folder: Path) -> Any:
         output = getattr(result, "output", result)
     if _size(output) <= MOST:
         return result
-    cut = await asyncio.to_thread(_spilled, output, folder)
+    cut = await asyncio.to_thread(_spilled, output, folder, redactor)
     if isinstance(result, ToolResult):
         return result.model_copy(update={"output": cut})
     success = result.get("success") if isinstance(result, Mapping) else None
@@ -193,14 +196,27 @@ def _size(value: Any) -> int:
     return total
 
 
-def _spilled(output: Any, folder: Path) -> str:
+def _spilled(output: Any, folder: Path, redactor: Redactor) -> str:
     text = output if isinstance(output, str) else json.dumps(plain(output), ensure_ascii=False)
     path = folder / "results" / f"{uuid4().hex}.txt"
     try:
-        write_atomic(path, text.encode("utf-8", "replace"), mode=0o600)
+        kept = "".join(_redacted(text, redactor))
+        write_atomic(path, kept.encode("utf-8", "replace"), mode=0o600)
         where = f"all of it is in {path}"
     except OSError as error:
         where = f"the rest is lost: {error.strerror or error}"
     left_out = len(text) - 2 * _END
     middle = f"\n[… {left_out:,} characters left out here; {where}]\n"
     return f"{text[:_END]}{middle}{text[-_END:]}"
+
+
+def _redacted(text: str, redactor: Redactor) -> Iterator[str]:
+    """Yield a text without its secrets, piece by piece: other threads run in between."""
+    start = 0
+    while start < len(text):
+        piece = text[start : start + _PIECE]
+        more = start + _PIECE < len(text)
+        # What may be the beginning of a secret is looked at with what comes after it.
+        size = (len(piece) - redactor.unfinished(piece) if more else 0) or len(piece)
+        yield redactor.text(piece[:size])
+        start += size

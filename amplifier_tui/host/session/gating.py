@@ -92,7 +92,7 @@ class Gating:
         """Return the gate before the tools of the session, or of a sub-agent."""
 
         async def bound(result: Any) -> Any:
-            return await bounded(result, self._sender.store.folder)
+            return await bounded(result, self._sender.store.folder, self._sender.redactor)
 
         def refused(tool: str, who: str) -> None:
             text = f"{who} tried to run {tool} without a decision about it; it was not run"
