@@ -68,6 +68,7 @@ class SkippedInclude:
         line: Line of the include in it, counted from 1.
         kind: `not_fetched` when fetching was off, `refused` when trust was not given.
         owner: Whose the including file is.
+        remedy: What the error says that helps; the end of `reason`. Empty when it says nothing.
     """
 
     source: str
@@ -77,6 +78,7 @@ class SkippedInclude:
     line: int | None = None
     kind: SkipKind = "failed"
     owner: Owner = Owner.STRANGER
+    remedy: str = ""
 
 
 INSTRUCTION = "instruction:"

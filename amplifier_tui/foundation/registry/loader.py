@@ -319,6 +319,7 @@ class BundleLoader:
             line=await _line_of(bundle, include),
             kind=_kind(error),
             owner=bundle.owner,
+            remedy=error.remedy if isinstance(error, BundleError) else "",
         )
         _log.warning("%s goes without %s: %s", skipped.included_by, skipped.source, skipped.reason)
         bundle.skipped.append(skipped)

@@ -1,5 +1,6 @@
 """What a session goes without since it was opened: a list, and the reason below it."""
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from textual.app import ComposeResult
@@ -21,6 +22,10 @@ KINDS = {
 }
 """Glyph and colour of each kind."""
 
+_LABEL = 10
+"""Cells of the column of labels."""
+_REASON = 8
+"""Rows below the list."""
 _OWNERS = {"program": "", "user": "yours", "project": "the project's", "stranger": "a stranger's"}
 
 
@@ -31,7 +36,7 @@ class OpeningReport(Picker):
     CHOOSE = "Copy"
     EMPTY = ("Nothing is missing.", "Nothing matches.")
     ROWS = (3, 14)
-    BELOW = 9
+    BELOW = _REASON + 1
     DEFAULT_CSS = """
     OpeningReport #reason { height: 8; margin-top: 1; }
     """
@@ -60,15 +65,29 @@ class OpeningReport(Picker):
         return PickRow(str(index), left, Content.styled(item.kind, colour))
 
     def _highlighted(self, row: PickRow | None) -> None:
-        words = Content("\n").join(_facts(self._items[int(row.id)][1])) if row else Content()
-        self.query_one("#reason", Static).update(words)
+        reason = self.query_one("#reason", Static)
+        room = max(10, reason.size.width - _LABEL)
+        lines = _facts(self._items[int(row.id)][1], room, _REASON) if row else ()
+        reason.update(Content("\n").join(lines))
+
+    def _fit(self, rows: int) -> None:
+        super()._fit(rows)
+        self.call_after_refresh(lambda: self._highlighted(self.rows.row))
 
 
-def _facts(item: ReportItem) -> Iterator[Content]:
-    for label, text in report_facts(item):
+def _facts(item: ReportItem, width: int, rows: int) -> Iterator[Content]:
+    """Lay out what is known about an item; the reason is cut where it leaves no room."""
+    facts = [
+        (label, textwrap.wrap(one_line(text, 1_000), width)) for label, text in report_facts(item)
+    ]
+    others = sum(len(lines) for label, lines in facts if label != "why")
+    for label, lines in facts:
+        if label == "why" and len(lines) > (room := max(1, rows - others)):
+            lines = [*lines[: room - 1], f"{lines[room - 1][: width - 1]}…"]
         style = "bold" if label == "remedy" else ""
-        body = Content.styled(one_line(text, 1_000), style)
-        yield Content.assemble((label.ljust(10), "$text-secondary"), body)
+        for at, line in enumerate(lines):
+            head = ("" if at else label).ljust(_LABEL)
+            yield Content.assemble((head, "$text-secondary"), (line, style))
 
 
 def report_facts(item: ReportItem) -> Iterable[tuple[str, str]]:

@@ -70,7 +70,14 @@ def _rows(group: str, *actions: Action, scope: KeyScope = "screen") -> Iterator[
 
 
 _IN_SESSION = (
-    *("session.fork", "context.compact", "memory.remember", "memory.list", "memory.forget"),
+    *(
+        "session.fork",
+        "session.report",
+        "context.compact",
+        "memory.remember",
+        "memory.list",
+        "memory.forget",
+    ),
     *("module.reload", "module.switch", "module.unmount", "module.mount", "module.configure"),
 )
 """They act on the session that is open."""

@@ -133,6 +133,16 @@ def test_a_mode_file_that_cannot_be_read_is_reported_with_its_path(
     assert item.where == str(broken) and "cannot be read" in item.why
 
 
+def test_what_an_error_says_that_helps_is_the_remedy_and_no_part_of_the_reason(
+    project: Project, driver: Driver
+) -> None:
+    changed(project, ("---\n", "---\nincludes: ['git+https://host.invalid/o/r@main']\n"))
+    driver.open("test")
+    (item,) = report(driver).values()
+    assert "Could not resolve host" in item.why and "Check the network" not in item.why
+    assert item.remedy.startswith("Check the network")
+
+
 def test_nothing_of_the_report_is_said_a_second_time_as_a_notice(
     project: Project, driver: Driver
 ) -> None:

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from amplifier_tui.host.events import OpeningReported, ReportItem
 from amplifier_tui.ui.dialogs.opening_report import OpeningReport
+from amplifier_tui.ui.keys.actions import BY_ID
 from amplifier_tui.ui.panes.modules import ModulesPane
 from amplifier_tui.ui.transcript.view import TranscriptView
 from tests.ui.driving import Driver, running
@@ -78,6 +81,22 @@ async def test_where_nothing_is_missing_that_is_said() -> None:
         await drive.write("/report")
         await drive.press("enter")
         assert "Nothing is missing" in drive.text()
+
+
+async def test_a_long_reason_is_cut_so_that_remedy_and_place_stay_readable() -> None:
+    long = replace(ITEMS[0], why="because " * 200 + "of it")
+    async with running(size=(80, 24)) as drive:
+        await drive.push(OpeningReported(session_id=SESSION, ready=1, items=(long,)))
+        await drive.press("ctrl+x", "O")
+        await opened(drive)
+        text = drive.text()
+        assert "because…" in text or "becaus…" in text or "because …" in text
+        assert "Correct the include" in text and "bundles/coding.md:4" in text
+
+
+def test_while_a_session_opens_the_report_is_waited_for() -> None:
+    # Before that it would say that nothing is missing.
+    assert BY_ID["session.report"].in_session
 
 
 async def test_an_item_is_copied_whole() -> None:

@@ -84,7 +84,7 @@ def fork(
         app.link.forks.begin(before)
 
 
-@in_session
+@in_open_session
 def report(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """Show what the session goes without since it was opened, and what helps."""
     if not state.modules.report:
