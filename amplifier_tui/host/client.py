@@ -192,6 +192,17 @@ class SessionClient(Protocol):
     def answer_limit(self, request_id: str, *, go: bool) -> None:
         """Let the request of a `LimitAsked` go, this once, or stop the turn."""
 
+    def set_up(self, variables: Mapping[str, str], bundle: str = "") -> None:
+        """Try what a provider needs with one small request, and keep it where that is answered.
+
+        The variables are put into `keys.env`, readable by the user alone, and into this program's
+        environment. A `Notice` says so, or why nothing was kept; `SessionOpened` comes either way.
+
+        Args:
+            variables: Names and values, such as an API key.
+            bundle: What to open with them; empty for the bundle that is open.
+        """
+
     def resume(self, session_id: str) -> None:
         """Close the session and open a stored one."""
 

@@ -1,6 +1,6 @@
 """A scripted session for pilot tests: records what the screen asks, says what the test says."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -123,6 +123,9 @@ class FakeClient:
 
     def answer_limit(self, request_id: str, *, go: bool) -> None:
         self.calls.append(("answer_limit", request_id, go))
+
+    def set_up(self, variables: Mapping[str, str], bundle: str = "") -> None:
+        self.calls.append(("set_up", dict(variables), bundle))
 
     def carry_out(self, mode: Mode) -> None:
         self.calls.append(("carry_out", mode))

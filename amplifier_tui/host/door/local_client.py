@@ -97,6 +97,7 @@ class LocalClient:
     set_effort = _command(SessionClient.set_effort, "change the effort")
     set_limit = _command(SessionClient.set_limit, "set the limit")
     answer_limit = _command(SessionClient.answer_limit, "answer at the limit")
+    set_up = _command(SessionClient.set_up, "set up a provider")
     carry_out = _command(SessionClient.carry_out, "carry out the plan")
     ask_trust_again = _command(SessionClient.ask_trust_again, "ask again")
     hold = _command(SessionClient.hold, "hold a request")

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from amplifier_tui.host.door.commands import NO_SESSION, SessionCommands
 from amplifier_tui.host.door.descriptors import DescriptorCapture
 from amplifier_tui.host.events import Failed, HostEvent, Level, Mode, Notice, SessionClosed
 from amplifier_tui.host.failures import internal_failure, opening_failure
+from amplifier_tui.host.models.setup import trial
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.carrying import Carried, NoSuchTurnError
 from amplifier_tui.host.session.opening import Opening
@@ -92,6 +93,28 @@ class Service(SessionCommands):
         if live is not None and carry and live.store.rows:
             carried = await live.moved()
         await self.open(OpenRequest(cwd=self._cwd, bundle=name), carried)
+
+    async def set_up(self, variables: Mapping[str, str], bundle: str = "") -> None:
+        """Try what a provider needs, and keep it where it works."""
+        live = self._opened()
+        if live is None or live.turns.running:
+            self._say("warning", "A turn is running: stop it first")
+            return
+        before = OpenRequest(cwd=self._cwd, bundle=live.reference)
+        with trial(variables) as attempt:
+            await self.open(replace(before, bundle=bundle or live.reference))
+            opened = self._live if self._live is not live else None
+            problem = await opened.models.check() if opened is not None else "nothing was opened"
+            attempt.works = not problem
+        if not attempt.works:
+            await self.open(before)
+            self._say("warning", f"Nothing was kept: {problem}", "setup")
+            return
+        try:
+            kept = await asyncio.to_thread(attempt.keep)
+        except (OSError, ValueError) as error:
+            kept = f"It works, but it counts for this run only: {error}"
+        self._say("info", kept, "setup")
 
     async def fork(self, before_turn: int | None = None) -> None:
         """Open a copy of the session, whole or up to a turn; the session itself stays stored."""

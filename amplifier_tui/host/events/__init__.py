@@ -25,6 +25,7 @@ from amplifier_tui.host.events.records import ApprovalOutcome as ApprovalOutcome
 from amplifier_tui.host.events.records import BlockKind as BlockKind
 from amplifier_tui.host.events.records import HandlerTrace as HandlerTrace
 from amplifier_tui.host.events.records import Level as Level
+from amplifier_tui.host.events.records import LocalServer as LocalServer
 from amplifier_tui.host.events.records import Mode as Mode
 from amplifier_tui.host.events.records import ModuleKind as ModuleKind
 from amplifier_tui.host.events.records import NoticeEnd as NoticeEnd
@@ -38,6 +39,7 @@ from amplifier_tui.host.events.records import TurnStatus as TurnStatus
 from amplifier_tui.host.events.records import Usage as Usage
 from amplifier_tui.host.events.session import Failed as Failed
 from amplifier_tui.host.events.session import LimitChanged as LimitChanged
+from amplifier_tui.host.events.session import LocalServersFound as LocalServersFound
 from amplifier_tui.host.events.session import ModeChanged as ModeChanged
 from amplifier_tui.host.events.session import ModelChanged as ModelChanged
 from amplifier_tui.host.events.session import ModuleFailed as ModuleFailed

@@ -67,6 +67,15 @@ class PlanStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LocalServer:
+    """A model server on this machine; `url` is the address of its API."""
+
+    name: str
+    url: str
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TodoItem:
     """One step of the agent's plan."""
 

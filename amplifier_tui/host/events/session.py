@@ -5,7 +5,7 @@ from typing import Literal
 
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.host.events.base import HostEvent
-from amplifier_tui.host.events.records import Level, Mode, ModuleKind, NoticeEnd
+from amplifier_tui.host.events.records import Level, LocalServer, Mode, ModuleKind, NoticeEnd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +160,13 @@ class LimitChanged(HostEvent):
 
     cost: str = ""
     tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalServersFound(HostEvent):
+    """Model servers run on this machine; sent where the session has no provider."""
+
+    servers: tuple[LocalServer, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

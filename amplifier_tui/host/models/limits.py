@@ -14,11 +14,14 @@ from amplifier_tui.host.client import OpenRequest, SpendLimit
 from amplifier_tui.host.events import MAIN_LANE, LimitAsked, LimitChanged, LimitResolved
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.usage import UsageMeter
+from amplifier_tui.kernel import capabilities
 from amplifier_tui.kernel.llm_errors import AbortError
 
 NO_LIMIT: Final = SpendLimit()
 _FIRST_ANSWER: Final = 1_000
 """Tokens an answer is expected to have while none has come."""
+_PATIENCE: Final = 3.0
+"""Seconds a request waits for the prices of its model."""
 _MILLION: Final = 1_000_000
 
 
@@ -153,21 +156,31 @@ class SpendGuard:
             # What is cached costs less; the request before knows how much.
             rate = last.cost / max(1, last.input_tokens + last.output_tokens)
             return Spent(size + answer, rate * (size + answer))
+        if last is not None and self.limit.cost:
+            self._say_unknown(str(getattr(request, "model", None) or self._usage.model))
         return Spent(size + answer, await self._listed(request, provider, size, answer))
+
+    def _say_unknown(self, model: str) -> None:
+        """Say, once, that what a model's answers cost is not known."""
+        if model not in self._told:
+            self._told.add(model)
+            text = f"The price of {model} is not known: a limit in dollars may be passed by it"
+            self._sender.notice("warning", text, "limit")
 
     async def _listed(self, request: Any, provider: Any, size: int, answer: int) -> Decimal | None:
         info = provider.get_info()
         model = str(getattr(request, "model", None) or (info.defaults or {}).get("model") or "")
-        found = await list_prices([(str(info.id), model)])
+        if capabilities.LOCAL in info.capabilities:
+            return None
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                found = await list_prices([(str(info.id), model)])
+        except TimeoutError:
+            found = {}
         price = price_at(next(iter(found.values()), ()), size)
         if price is not None:
             paid = Decimal(price.input) * size + Decimal(price.output) * answer
             return paid / _MILLION
-        if self.limit.cost and model not in self._told:
-            self._told.add(model)
-            name = model or "the model"
-            text = f"The price of {name} is not known: a limit in dollars may be passed by it"
-            self._sender.notice("warning", text, "limit")
         return None
 
 

@@ -13,15 +13,19 @@ from amplifier_tui.host.events import ModelChanged
 from amplifier_tui.host.models.routing import NO_CHOICE, ModelRoute
 from amplifier_tui.host.session.modules.facts import ProviderFacts, default_provider, described
 from amplifier_tui.host.stand_in import real
+from amplifier_tui.host.stream.normalizer import aside
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel import capabilities
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.kernel.message_models import ChatRequest, Message
 from amplifier_tui.kernel.models import ModelInfo
 
 logger = logging.getLogger(__name__)
 
 LISTING: Final = 25.0
 """Seconds a provider has to list its models."""
+_SMALL: Final = 32
+"""Most tokens of the answer that shows whether a key works."""
 _EFFORT_FIELDS: Final = ("effort", "reasoning_effort")
 _TAKES: Final = {
     capabilities.VISION: "images",
@@ -103,6 +107,23 @@ class Models:
                 chosen=("model" if self._route.choice.model else "effort") if chosen else "",
             )
         )
+
+    async def check(self) -> str:
+        """Send one small request; return why it was not answered, empty where it was."""
+        provider = self._mounted().get(self.facts.name)
+        if provider is None:
+            return "the bundle has no provider that is ready"
+        question = Message(role="user", content="Answer with one word: ready")
+        request = ChatRequest(messages=[question], max_output_tokens=_SMALL)
+        try:
+            with aside():
+                async with asyncio.timeout(LISTING):
+                    await provider.complete(request)
+        except Exception as error:
+            # A provider's code: whatever it raises is the reason.
+            words = str(error) or type(error).__name__
+            return self._sender.redactor.text(words)
+        return ""
 
     def answered(self) -> None:
         """The chosen model has answered."""

@@ -13,6 +13,7 @@ from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.python import awaited
 from amplifier_tui.host.events import (
     Failed,
+    LocalServersFound,
     PlanProposed,
     SessionClosed,
     SessionOpened,
@@ -23,6 +24,7 @@ from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.gate.surfaces import ProviderApprovals
 from amplifier_tui.host.messages import last_words, metadata_of, text_of
 from amplifier_tui.host.models.limits import SpendGuard
+from amplifier_tui.host.models.local_servers import find_local_servers
 from amplifier_tui.host.models.models import Models
 from amplifier_tui.host.session.budget import BudgetMeter, context_config
 from amplifier_tui.host.session.carrying import Carried, forked, moved
@@ -284,6 +286,15 @@ class LiveSession:
         self.store.save_metadata()
         if outcome.status == "success" and outcome.answer.strip():
             self.offer_plan()
+
+    def look_for_servers(self) -> None:
+        """Say which model servers run on this machine, once they have answered."""
+
+        async def look() -> None:
+            if servers := await find_local_servers():
+                self.sender.send(LocalServersFound(**self.sender.stamp(), servers=servers))
+
+        self._looking = asyncio.create_task(look())
 
     def offer_plan(self) -> None:
         """Say that there is a plan, if the mode is the one that ends in one."""

@@ -190,6 +190,7 @@ class Opening:
             parts.normalizer.tell_usage()
         if not live.has_provider:
             self._no_provider(parts, prepared)
+            live.look_for_servers()
         live.budget.measure_soon()
         live.follow_card()
         loop = asyncio.get_running_loop()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from textual import events, on, work
 
 from amplifier_tui.ui.app import pace
-from amplifier_tui.ui.app.actions import model, modules, program, session, turn, view
+from amplifier_tui.ui.app.actions import model, modules, program, session, setup, turn, view
 from amplifier_tui.ui.app.main_screen import MID, WIDE, MainScreen, PanesChanged, StopRequested
 from amplifier_tui.ui.app.session_app import SessionApp
 from amplifier_tui.ui.app.themes import (
@@ -149,6 +149,8 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_do_plan = turn.do_plan
     action_do_edits = turn.do_plan_with_edits
     action_dismiss_plan = turn.dismiss_plan
+    action_paste_key = setup.paste_key
+    action_use_local = setup.use_local
     action_limit = model.limit
     action_limit_once = model.limit_once
     action_limit_raise = model.limit_raise

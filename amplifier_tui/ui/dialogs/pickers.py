@@ -185,6 +185,23 @@ def auto_words(sandbox: str) -> str:
     return f"In auto the agent writes in the workspace without asking. {held} Critical calls ask."
 
 
+class NamePicker(Picker):
+    """Returns one of some names."""
+
+    TITLE = "Which one"
+    EMPTY = ("", "No name matches.")
+    ROWS = (4, 8)
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__()
+        self._names = names
+
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
+        return [
+            PickRow(name, Content(one_line(name, 80))) for name in rank(query, self._names, str)
+        ]
+
+
 class ModePicker(Picker):
     """Returns the mode to apply."""
 

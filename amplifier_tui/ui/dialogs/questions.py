@@ -27,10 +27,21 @@ class AskLine(Sheet[str]):
     AskLine #ask { height: 1; margin-bottom: 1; }
     AskLine #ask > Static { width: auto; text-style: bold; color: $text-secondary; }
     AskLine #line { width: 1fr; margin-left: 2; }
+    AskLine #about { color: $text-muted; margin-bottom: 1; }
     """
 
-    def __init__(self, label: str, value: str = "", limit: int = 200) -> None:
+    def __init__(
+        self,
+        label: str,
+        value: str = "",
+        limit: int = 200,
+        *,
+        about: str = "",
+        masked: bool = False,
+    ) -> None:
         super().__init__()
+        self._about = about
+        self._masked = masked
         self._label = label
         self._limit = limit
         self._value = value
@@ -38,7 +49,9 @@ class AskLine(Sheet[str]):
     def _content(self) -> ComposeResult:
         with Horizontal(id="ask"):
             yield Static(self._label, markup=False)
-            yield Input(self._value, id="line", max_length=self._limit)
+            yield Input(self._value, id="line", max_length=self._limit, password=self._masked)
+        if self._about:
+            yield Static(self._about, id="about", markup=False)
         yield KeyRow((KeyChoice("enter", "Save", "save"), KeyChoice("esc", "Close", "close")))
 
     @on(Input.Submitted)

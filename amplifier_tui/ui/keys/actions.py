@@ -102,6 +102,8 @@ _HELP = {
     "model.effort": "How hard the model thinks, from the next request on.",
     "model.back": "When the model switched to fails: the one before, and try again.",
     "limit.set": "Asks before the session passes it: 5 for dollars, 200k for tokens, off for none.",
+    "setup.key": "Tried with one small request, then kept in keys.env, readable by you alone.",
+    "setup.local": "Ollama, LM Studio, vLLM or llama.cpp, on the port it usually has.",
     "plan.ask": "What plan mode ended in is done, in mode ask.",
     "plan.edits": "What plan mode ended in is done, in mode edits.",
     "context.compact": "Shows first what would become of it.",
@@ -143,6 +145,8 @@ ACTIONS: tuple[Action, ...] = (
         Action(
             "session.report", "What is missing, and why", "app.report", "", "O", "report,missing"
         ),
+        Action("setup.key", "Paste an API key", "app.paste_key", "", "4", "key", "variable"),
+        Action("setup.local", "Use a model on this machine", "app.use_local", "", "5", "local"),
         Action("app.quit", "Quit", "app.leave", "", "q", "quit,exit"),
     ),
     *_rows(

@@ -123,13 +123,14 @@ def test_the_limit_comes_from_the_settings_and_is_what_it_was_after_a_resume(
 def test_a_price_nobody_knows_is_said_where_a_limit_needs_it(
     project: Project, driver: Driver, server: LoopbackServer
 ) -> None:
-    server.script.add("one")
+    server.script.add("one", "two", "three")
     driver.open(
         project.bundle(providers=[chat(server, default_model="small")]),
         limit=SpendLimit(cost="0.01"),
     )
-    driver.turn("go")
+    for prompt in "abc":
+        driver.turn(prompt)
     said = [event.text for event in driver.of(Notice) if event.source == "limit"]
     assert said == ["The price of small is not known: a limit in dollars may be passed by it"]
     used = driver.of(UsageChanged)[-1].session
-    assert used.cost is None and used.unpriced_tokens == 30
+    assert used.cost is None and used.unpriced_tokens == 90

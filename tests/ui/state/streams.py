@@ -140,6 +140,11 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
     host.LimitAsked: {"request_id": _IDS, "used_tokens": _NUMBER},
     host.LimitResolved: {"request_id": _IDS},
     host.LimitChanged: {"cost": st.sampled_from(["", "5"]), "tokens": _NUMBER},
+    host.LocalServersFound: {
+        "servers": st.lists(
+            st.builds(host.LocalServer, name=_NAMES, url=_TEXT, models=_NAMED), max_size=2
+        ).map(tuple)
+    },
     host.PlanProposed: {"turn": st.sampled_from([1, 2])},
     host.CancelRequested: {"immediate": st.booleans()},
     host.QueueChanged: {

@@ -31,7 +31,7 @@ class Welcome(Handlers):
 
     def __init__(self, entries: EntryList, mode: str) -> None:
         self._list = entries
-        self._card = WelcomeEntry(key="welcome", mode=mode)
+        self.card = WelcomeEntry(key="welcome", mode=mode)
         self._providers: dict[str, ProviderLine] = {}
         self.is_shown = False
 
@@ -45,18 +45,18 @@ class Welcome(Handlers):
     def drop(self, event: HostEvent | None = None) -> None:
         """Take the card out: something was said."""
         if self.is_shown:
-            self._list.remove(self._card)
+            self._list.remove(self.card)
             self.is_shown = False
 
     def tells(self, item: events.ReportItem) -> bool:
         """Whether the card says already that no provider is ready, this one among them."""
-        return self.is_shown and bool(self._card.problem) and item.part == "provider"
+        return self.is_shown and bool(self.card.problem) and item.part == "provider"
 
     def show(self, event: events.SessionOpened) -> None:
         """Put the card in, or tell it what is active now."""
         self._say(**told(event, "bundle", "model", "examples"))
         if not self.is_shown:
-            self._list.add(self._card)
+            self._list.add(self.card)
             self.is_shown = True
 
     def set_mode(self, mode: str) -> None:
@@ -65,7 +65,7 @@ class Welcome(Handlers):
 
     def miss(self, names: tuple[str, ...]) -> None:
         """Name environment variables that providers do not find."""
-        known = self._card.missing
+        known = self.card.missing
         self._say(missing=known + tuple(name for name in names if name not in known))
 
     def unready(self, event: events.Failed) -> None:
@@ -86,15 +86,19 @@ class Welcome(Handlers):
             self.miss(event.missing)
             self._say(providers=tuple(self._providers.values()))
 
+    @on(events.LocalServersFound, live=True)
+    def _servers_found(self, event: events.LocalServersFound) -> None:
+        self._say(servers=event.servers)
+
     @on(events.ModuleMounted)
     def _provider_mounted(self, event: events.ModuleMounted) -> None:
         if event.kind == "provider":
             self._providers.pop(module_key(event.module_id, event.instance), None)
-            self._say(problem="", remedy="", providers=tuple(self._providers.values()))
+            self._say(problem="", remedy="", servers=(), providers=tuple(self._providers.values()))
 
     def _say(self, **values: object) -> None:
-        if assign(self._card, **values) and self.is_shown:
-            self._list.update(self._card)
+        if assign(self.card, **values) and self.is_shown:
+            self._list.update(self.card)
 
 
 class Failures:
@@ -216,6 +220,16 @@ class ConversationState(Handlers):
         self.dismiss_plan()
         self._plan = PlanEntry(key="plan")
         self.list.add(self._plan)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Environment variables that providers need and do not find."""
+        return self._welcome.card.missing
+
+    @property
+    def servers(self) -> tuple[events.LocalServer, ...]:
+        """Model servers on this machine that could answer."""
+        return self._welcome.card.servers
 
     def dismiss_plan(self) -> None:
         """Ask about the plan no more."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from amplifier_tui.host.events import MAIN_LANE, Level, LimitAsked, ReportItem
+from amplifier_tui.host.events import MAIN_LANE, Level, LimitAsked, LocalServer, ReportItem
 from amplifier_tui.ui.state.section import Section
 
 NO_PROVIDER = "no_provider"
@@ -153,7 +153,8 @@ class WelcomeEntry(ConversationEntry):
     """The empty session: what is active, what to try, what is missing.
 
     `missing` are environment variables that providers need and do not find. `problem` is why no
-    prompt can be answered, empty when one can, and `providers` those that are not ready.
+    prompt can be answered, empty when one can, and `providers` those that are not ready; `servers`
+    on this machine could answer.
     """
 
     bundle: str = ""
@@ -164,6 +165,7 @@ class WelcomeEntry(ConversationEntry):
     problem: str = ""
     remedy: str = ""
     providers: tuple[ProviderLine, ...] = ()
+    servers: tuple[LocalServer, ...] = ()
 
 
 OFFERS = (ErrorEntry, LimitEntry, PlanEntry, ReportEntry, WelcomeEntry)

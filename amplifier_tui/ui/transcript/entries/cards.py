@@ -265,7 +265,11 @@ def _problem(entry: WelcomeEntry, scene: Scene, *, apart: bool) -> list[list[Spa
         remedy = _SET_IT if len(variables) == 1 else _SET
     if remedy:
         rows += [[], [Span(remedy)]]
-    ways = [
+    ways = [_way(scene, "setup.key", "paste a key")] if entry.missing else []
+    if entry.servers:
+        names = " or ".join(one_line(server.name, 40) for server in entry.servers)
+        ways.append(_way(scene, "setup.local", f"use {names} on this machine"))
+    ways += [
         _way(scene, "session.demo", "try the offline demo"),
         _way(scene, "session.bundles", "choose a bundle"),
         _way(scene, "session.new", "open again"),

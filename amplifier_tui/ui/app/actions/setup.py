@@ -1,0 +1,68 @@
+"""Actions that make a provider ready: a pasted key, a model server on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amplifier_tui.paths import amplifier_home
+from amplifier_tui.ui.app.session_app import in_open_session
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.client import SessionClient
+    from amplifier_tui.host.events import LocalServer
+    from amplifier_tui.ui.app.session_app import SessionApp
+    from amplifier_tui.ui.state.session import SessionState
+
+_KEY_LENGTH = 4_000
+
+
+@in_open_session
+def paste_key(
+    app: SessionApp, client: SessionClient, state: SessionState, variable: str = ""
+) -> None:
+    """Ask for the API key of a provider that lacks one, and have it tried and kept."""
+    missing = [name for name in state.conversation.missing if "KEY" in name or "TOKEN" in name]
+    if not missing:
+        app.say("No provider of this bundle lacks a key.")
+    elif variable or len(missing) == 1:
+        _ask_for(app, client, variable or missing[0])
+    else:
+        from amplifier_tui.ui.dialogs.pickers import NamePicker
+
+        picker = NamePicker(missing)
+        app.ask(picker, lambda name: _ask_for(app, client, name))
+
+
+def _ask_for(app: SessionApp, client: SessionClient, name: str) -> None:
+    from amplifier_tui.ui.dialogs.questions import AskLine
+
+    def given(key: str) -> None:
+        app.say("Trying the key with one small request…")
+        client.set_up({name: key})
+
+    about = (
+        "It is tried with one small request. If that is answered, it is kept in "
+        f"{amplifier_home() / 'keys.env'}, readable by you alone."
+    )
+    app.ask(AskLine(name, limit=_KEY_LENGTH, about=about, masked=True), given)
+
+
+@in_open_session
+def use_local(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Open the bundle for local models with a server that was found on this machine."""
+    servers = {server.name: server for server in state.conversation.servers}
+    if not servers:
+        app.say("No model server was found on this machine.")
+    elif len(servers) == 1:
+        _use(app, client, next(iter(servers.values())))
+    else:
+        from amplifier_tui.ui.dialogs.pickers import NamePicker
+
+        picker = NamePicker(list(servers))
+        app.ask(picker, lambda name: _use(app, client, servers[name]))
+
+
+def _use(app: SessionApp, client: SessionClient, server: LocalServer) -> None:
+    app.say(f"Asking {server.models[0]} of {server.name}…")
+    variables = {"LOCAL_LLM_BASE_URL": server.url, "LOCAL_LLM_MODEL": server.models[0]}
+    client.set_up(variables, "local")

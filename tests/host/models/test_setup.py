@@ -1,0 +1,84 @@
+"""Making a provider ready from inside: a key that is tried first, a server on this machine."""
+
+import os
+import stat
+from importlib import import_module
+
+import pytest
+
+from amplifier_tui.host.events import Failed, Notice, SessionOpened
+from amplifier_tui.host.models.local_servers import find_local_servers
+from amplifier_tui.paths import amplifier_home
+from tests.host.driving import Driver, Project
+from tests.servers import Failure, LoopbackServer
+
+KEY = "sk-test-4444444444444444"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def sdks() -> None:
+    """Imported before anything is waited for: together they take seconds."""
+    for name in ("anthropic", "openai.resources.chat.completions"):
+        import_module(name)
+
+
+@pytest.fixture(autouse=True)
+def keyless(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Set and taken out again, so that what is tried does not outlive the test.
+    for name in ("ANTHROPIC_API_KEY", "LOCAL_LLM_BASE_URL", "LOCAL_LLM_MODEL"):
+        monkeypatch.setenv(name, "x")
+        monkeypatch.delenv(name)
+
+
+def keyless_bundle(project: Project, server: LoopbackServer) -> str:
+    config = {"base_url": server.url, "max_retries": 0}
+    return project.bundle(providers=[{"module": "provider-anthropic", "config": config}])
+
+
+def test_a_key_is_tried_with_one_small_request_and_kept_where_it_works(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add(Failure("unauthorized"), "ready", "hello")
+    driver.open(keyless_bundle(project, server))
+    failed = driver.wait(Failed)
+    assert (failed.kind, failed.missing) == ("no_provider", ("ANTHROPIC_API_KEY",))
+    driver.client.set_up({"ANTHROPIC_API_KEY": "sk-wrong-333333333333"})
+    said = driver.wait(Notice, lambda e: e.source == "setup").text
+    assert said.startswith("Nothing was kept: ") and "does not accept the API key" in said
+    assert "sk-wrong" not in said and "ANTHROPIC_API_KEY" not in os.environ
+    keys = amplifier_home() / "keys.env"
+    assert not keys.exists()
+    driver.client.set_up({"ANTHROPIC_API_KEY": KEY})
+    said = driver.wait(Notice, lambda e: e.source == "setup").text
+    assert said == f"It answers. ANTHROPIC_API_KEY kept in {keys}, readable by you alone"
+    assert stat.S_IMODE(keys.stat().st_mode) == 0o600
+    assert f'ANTHROPIC_API_KEY="{KEY}"' in keys.read_text()
+    assert len(server.requests) == 2
+    assert server.request_blocking(1).json["max_tokens"] <= 32
+    driver.turn("hi")
+    assert driver.answers() == ["hello"], "the small request is not part of the conversation"
+    assert all(KEY not in str(event.to_json()) for event in driver.drain())
+
+
+def test_a_server_on_this_machine_is_found_and_used(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add("ready", "hello")
+    driver.open(keyless_bundle(project, server))
+    driver.wait(Failed)
+    values = {"LOCAL_LLM_BASE_URL": server.openai_url, "LOCAL_LLM_MODEL": "gpt-6-luna"}
+    driver.client.set_up(values, "local")
+    opened = driver.wait(SessionOpened)
+    assert (opened.bundle, opened.model) == ("local", "gpt-6-luna")
+    assert "It answers." in driver.wait(Notice, lambda e: e.source == "setup").text
+    driver.turn("hi")
+    assert driver.answers() == ["hello"]
+
+
+async def test_servers_are_looked_for_on_this_machine_and_odd_ones_are_passed_over(
+    server: LoopbackServer,
+) -> None:
+    port = int(server.url.rsplit(":", 1)[1])
+    (found,) = await find_local_servers({"Ollama": port, "LM Studio": 9})
+    assert (found.name, found.url) == ("Ollama", f"http://127.0.0.1:{port}/v1")
+    assert found.models

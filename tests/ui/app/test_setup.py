@@ -1,0 +1,43 @@
+"""A session without a provider: a key is pasted, or a server on this machine is used."""
+
+import pytest
+
+from amplifier_tui.host.events import Failed, LocalServer, LocalServersFound
+from amplifier_tui.ui.dialogs.questions import AskLine
+from tests.ui.driving import running
+from tests.ui.fake_client import SESSION, FakeClient, opened
+
+NO_PROVIDER = Failed(
+    session_id=SESSION,
+    kind="no_provider",
+    message="The bundle coding has no provider that is ready",
+    remedy="Set ANTHROPIC_API_KEY in the environment or in keys.env.",
+    missing=("ANTHROPIC_API_KEY",),
+)
+FOUND = LocalServersFound(
+    session_id=SESSION,
+    servers=(LocalServer(name="Ollama", url="http://127.0.0.1:11434/v1", models=("qwen",)),),
+)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_a_key_is_pasted_masked_and_a_server_is_offered(size: tuple[int, int]) -> None:
+    client = FakeClient(on_open=[opened(), NO_PROVIDER])
+    async with running(client, size=size) as drive:
+        await drive.until(lambda: "paste a key" in drive.text())
+        assert "on this machine" not in drive.text()
+        rows = drive.text().splitlines()
+        row = next(at for at, line in enumerate(rows) if "paste a key" in line)
+        await drive.pilot.click(offset=(rows[row].index("paste a key") + 1, row))
+        await drive.dialog(AskLine)
+        await drive.until(lambda: "keys.env, readable by you" in " ".join(drive.text().split()))
+        await drive.write("sk-secret-1")
+        assert "sk-secret-1" not in drive.text() and "•" in drive.text()
+        await drive.press("enter")
+        await drive.closed()
+        assert client.named("set_up") == [({"ANTHROPIC_API_KEY": "sk-secret-1"}, "")]
+        await drive.push(FOUND)
+        assert "use Ollama on this machine" in drive.text()
+        await drive.press("ctrl+x", "5")
+        values = {"LOCAL_LLM_BASE_URL": "http://127.0.0.1:11434/v1", "LOCAL_LLM_MODEL": "qwen"}
+        assert client.named("set_up")[-1] == (values, "local")
