@@ -44,6 +44,7 @@ class TrustDesk:
         self._project = project
         self._put = put
         self._say = say
+        self._asked = False
         self._waiting: tuple[str, asyncio.Future[TrustDecision]] | None = None
         notice = memory.file.notice()
         if notice:
@@ -76,7 +77,9 @@ class TrustDesk:
         future: asyncio.Future[TrustDecision] = asyncio.get_running_loop().create_future()
         self._waiting = (request_id, future)
         stamp: Stamp = {"session_id": self._session_id, "agent": MAIN_LANE, "at": time()}
-        title = f"{self._project.name or self._project} brings what needs your word"
+        # What was fetched on the first answer may bring something of its own.
+        more, self._asked = "more that" if self._asked else "what", True
+        title = f"{self._project.name or self._project} brings {more} needs your word"
         self._put(
             TrustAsked(
                 **stamp,
