@@ -153,13 +153,17 @@ def retry_words(event: events.ProviderRetrying, left: float) -> str:
 
 
 class Notices(Section):
-    """Notices, newest last, on the screen's clock in seconds."""
+    """Notices, newest last, on the screen's clock in seconds.
+
+    `newest` was not taken off the status bar, though its time may be over; `retrying` is the
+    request that is sent again, with when that was said.
+    """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         super().__init__()
         self._clock = clock
-        self._current: ShownNotice | None = None
-        self._retry: tuple[events.ProviderRetrying, float] | None = None
+        self.newest: ShownNotice | None = None
+        self.retrying: tuple[events.ProviderRetrying, float] | None = None
         self.history: deque[ShownNotice] = deque(maxlen=_HISTORY)
 
     @on(events.Notice)
@@ -168,15 +172,14 @@ class Notices(Section):
         shown = ShownNotice(event, self._clock())
         self.history.append(shown)
         if not event.replayed:
-            self._current = shown
+            self.newest = shown
         self.touch()
 
     @on(events.SessionOpened, events.SessionClosed, events.Failed, live=True)
     def _opened(self, event: events.HostEvent) -> None:
         self._ends("opened")
-        if not isinstance(event, events.SessionOpened):
-            self._ends("compacted")
-            self._answered(event)
+        self._ends("compacted")
+        self._answered(event)
 
     @on(events.Compacted, live=True)
     def _compacted(self, event: events.Compacted) -> None:
@@ -184,7 +187,7 @@ class Notices(Section):
 
     @on(events.ProviderRetrying, live=True)
     def _retrying(self, event: events.ProviderRetrying) -> None:
-        self._retry = (event, self._clock())
+        self.retrying = (event, self._clock())
         text = f"{event.problem or event.status}: {retry_words(event, event.delay)}"
         who = told(event, "session_id", "agent", "at")
         line = events.Notice(**who, level="warning", text=text, source=event.provider)
@@ -193,7 +196,7 @@ class Notices(Section):
 
     @on(events.BlockStarted, events.BlockDelta, events.ToolStarted, live=True)
     def _came(self, event: events.HostEvent) -> None:
-        if self._retry is None or self._retry[0].agent == event.agent:
+        if self.retrying is None or self.retrying[0].agent == event.agent:
             self._answered(event)
 
     @on(events.TurnEnded, live=True, main=True)
@@ -202,19 +205,19 @@ class Notices(Section):
 
     def _answered(self, event: events.HostEvent) -> None:
         self._ends("answer")
-        if self._retry is not None:
-            self._retry = None
+        if self.retrying is not None:
+            self.retrying = None
             self.touch()
 
     def _ends(self, end: events.NoticeEnd) -> None:
-        if self._current is not None and self._current.notice.until == end:
+        if self.newest is not None and self.newest.notice.until == end:
             self.dismiss()
 
     def retry(self, now: float) -> tuple[events.ProviderRetrying, float] | None:
         """Return the request that is sent again, and the seconds until then; a notice hides it."""
-        if self._retry is None:
+        if self.retrying is None:
             return None
-        event, since = self._retry
+        event, since = self.retrying
         shown = self.current(now)
         if shown is not None and shown.since > since:
             return None
@@ -222,13 +225,13 @@ class Notices(Section):
 
     def current(self, now: float) -> ShownNotice | None:
         """Return the notice to show at `now`, or None when the last one has expired."""
-        shown = self._current
+        shown = self.newest
         if shown is None or now - shown.since >= LIFETIME:
             return None
         return shown
 
     def dismiss(self) -> None:
         """Take the current notice off the status bar; the history keeps it."""
-        if self._current is not None:
-            self._current = None
+        if self.newest is not None:
+            self.newest = None
             self.touch()

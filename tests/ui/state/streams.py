@@ -77,7 +77,11 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
     host.SessionClosed: {},
     host.TitleChanged: {"title": _TEXT, "description": _TEXT, "tags": _NAMED},
     host.Failed: {"kind": _NAMES, "message": _TEXT, "retryable": st.booleans(), "missing": _NAMED},
-    host.Notice: {"level": st.sampled_from(["info", "warning", "error"]), "text": _TEXT},
+    host.Notice: {
+        "level": st.sampled_from(["info", "warning", "error"]),
+        "text": _TEXT,
+        "until": st.sampled_from(["", "opened", "answer", "compacted"]),
+    },
     host.ModeChanged: {"mode": st.sampled_from(["plan", "ask", "edits", "auto"])},
     host.ModelChanged: {"provider": _NAMES, "model": _NAMES, "effort": _NAMES, "efforts": _NAMED},
     host.ModuleLoading: {"module_id": _MODULES, "kind": _MODULE_KINDS},

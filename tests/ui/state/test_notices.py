@@ -102,6 +102,7 @@ def test_the_wait_for_a_retry_is_counted_down_from_the_first_second_to_its_end()
         make(BlockStarted, block_id="b", kind="text"),
         make(ToolStarted, call_id="c", tool="bash"),
         make(Failed, kind="overloaded", message="Overloaded"),
+        make(SessionOpened, bundle="b", cwd="/", directory="/d", session_id="another"),
         make(TurnEnded, turn=1, status="cancelled"),
     ],
 )
