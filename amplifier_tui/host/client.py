@@ -167,7 +167,7 @@ class SessionClient(Protocol):
         """Have another model answer from the next request on; sub-agents follow.
 
         Holds for the sessions of this bundle that are opened after, too. Leads to `ModelChanged`,
-        or to a `Notice` that says why not.
+        or to a `Notice` of the source `model` that says why not.
 
         Args:
             model: Its id, or `PROVIDER/MODEL`.

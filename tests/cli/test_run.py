@@ -40,8 +40,13 @@ def ended(status: Any = "success") -> events.TurnEnded:
 class Client:
     """Sends its events when a prompt is submitted, and the last ones when it is stopped."""
 
-    def __init__(self, *sent: events.HostEvent, opened: events.HostEvent = OPENED) -> None:
-        self._opened, self._sent = opened, sent
+    def __init__(
+        self,
+        *sent: events.HostEvent,
+        opened: events.HostEvent = OPENED,
+        switched: tuple[events.HostEvent, ...] = (),
+    ) -> None:
+        self._opened, self._sent, self._switched = opened, sent, switched
         self._waiting: list[events.HostEvent] = []
         self.at_stop: list[events.HostEvent] = [ended("cancelled")]
         self.did: list[Any] = []
@@ -65,6 +70,10 @@ class Client:
     def answer_trust(self, request_id: str, decision: Any) -> None:
         self.did.append((request_id, set(decision.accepted)))
         self._put(OPENED)
+
+    def switch_model(self, model: str) -> None:
+        self.did.append(model)
+        self._put(*self._switched)
 
     def answer_limit(self, request_id: str, *, go: bool) -> None:
         self.did.append((request_id, go))
@@ -224,6 +233,23 @@ def test_it_stops_when_nobody_reads_what_it_writes() -> None:
     client, speaker = Client(requested()), Speaker()
     speaker.gone = True
     assert follow(client, speaker).exit_status == 130
+
+
+UNLISTED = events.Notice(session_id=S, level="warning", text="It is not listed")
+CHANGED = events.ModelChanged(session_id=S, provider="p", model="big", chosen="model")
+NOT_THERE = events.Notice(session_id=S, level="warning", text="No such model", source="model")
+
+
+@pytest.mark.parametrize(("switched", "exit_status"), [((UNLISTED, CHANGED), 0), ((NOT_THERE,), 1)])
+def test_no_other_model_answers_than_the_one_that_was_named(
+    switched: tuple[events.HostEvent, ...], exit_status: int
+) -> None:
+    client, speaker = Client(text("1", "Yes."), ended(), switched=switched), Speaker()
+    run = Headless(client, OpenRequest(cwd=Path("/x")), "go", Limits(), speaker, "p/big")
+    result = run.run()
+    assert client.did == ["p/big"]
+    assert (result.exit_status, result.answer) == (exit_status, "" if exit_status else "Yes.")
+    assert bool(exit_status) == ("No such model" in speaker.said)
 
 
 def test_what_would_have_to_be_trusted_is_left_out_and_said() -> None:

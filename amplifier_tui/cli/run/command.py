@@ -56,6 +56,7 @@ class _Dollars(click.ParamType[Decimal]):
 @click.option("--resume", metavar="ID", default="", help="Go on with this session.")
 @click.option("--continue", "again", is_flag=True, help="Go on with the last session here.")
 @click.option("--cwd", metavar="DIR", default="", help="Work in this directory.")
+@click.option("--model", metavar="MODEL", default="", help="Ask this model: ID or PROVIDER/ID.")
 @click.option("--mode", type=click.Choice(["plan", "ask", "edits"]), help="Begin in this mode.")
 @click.option(
     "--approve",
@@ -82,6 +83,7 @@ def run(
     resume: str,
     again: bool,
     cwd: str,
+    model: str,
     mode: Literal["plan", "ask", "edits"] | None,
     approve: Approve,
     trust: bool,
@@ -126,7 +128,7 @@ def run(
         )
         limits = Limits(max_turns, timeout)
         client = LocalClient(trust_everything if trust else None, printed)
-        headless = Headless(client, request, text, limits, speaker)
+        headless = Headless(client, request, text, limits, speaker, model)
         result = _interruptible(headless)
         speaker.finish(_said(result, output))
     finally:

@@ -16,6 +16,7 @@ from amplifier_tui.host.events import (
     HookTraced,
     HostEvent,
     LimitAsked,
+    ModelChanged,
     ModuleFailed,
     Notice,
     SessionOpened,
@@ -87,6 +88,7 @@ class Headless:
     Args:
         client: A new one; it is closed at the end.
         prompt: As typed.
+        model: Who is to answer, its id or `PROVIDER/MODEL`; empty for the bundle's.
         speaker: Says what happens, and asks.
     """
 
@@ -97,12 +99,14 @@ class Headless:
         prompt: str,
         limits: Limits,
         speaker: Speaker,
+        model: str = "",
     ) -> None:
         self._client = client
         self._request = request
         self._prompt = prompt
         self._limits = limits
         self._speaker = speaker
+        self._model = model
         self._news = threading.Event()
         self._result = RunResult()
         self._words: dict[str, str] = {}
@@ -171,7 +175,15 @@ class Headless:
         match event:
             case SessionOpened():
                 result.session_id, result.bundle = event.session_id, event.bundle
+                if self._model:
+                    self._client.switch_model(self._model)
+                else:
+                    self._client.submit(self._prompt)
+            case ModelChanged(chosen="model") if self._model and not self._begun:
                 self._client.submit(self._prompt)
+            case Notice(source="model") if self._model and not self._begun:
+                # Another model than the one that was named must not answer.
+                self._result.message, self._over = event.text, True
             case TurnStarted(replayed=False):
                 self._begun, result.turn = True, event.turn
                 self._speaker.progress("The model is asked…")

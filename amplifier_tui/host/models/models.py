@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 
 LISTING: Final = 25.0
 """Seconds a provider has to list its models."""
+REFUSED: Final = "model"
+"""Source of the notice that says why another model does not answer."""
 _SMALL: Final = 32
 """Most tokens of the answer that shows whether a key works."""
 _EFFORT_FIELDS: Final = ("effort", "reasoning_effort")
@@ -176,13 +178,14 @@ class Models:
         if slash and not provider and before in mounted:
             provider, model = before, rest
         if provider and provider not in mounted:
-            self._sender.notice("warning", f"The provider {provider} is not mounted")
+            self._sender.notice("warning", f"The provider {provider} is not mounted", REFUSED)
             return None
         cards = await self.cards([provider] if provider else None)
         same = [card for card in cards if card.model == model]
         if len(same) > 1:
             names = ", ".join(card.provider for card in same)
-            self._sender.notice("warning", f"{names} have a model {model}: choose one of them")
+            text = f"{names} have a model {model}: choose one of them"
+            self._sender.notice("warning", text, REFUSED)
             return None
         if same:
             card = same[0]
@@ -194,7 +197,7 @@ class Models:
             )
         provider = provider or self.facts.name
         if provider not in mounted:
-            self._sender.notice("warning", "There is no provider that is ready")
+            self._sender.notice("warning", "There is no provider that is ready", REFUSED)
             return None
         # Aliases are often not listed.
         self._sender.notice(
