@@ -17,6 +17,7 @@ from amplifier_tui.host.events import (
     CancelRequested,
     Compacted,
     Failed,
+    LimitAsked,
     ModelChanged,
     SessionOpened,
     TrustAsked,
@@ -148,7 +149,7 @@ class SessionLink:
                     self._app.bell()
                 # After the screen has drawn the end of the turn.
                 self._app.set_timer(0.5, pace.turn_ended)
-            case ApprovalRequested() | TrustAsked():
+            case ApprovalRequested() | TrustAsked() | LimitAsked():
                 if not self._app.app_focus:
                     self._app.bell()
             case _:

@@ -85,7 +85,8 @@ class Facts(FieldSection):
 class UsageTotals(FieldSection):
     """The session's total as the host counts it, sub-agents included, and the limit of it.
 
-    `limit_cost` is in dollars, as decimal text; empty and 0 mean that there is none.
+    `limit_cost` is in dollars, as decimal text; empty and 0 mean that there is none. `at_limit`: a
+    request waits there for the user.
     """
 
     def reset(self) -> None:
@@ -93,6 +94,15 @@ class UsageTotals(FieldSection):
         self.session = events.Usage()
         self.limit_cost = ""
         self.limit_tokens = 0
+        self.at_limit = False
+
+    @on(events.LimitAsked, live=True)
+    def _asked(self, event: events.LimitAsked) -> None:
+        self.at_limit = True
+
+    @on(events.LimitResolved, events.TurnEnded, events.SessionClosed, live=True)
+    def _goes_on(self, event: events.HostEvent) -> None:
+        self.at_limit = False
 
     @on(events.LimitChanged)
     def _limited(self, event: events.LimitChanged) -> None:

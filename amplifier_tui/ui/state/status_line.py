@@ -139,6 +139,8 @@ def status_segments(
     elif waiting:
         words = f"! {plural(waiting, 'approval')}"
         say("approvals", (words, "warning"), short=((f"! {waiting}", "warning"),))
+    elif state.usage.at_limit:
+        say("approvals", ("! limit", "warning"), short=(("!", "warning"),))
     queued = len(state.queue.items)
     if queued:
         say("queue", (f"+{queued} queued", "text"), short=((f"+{queued}", "text"),))

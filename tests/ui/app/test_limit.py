@@ -1,5 +1,7 @@
 """The limit of a session: set, shown beside the cost, asked about before it is passed."""
 
+from dataclasses import replace
+
 import pytest
 
 from amplifier_tui.host.client import SpendLimit
@@ -12,12 +14,18 @@ from amplifier_tui.host.events import (
     UsageChanged,
 )
 from amplifier_tui.ui.state.formats import read_limit
-from tests.ui.driving import running
+from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
 
 ASKED = LimitAsked(
     session_id=SESSION, request_id="l1", cost="5", used_cost="4.92", next_cost="0.31"
 )
+
+
+def client_limit(drive: Driver) -> SpendLimit:
+    (limit,) = drive.client.named("set_limit")[-1]
+    assert isinstance(limit, SpendLimit)
+    return limit
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
@@ -34,6 +42,7 @@ async def test_a_limit_is_set_shown_and_asked_about(size: tuple[int, int]) -> No
         )
         screen = drive.text()
         assert "$4.92 of $5" in screen.splitlines()[-1]
+        assert "! limit" in screen.splitlines()[-1]
         assert "The next request may pass the limit. $4.92 of $5 used, about $0.31" in screen
         row = next(at for at, line in enumerate(screen.splitlines()) if "double the limit" in line)
         column = screen.splitlines()[row].index("double the limit")
@@ -44,7 +53,11 @@ async def test_a_limit_is_set_shown_and_asked_about(size: tuple[int, int]) -> No
         await drive.press("ctrl+x", "2")
         assert drive.client.calls[-1] == ("answer_limit", "l1", True)
         await drive.push(LimitResolved(session_id=SESSION, request_id="l1"))
-        assert "may pass the limit" not in drive.text()
+        assert "may pass the limit" not in drive.text() and "! limit" not in drive.text()
+        await drive.push(replace(ASKED, request_id="l2", used_cost="19"))
+        await drive.press("ctrl+x", "3")
+        assert client_limit(drive) == SpendLimit(cost="20"), "twice as often as it takes"
+        await drive.push(LimitResolved(session_id=SESSION, request_id="l2"))
         unknown = Usage(input_tokens=30, cost="4.92", unpriced_tokens=30)
         await drive.push(UsageChanged(session_id=SESSION, session=unknown))
         assert "~$4.92 of $5" in drive.text()

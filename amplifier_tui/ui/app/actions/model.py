@@ -110,12 +110,26 @@ def limit_once(app: SessionApp, client: SessionClient, state: SessionState) -> N
 
 @in_session
 def limit_raise(app: SessionApp, client: SessionClient, state: SessionState) -> None:
-    """Double the limit."""
+    """Double the limit, until what waits there fits."""
     cost, count = state.usage.limit_cost, state.usage.limit_tokens
     if not cost and not count:
         app.say("There is no limit: /limit sets one.")
         return
     from amplifier_tui.host.client import SpendLimit
 
-    doubled = format(Decimal(cost) * 2, "f") if cost else ""
-    client.set_limit(SpendLimit(cost=doubled, tokens=count * 2))
+    waiting = state.conversation.limit
+    needed = spent = Decimal(0)
+    if waiting is not None:
+        asked = waiting.asked
+        needed = Decimal(asked.used_tokens + asked.next_tokens)
+        spent = Decimal(asked.used_cost or 0) + Decimal(asked.next_cost or 0)
+    doubled = format(_doubled(Decimal(cost), spent), "f") if cost else ""
+    client.set_limit(SpendLimit(cost=doubled, tokens=int(_doubled(Decimal(count), needed))))
+
+
+def _doubled(limit: Decimal, needed: Decimal) -> Decimal:
+    """Return a limit times two, four and so on: the first that is enough."""
+    limit *= 2
+    while 0 < limit < needed:
+        limit *= 2
+    return limit

@@ -102,8 +102,12 @@ def unqueue(app: SessionApp, client: SessionClient, state: SessionState) -> None
 
 
 def approvals(app: SessionApp) -> None:
-    """Show what waits for the user: the question of trust, or the oldest request."""
-    if app.link is None or not app.link.show_what_waits():
+    """Show what waits for the user: the question of trust, the oldest request, or a card."""
+    if app.link is not None and app.link.show_what_waits():
+        return
+    if app.state is not None and app.state.usage.at_limit:
+        app.main.action_bottom()
+    else:
         app.say("Nothing waits for you.")
 
 
