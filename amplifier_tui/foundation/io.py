@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
+import yaml as pyyaml  # Its own name is taken: `io.yaml` is published as a submodule.
 
 from amplifier_tui.base.files import write_atomic
 
@@ -91,7 +91,7 @@ MAX_DEPTH = 100
 MAX_EXPANDED_NODES = 200_000
 """Most nodes a document may have once its aliases are written out (billion laughs)."""
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Loader: Any = getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)
 _DEEP_INDENT = re.compile(rf"^[ \t\-?:]{{{MAX_DEPTH // 2},}}", re.MULTILINE)
 
 
@@ -99,7 +99,7 @@ Keys = tuple[str | int, ...]
 """Path to a value: keys of mappings and indexes of lists."""
 
 
-class YamlLimitError(yaml.YAMLError):
+class YamlLimitError(pyyaml.YAMLError):
     """The text exceeds a limit that keeps hostile YAML harmless."""
 
 
@@ -117,13 +117,13 @@ class YamlDocument:
             return None
         line = node.start_mark.line
         for key in keys:
-            if isinstance(key, str) and isinstance(node, yaml.MappingNode):
+            if isinstance(key, str) and isinstance(node, pyyaml.MappingNode):
                 # Of a key that is there twice, YAML takes the last.
                 pair = next((pair for pair in reversed(node.value) if pair[0].value == key), None)
                 if pair is None:
                     break
                 line, node = pair[0].start_mark.line, pair[1]
-            elif isinstance(node, yaml.SequenceNode) and isinstance(key, int):
+            elif isinstance(node, pyyaml.SequenceNode) and isinstance(key, int):
                 if key >= len(node.value):
                     break
                 node = node.value[key]
@@ -143,12 +143,12 @@ class YamlDocument:
             if node is None or id(node) in seen:
                 continue
             seen.add(id(node))
-            if isinstance(node, yaml.SequenceNode):
+            if isinstance(node, pyyaml.SequenceNode):
                 pending.extend(node.value)
-            elif isinstance(node, yaml.MappingNode):
+            elif isinstance(node, pyyaml.MappingNode):
                 keys = set[str]()
                 for key, value in node.value:
-                    if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                    if isinstance(key, pyyaml.ScalarNode) and key.value != "<<":
                         if key.value in keys:
                             found.append((key.value, key.start_mark.line + self._first_line))
                         keys.add(key.value)
@@ -175,7 +175,7 @@ def unreadable(error: OSError | UnicodeDecodeError) -> str:
     )
 
 
-def yaml_problem(error: yaml.YAMLError, text: str, first_line: int = 1) -> tuple[str, int | None]:
+def yaml_problem(error: pyyaml.YAMLError, text: str, first_line: int = 1) -> tuple[str, int | None]:
     """Return a YAML error's sentence and the line of the file it points at, if it points at one.
 
     `text` starts on `first_line` of the file.
@@ -218,7 +218,9 @@ async def write_yaml(path: Path, data: dict[str, Any]) -> None:
 
 def dump_yaml(data: dict[str, Any]) -> str:
     """Return plain data as YAML text in the order given."""
-    text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, default_flow_style=False)
+    text: str = pyyaml.safe_dump(
+        data, sort_keys=False, allow_unicode=True, default_flow_style=False
+    )
     return text
 
 
@@ -229,7 +231,7 @@ def _load(text: str) -> tuple[Any, Any]:
         return (None if node is None else loader.construct_document(node)), node
     except (ValueError, OverflowError, RecursionError, TypeError) as error:
         mark = None if node is None else node.start_mark
-        raise yaml.MarkedYAMLError(problem=str(error), problem_mark=mark) from error
+        raise pyyaml.MarkedYAMLError(problem=str(error), problem_mark=mark) from error
     finally:
         if loader is not None:
             loader.dispose()
@@ -256,12 +258,12 @@ def _compose(text: str) -> tuple[Any, Any]:
 
 def _check_depth(text: str) -> None:
     depth = 0
-    for event in yaml.parse(text, Loader=_Loader):
-        if isinstance(event, yaml.CollectionStartEvent):
+    for event in pyyaml.parse(text, Loader=_Loader):
+        if isinstance(event, pyyaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_DEPTH:
                 raise YamlLimitError(f"YAML is nested deeper than {MAX_DEPTH} levels")
-        elif isinstance(event, yaml.CollectionEndEvent):
+        elif isinstance(event, pyyaml.CollectionEndEvent):
             depth -= 1
 
 
@@ -272,7 +274,7 @@ def _expanded_size(node: Any, sizes: dict[int, int], open_nodes: set[int]) -> in
     if key in sizes:
         return sizes[key]
     size = 1
-    if isinstance(node, yaml.CollectionNode):
+    if isinstance(node, pyyaml.CollectionNode):
         open_nodes.add(key)
         for child in node.value:
             for part in child if isinstance(child, tuple) else (child,):

@@ -83,6 +83,25 @@ def real_packages(site: Path) -> Path:
     return site
 
 
+UNTOUCHED = """
+from amplifier_tui import compat
+compat.install()
+import importlib
+from amplifier_tui.compat.moved import MOVED
+for name in MOVED:
+    parent, _, own = name.rpartition(".")
+    before = vars(importlib.import_module(parent)).get(own)
+    importlib.import_module(name)
+    after = vars(importlib.import_module(parent)).get(own)
+    assert before is None or after is before, name
+"""
+
+
+def test_a_published_submodule_takes_the_place_of_no_name_that_a_module_of_ours_uses() -> None:
+    done = run(UNTOUCHED)
+    assert done.returncode == 0, done.stderr
+
+
 FIRST = """
 from amplifier_tui import compat
 compat.install()
