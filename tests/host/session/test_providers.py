@@ -8,7 +8,7 @@ from amplifier_tui.host.events import (
     BlockEnded,
     BlockStarted,
     Failed,
-    Notice,
+    ProviderRetrying,
     ToolEnded,
     TurnEnded,
 )
@@ -133,4 +133,4 @@ def test_an_answer_that_breaks_off_is_void_once_it_is_repeated(
     shown = {e.block_id: e for e in driver.of(BlockEnded)}
     kept = [e.text for e in shown.values() if not e.discarded]
     assert kept == ["hm", "The whole answer."]
-    assert any("Trying again" in e.text for e in driver.of(Notice))
+    assert [e.attempt for e in driver.of(ProviderRetrying)] == [1]
