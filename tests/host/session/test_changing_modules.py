@@ -169,6 +169,31 @@ def test_settings_are_checked_before_they_hold_and_the_guards_own_are_not_change
     assert opened.session_id
 
 
+def test_changes_that_wait_for_the_same_module_all_hold(project: Project, driver: Driver) -> None:
+    begun, go = project.folder / "begun", project.folder / "go"
+    name = project.bundle(
+        script=calling({"wait": {"started": str(begun), "until": str(go)}}),
+        tools=("tool-test", "tool-todo"),
+        hooks=(("hooks-todo-reminder", {}),),
+    )
+    project.allow(TOOLS)
+    driver.open(name)
+    key = "hooks-todo-reminder"
+    driver.client.submit("Hello")
+    driver.wait(ToolStarted, lambda event: event.tool == "wait")
+    driver.client.configure(key, "priority", "5")
+    driver.client.configure(key, "max_items", "7")
+    driver.client.reload(key)
+    assert said(driver).endswith("at the next step of this turn")
+    go.touch()
+    driver.wait(TurnEnded)
+    told = [notice.text for notice in driver.of(Notice) if notice.source == "modules"]
+    assert not [text for text in told if "can't be" in text]
+    settings = {each.name: each for each in driver.client.module_details(key).result(5).settings}
+    assert settings["priority"].value == "5"
+    assert settings["max_items"].value == "7"
+
+
 def test_what_a_session_cannot_be_without_stays(project: Project, driver: Driver) -> None:
     driver.open(bundle(project))
     driver.client.unmount("provider-mock")

@@ -195,16 +195,17 @@ class ModuleManager:
         if self._listening is not None:
             self._listening()
             self._listening = None
-        due = [change for change in self._waiting if at_rest or not change.at_rest]
-        self._waiting = [change for change in self._waiting if change not in due]
-        for change in due:
-            # A turn that is stopped here must not leave a module half changed.
+        for change in [each for each in self._waiting if at_rest or not each.at_rest]:
+            # A turn that is stopped here must not leave a module half changed, and what comes
+            # after it waits for the end of the turn.
+            self._waiting = [each for each in self._waiting if each is not change]
             task = asyncio.create_task(self._make(change))
             await asyncio.wait({task})
 
     async def _make(self, change: _Change) -> None:
-        planned = change.planned
         async with self._lock:
+            # A change before this one may have given it other settings.
+            planned = self._facts.find(change.planned.key) or change.planned
             try:
                 said = await change.apply(planned)
             except ChangeRefusedError as error:
@@ -342,7 +343,8 @@ class ModuleManager:
         metadata = self._sender.store.metadata
         keys = [key for key in metadata.disabled if key != planned.key]
         metadata.disabled = [*keys, planned.key] if off else keys
-        asyncio.get_running_loop().run_in_executor(None, self._sender.store.save_metadata)
+        # Here and now: what others note on the card meanwhile would be lost.
+        self._sender.store.save_metadata()
 
     def _fail(self, planned: Planned, error: BundleError) -> None:
         kept = self._mounted(planned) is not None
