@@ -158,3 +158,38 @@ async def test_the_one_question_lists_the_sources_of_a_module_as_code(
     assert asked["zz-word"].group == "code" and uri in asked["zz-word"].detail
     assert "asked for by amplifier-module-tool-wordy" in asked["zz-word"].detail
     assert asked["zz-word"].where == str(place / "pyproject.toml")
+
+
+@pytest.mark.parametrize(
+    ("tables", "problem"),
+    [
+        ("[tool]\nuv = 3", "workspace that has it is not there"),
+        ("[tool.uv.workspace]\nmembers = 3", "workspace that has it is not there"),
+        ("[tool.uv.workspace]\nmembers = ['/srv/*', '', '../*', 3]", "is not there"),
+    ],
+)
+def test_a_workspace_that_makes_no_sense_has_no_members(
+    tmp_path: Path, tables: str, problem: str
+) -> None:
+    write(tmp_path / "zz" / "pyproject.toml", "[project]\nname = 'zz-word'\n")
+    write(tmp_path / "all" / "pyproject.toml", tables)
+    sources = "[tool.uv.sources]\nzz-word = { workspace = true }\n"
+    write(tmp_path / "all" / "one" / "pyproject.toml", sources)
+    (source,) = read_project(tmp_path / "all" / "one").sources
+    assert problem in source.problem
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        r'{ path = "a\u0000b" }',
+        "[{ path = 'a', marker = \"os_name ~= 'x'\" }]",
+        "[{ path = 'a', marker = \"nothing == 'x'\" }]",
+    ],
+)
+def test_a_source_that_makes_no_sense_has_a_problem_and_no_place(
+    tmp_path: Path, given: str
+) -> None:
+    write(tmp_path / "pyproject.toml", f"[tool.uv.sources]\nzz-word = {given}\n")
+    (source,) = read_project(tmp_path).sources
+    assert not source.uri and source.problem

@@ -39,10 +39,8 @@ class UvPackage:
 
 def read_uv_sources(data: Mapping[str, Any], folder: Path) -> tuple[UvSource, ...]:
     """Return what the `pyproject.toml` of a folder names; nothing is executed or fetched."""
-    table: Any = data
-    for key in ("tool", "uv", "sources"):
-        table = table.get(key) if isinstance(table, Mapping) else None
-    if not isinstance(table, Mapping):
+    table = _table(data, "tool", "uv", "sources")
+    if not table:
         return ()
     from packaging.utils import canonicalize_name
 
@@ -63,7 +61,7 @@ def _source(name: str, given: Any, folder: Path) -> UvSource:
         inside = chosen.get("subdirectory")
         end = f"#subdirectory={inside}" if inside else ""
         return UvSource(name, f"git+{git.removeprefix('git+')}{ref}{end}")
-    if isinstance(path, str):
+    if isinstance(path, str) and "\0" not in path:
         return UvSource(name, os.path.realpath(folder / path))
     if chosen.get("workspace"):
         member = _member(name, folder)
@@ -74,12 +72,17 @@ def _source(name: str, given: Any, folder: Path) -> UvSource:
 
 
 def _is_for_here(given: Any) -> bool:
-    from packaging.markers import InvalidMarker, Marker
+    from packaging.markers import (
+        InvalidMarker,
+        Marker,
+        UndefinedComparison,
+        UndefinedEnvironmentName,
+    )
 
     marker = given.get("marker") if isinstance(given, Mapping) else None
     try:
         return not marker or Marker(str(marker)).evaluate({"extra": ""})
-    except InvalidMarker:
+    except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName):
         return False
 
 
@@ -88,18 +91,31 @@ def _member(name: str, folder: Path) -> Path | None:
     from packaging.utils import canonicalize_name
 
     for root in (folder, *folder.parents):
-        table = _facts_of(root).get("tool")
-        workspace = table.get("uv", {}).get("workspace") if isinstance(table, Mapping) else None
-        if not isinstance(workspace, Mapping):
+        workspace = _table(_facts_of(root), "tool", "uv", "workspace")
+        if not workspace:
             continue
-        for pattern in workspace.get("members") or ():
-            for member in sorted(root.glob(str(pattern))):
-                facts = _facts_of(member).get("project")
-                named = facts.get("name", "") if isinstance(facts, Mapping) else ""
-                if canonicalize_name(str(named)) == name:
+        patterns = workspace.get("members")
+        for pattern in patterns if isinstance(patterns, list) else ():
+            for member in _matching(root, str(pattern)):
+                if canonicalize_name(str(_table(_facts_of(member), "project").get("name"))) == name:
                     return member
         return None
     return None
+
+
+def _matching(root: Path, pattern: str) -> list[Path]:
+    """Return the folders below a workspace that a pattern of its members means."""
+    if not pattern or pattern.startswith("/") or ".." in Path(pattern).parts:
+        return []
+    return sorted(path for path in root.glob(pattern) if path.is_dir())
+
+
+def _table(data: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    """Return a table within tables; empty where there is none."""
+    found: Any = data
+    for key in keys:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 def _facts_of(folder: Path) -> dict[str, Any]:
