@@ -61,15 +61,12 @@ def allowed_mentions(file: FileReview, text: Any, where: str) -> list[Path]:
 def _found(file: FileReview, text: str) -> Path | None:
     """Return the file that a mention names, if there is one."""
     namespace, separator, rest = text.partition(":")
+    folders = [file.review.places.project, file.path.parent]
     if separator:
         # No mention leaves another bundle's folder; one of its own may lead out by a link.
-        return existing_mention(file.path.parent / rest) if namespace == file.name else None
+        text, folders = rest, [file.path.parent] if namespace == file.name else []
     try:
-        path = Path(text).expanduser()
-    except RuntimeError:
-        return None
-    for base in (file.review.places.project, file.path.parent):
-        found = existing_mention(base / path)
-        if found is not None:
-            return found
-    return None
+        found = (existing_mention(folder / Path(text).expanduser()) for folder in folders)
+        return next((path for path in found if path is not None), None)
+    except (OSError, ValueError, RuntimeError):
+        return None  # no path, or a home of nobody
