@@ -6,6 +6,7 @@ from amplifier_tui.host.events import HookTraced, HostEvent
 from amplifier_tui.ui.panes.events.pane import EventLogPane
 from amplifier_tui.ui.widgets.messages import CopyRequested, InspectRequested
 from amplifier_tui.ui.widgets.palette import RowWidget
+from tests.ui.driving import running
 from tests.ui.panes.stage import Stage, text, until
 from tests.ui.state.make import handler, opened, traced
 
@@ -136,6 +137,8 @@ async def test_f_turns_following_on_and_off() -> None:
     app = Rail(*numbered(0, 100))
     async with app.run_test(size=(34, 12)) as pilot:
         app.pane.focus()
+        # The keys take a row of the pane.
+        await pilot.pause()
         await pilot.press("f")
         app.feed(*numbered(100, 130))
         await until(pilot, lambda: app.head == "Events 130 · f follows")
@@ -344,3 +347,14 @@ async def test_hostile_text_is_harmless_at_any_width(width: int) -> None:
             line = view.render_line(y)
             assert line.cell_length == cell_len(line.text) == view.size.width
             assert not set(line.text) & {"\x1b", "\n", "\r", "\u202e", "\x07"}
+
+
+async def test_the_pane_names_its_keys_while_it_hears_them() -> None:
+    async with running(size=(120, 36)) as driver:
+        await driver.push(*(traced(n, f"event:{n}") for n in range(1, 30)))
+        keys = "enter inspect   / filter   s go to"
+        assert keys not in driver.text()
+        await driver.press("f3")
+        assert keys in driver.text()
+        await driver.press("escape")
+        assert keys not in driver.text()

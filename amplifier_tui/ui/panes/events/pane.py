@@ -21,8 +21,8 @@ from amplifier_tui.ui.widgets.styled import Row, spread
 _KEYS = (
     ("events.inspect", "inspect"),
     ("events.filter", "filter"),
-    ("events.moment", "conversation"),
-    ("events.past", "then"),
+    ("events.moment", "go to"),
+    ("events.past", "as of"),
     ("events.export", "export"),
     ("events.follow", "follow"),
     ("events.pause", "pause"),
@@ -62,8 +62,6 @@ class EventLogPane(Vertical):
     EventLogPane {
         height: 1fr;
         background: $surface;
-        & > #events-keys { display: none; }
-        &:focus-within > #events-keys { display: block; }
         & > RowWidget { background: $surface; }
         &:focus-within > RowWidget > .pane--head { color: $primary; }
     }
@@ -77,7 +75,7 @@ class EventLogPane(Vertical):
         self.view = EventLogView(clock=clock)
         self._head = RowWidget()
         self._foot = RowWidget()
-        self._foot.id = "events-keys"
+        self._foot.display = False
         self._input = FilterInput(placeholder="tool:* -delta mod:approval >100ms", compact=True)
 
     def compose(self) -> ComposeResult:
@@ -90,6 +88,11 @@ class EventLogPane(Vertical):
     def on_descendant_focus(self) -> None:
         """Show the keys while they are heard here."""
         self._foot.say(key_words(self, _KEYS, max(0, self.size.width - 2 * MARGIN)))
+        self._foot.display = True
+
+    def on_descendant_blur(self) -> None:
+        """Hide the keys; what has the focus next shows its own."""
+        self._foot.display = False
 
     def update_from(self, state: SessionState) -> None:
         """Show what is new in the state's event log; cheap when nothing is."""
