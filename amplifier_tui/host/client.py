@@ -151,6 +151,18 @@ class SessionClient(Protocol):
     def ask_trust_again(self) -> None:
         """Forget what was refused when the session was opened, and open its bundle anew."""
 
+    def call_arguments(self, request_id: str) -> "Future[str]":
+        """Return the arguments of the call a request is about, as JSON; empty when it is gone."""
+
+    def change_call(self, request_id: str, arguments: str) -> "Future[str]":
+        """Answer a request with other arguments, as JSON: a new call that is judged anew.
+
+        Leads to `ApprovalResolved` and to whatever is decided about the new call.
+
+        Returns:
+            What is wrong with them, the request waiting on; empty when they were taken.
+        """
+
     def hold(self, request_id: str) -> None:
         """Stop a request's clock: the user is reading it."""
 

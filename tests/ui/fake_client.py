@@ -35,6 +35,8 @@ class FakeClient:
         previews: What `preview` answers by name.
         stored: What `sessions` answers.
         payloads: What `payload` answers by seq.
+        arguments: What `call_arguments` answers.
+        wrong: What `change_call` answers.
         earlier: What `history` answers.
         reckoned: What `compaction` answers; an exception makes it fail, None leaves it open.
         offered: What `models` answers; an exception makes it fail.
@@ -51,6 +53,8 @@ class FakeClient:
     previews: dict[str, BundlePreview] = field(default_factory=dict)
     stored: tuple[SessionCard, ...] = ()
     payloads: dict[int, str] = field(default_factory=dict)
+    arguments: str = '{"command": "rm -rf build"}'
+    wrong: str = ""
     earlier: tuple[HostEvent, ...] = ()
     reckoned: CompactionPreview | Exception | None = None
     remembered: tuple[MemoryCard, ...] | Exception = ()
@@ -135,6 +139,14 @@ class FakeClient:
 
     def ask_trust_again(self) -> None:
         self.calls.append(("ask_trust_again",))
+
+    def call_arguments(self, request_id: str) -> Future[str]:
+        self.calls.append(("call_arguments", request_id))
+        return _done(self.arguments)
+
+    def change_call(self, request_id: str, arguments: str) -> Future[str]:
+        self.calls.append(("change_call", request_id, arguments))
+        return _done(self.wrong)
 
     def hold(self, request_id: str) -> None:
         self.calls.append(("hold", request_id))

@@ -94,6 +94,16 @@ class SessionCommands:
         if self._live is not None:
             self._live.spending.answer(request_id, go=go)
 
+    async def call_arguments(self, request_id: str) -> str:
+        """Return the arguments of a call that waits, as JSON."""
+        return self._live.approvals.arguments(request_id) if self._live is not None else ""
+
+    async def change_call(self, request_id: str, arguments: str) -> str:
+        """Put other arguments in place of a call's; return what is wrong with them."""
+        if self._live is None:
+            return NO_SESSION
+        return self._live.approvals.change(request_id, arguments)
+
     async def hold(self, request_id: str) -> None:
         """Stop the clock of an approval request."""
         if self._live is not None:

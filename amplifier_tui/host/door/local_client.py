@@ -120,6 +120,8 @@ class LocalClient:
     sessions = _question(SessionClient.sessions)
     history = _question(SessionClient.history)
     payload = _question(SessionClient.payload)
+    call_arguments = _question(SessionClient.call_arguments)
+    change_call = _question(SessionClient.change_call)
     compaction = _question(SessionClient.compaction)
     memories = _question(SessionClient.memories)
     module_details = _question(SessionClient.module_details)

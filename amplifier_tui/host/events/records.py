@@ -11,7 +11,7 @@ Mode = Literal["plan", "ask", "edits", "auto"]
 ModuleKind = Literal["orchestrator", "context", "provider", "tool", "hook", "resolver", "unknown"]
 NoticeEnd = Literal["", "opened", "answer", "compacted"]
 TurnStatus = Literal["success", "incomplete", "cancelled", "error"]
-ApprovalOutcome = Literal["allowed", "denied", "timed_out", "cancelled"]
+ApprovalOutcome = Literal["allowed", "denied", "timed_out", "cancelled", "changed"]
 
 MAIN_LANE = "main"
 

@@ -221,6 +221,7 @@ class ApprovalRequested(HostEvent):
         default: What a timeout does.
         scopes: What may be remembered.
         rule: The rule that remembering would store, verbatim.
+        editable: Its arguments may be changed; see `SessionClient.change_call`.
     """
 
     request_id: str
@@ -244,11 +245,15 @@ class ApprovalRequested(HostEvent):
     default: Literal["allow", "deny"] = "deny"
     scopes: tuple[Scope, ...] = ("once",)
     rule: str = ""
+    editable: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalResolved(HostEvent):
-    """A request was answered: by the user, a standing rule, another mode, the clock or a stop."""
+    """A request was answered: by the user, a standing rule, another mode, the clock or a stop.
+
+    After the outcome `changed` the call is judged anew, with the arguments the user gave it.
+    """
 
     request_id: str
     outcome: ApprovalOutcome

@@ -238,7 +238,9 @@ def _described(tool: str, arguments: Mapping[str, Any], workspace: Path) -> Desc
             what = _change_words(subject, places)
             each = tuple(judge_write(place) for place in places)
             whole = worst(each) if each else Judgement("medium", ("changes files",))
-            diff = _diff(subject, places)
+            diff, problem = _diff(subject, places)
+            if problem:
+                whole = whole.joined(Judgement("low", (problem,)))
         case "read":
             what = f"read {places[0].shown if len(places) == 1 else f'{len(places)} files'}"
             each = tuple(judge_tool_read(place) for place in places)
@@ -322,27 +324,34 @@ def _change_words(subject: Subject, places: tuple[PathPlace, ...]) -> str:
     return f"change {place.shown}"
 
 
-def _diff(subject: Subject, places: tuple[PathPlace, ...]) -> str:
+def _diff(subject: Subject, places: tuple[PathPlace, ...]) -> tuple[str, str]:
+    """Return the change a call would make, and why it would make none; one of them is empty."""
     if subject.kind == "patch":
-        return subject.text
+        return subject.text, ""
     place = places[0]
     before = snapshot(place.path)
     if before.note:
-        return ""
+        return "", ""
     if subject.kind == "write":
-        return unified(place.shown, before.text, subject.text)
+        return unified(place.shown, before.text, subject.text), ""
     return _edit_diff(subject, place, before)
 
 
-def _edit_diff(subject: Subject, place: PathPlace, before: Snapshot) -> str:
+def _edit_diff(subject: Subject, place: PathPlace, before: Snapshot) -> tuple[str, str]:
     after = before.text
-    for replacement in subject.replacements:
-        if after is None or not replacement.old or replacement.old not in after:
-            # It will fail or make a file; show what the call says it replaces.
-            return "".join(unified(place.shown, r.old, r.new) for r in subject.replacements)
+    for number, replacement in enumerate(subject.replacements, start=1):
+        if not replacement.old:
+            # What that means is up to the tool; show what the call says.
+            said = (unified(place.shown, each.old, each.new) for each in subject.replacements)
+            return "".join(said), ""
+        if after is None:
+            return "", "there is no such file to edit"
+        if replacement.old not in after:
+            which = f"text {number} to be replaced" if number > 1 else "text to be replaced"
+            return "", f"the {which} is not in the file"
         count = -1 if replacement.everywhere else 1
         after = after.replace(replacement.old, replacement.new, count)
-    return unified(place.shown, before.text, after)
+    return unified(place.shown, before.text, after), ""
 
 
 def _json(arguments: Mapping[str, Any]) -> str:

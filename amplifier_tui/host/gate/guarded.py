@@ -20,6 +20,7 @@ from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.kernel.session.grant import Grant, granted
 
 _MOST_GRANTS: Final = 1_000
+CHANGED: Final = "The user changed the arguments of this call before allowing it. It ran with:"
 _CALL_ID: Final = "_tool_call_id"
 """An argument some loops add, for the tool to know its call."""
 
@@ -46,16 +47,44 @@ class _Granted:
     grant: Grant
 
 
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    keys: tuple[Key, Key]
+    """Of the call as it came, and as it was decided about."""
+    call_id: str
+    arguments: Mapping[str, Any]
+
+
 class Grants:
     """The calls of one session that may run; each once."""
 
     def __init__(self) -> None:
         self._granted: list[_Granted] = []
+        self._changed: list[_Changed] = []
 
     def add(self, tool: str, arguments: Any, call_id: str, grant: Grant) -> None:
         """Let one call run."""
         self._granted.append(_Granted(call_key(tool, arguments), call_id, grant))
         del self._granted[:-_MOST_GRANTS]
+
+    def change(self, tool: str, before: Any, call_id: str, arguments: Mapping[str, Any]) -> None:
+        """Run a call with the arguments a person gave it, which were decided about."""
+        keys = call_key(tool, before), call_key(tool, arguments)
+        self._changed.append(_Changed(keys, call_id, arguments))
+        del self._changed[:-_MOST_GRANTS]
+
+    def take_change(self, tool: str, arguments: Any) -> Mapping[str, Any] | None:
+        """Return what a person put in place of the arguments of a call that runs now, once.
+
+        A loop may pass those it asked about, or those it was told to run.
+        """
+        key, call_id = call_key(tool, arguments), current_tool_call_id()
+        found = [each for each in self._changed if key in each.keys]
+        one = next((each for each in found if call_id in (each.call_id, None)), None)
+        if one is None:
+            return None
+        self._changed.remove(one)
+        return one.arguments
 
     def take(self, tool: str, arguments: Any) -> Grant | None:
         """Return the terms of a call that runs now, once; None when nobody decided about it."""
@@ -70,6 +99,7 @@ class Grants:
     def clear(self) -> None:
         """Forget what was not used."""
         self._granted.clear()
+        self._changed.clear()
 
 
 Refused = Callable[[str, str], None]
@@ -97,6 +127,10 @@ class Guard:
     async def run(self, name: str, tool: Any, more: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Execute a tool if this call was decided about."""
         arguments = more[0] if more else named.get("input", named)
+        changed = self.grants.take_change(name, arguments)
+        if changed is not None:
+            own = {key: arguments[key] for key in (_CALL_ID,) if key in arguments}
+            arguments = {**changed, **own}
         grant = self.grants.take(name, arguments)
         if grant is None:
             who = _caller() or self.default()
@@ -113,8 +147,12 @@ class Guard:
             more = (private, *more[1:])
         elif "input" in named:
             named = {**named, "input": private}
+        elif changed is not None:
+            named = private
         with granted(grant):
             result = await tool.execute(*more, **named)
+        if changed is not None:
+            result = _noted(result, changed)
         return await self.bound(result)
 
 
@@ -131,6 +169,18 @@ class GuardedTool(StandIn):
     async def execute(self, *more: Any, **named: Any) -> Any:
         """Execute the tool, if the gate decided so about these very arguments."""
         return await self._guard.run(self._name, self._other, more, named)
+
+
+def _noted(result: Any, arguments: Mapping[str, Any]) -> ToolResult:
+    """Return a tool's result with a note of the arguments it ran with, for the model."""
+    noted = result if isinstance(result, ToolResult) else _with_output(result, _output(result))
+    note = f"{CHANGED} {json.dumps(arguments, ensure_ascii=False, default=str)}"
+    output: Any = {"note": note, **noted.output} if isinstance(noted.output, Mapping) else None
+    if output is None:
+        said = noted.get_serialized_output()
+        output = f"{note}\n\n{said}" if said else note
+    content = [{"type": "text", "text": note}, *noted.content] if noted.content else None
+    return noted.model_copy(update={"output": output, "content": content})
 
 
 def module_of_code(name: str) -> str:
@@ -166,18 +216,26 @@ async def bounded(result: Any, folder: Path, redactor: Redactor) -> Any:
         folder: Where the whole of a long output is written, in a file of its own.
         redactor: Takes the secrets out of that file.
     """
-    if isinstance(result, Mapping):
-        output = result.get("output", result)
-    else:
-        output = getattr(result, "output", result)
+    output = _output(result)
     if _size(output) <= MOST:
         return result
     cut = await asyncio.to_thread(_spilled, output, folder, redactor)
     if isinstance(result, ToolResult):
         return result.model_copy(update={"output": cut})
+    return _with_output(result, cut)
+
+
+def _output(result: Any) -> Any:
+    if isinstance(result, Mapping):
+        return result.get("output", result)
+    return getattr(result, "output", result)
+
+
+def _with_output(result: Any, output: Any) -> ToolResult:
+    """Return a result of whatever type as a `ToolResult` with this output."""
     success = result.get("success") if isinstance(result, Mapping) else None
     success = getattr(result, "success", True) if success is None else success
-    return ToolResult(success=bool(success), output=cut)
+    return ToolResult(success=bool(success), output=output)
 
 
 def _size(value: Any) -> int:

@@ -7,6 +7,7 @@ user, for the clock, or for a stop of the turn, whichever comes first.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -52,8 +53,9 @@ class ApprovalQuestion:
     `prompt` is the asker's own words, `why` what made it ask, `risk` its own opinion; `tool` is
     empty outside of a tool call. After `timeout` seconds (None: never) the asker does `default`.
     `description` is the gate's, which has looked at the rules; `by_person` says that no rule may
-    answer and the answer must not be remembered. `judge` has the gate decide anew; it gives None
-    where the mode is still the same.
+    answer and the answer must not be remembered. `schema` is that of the
+    tool, where the arguments may be changed. `judge` has the gate decide anew; it gives None where
+    the mode is still the same.
     """
 
     asker: str
@@ -69,6 +71,7 @@ class ApprovalQuestion:
     lane: str = MAIN_LANE
     description: Description | None = None
     by_person: bool = False
+    schema: Mapping[str, Any] | None = None
     judge: Callable[[], GateDecision | None] | None = None
 
 
@@ -77,13 +80,15 @@ class ApprovalAnswer:
     """What came of a question.
 
     `reason` is the user's words, or why it was not answered; `default` what the asker should do
-    after a timeout: never `allow` for what is risky.
+    after a timeout: never `allow` for what is risky; with the outcome
+    `changed`, `arguments` are judged anew in place of the call's.
     """
 
     outcome: ApprovalOutcome
     by: By = "user"
     reason: str = ""
     default: Default = "deny"
+    arguments: Mapping[str, Any] | None = None
 
 
 @dataclass(slots=True)
@@ -159,7 +164,7 @@ class ApprovalQueue:
         else:
             # What reads rules and commands takes long to import, so it is done in there.
             description = await asyncio.to_thread(self._describe, question)
-        judgement = _with_opinion(description.judgement, question)
+        judgement = description.judgement.with_opinion(question.risk, of_call=bool(question.tool))
         request_id = uuid4().hex[:12]
         match = self.book.match(description.parts) if judged is None else None
         if match is not None and match.verdict != "ask":
@@ -240,6 +245,9 @@ class ApprovalQueue:
             default=default,
             scopes=("once", *scopes) if rules else ("once",),
             rule=text(rule_words(rules)),
+            # What is masked on the screen must not be written back as its mask.
+            editable=question.schema is not None
+            and self._redactor.fields(question.arguments) == question.arguments,
         )
         pending = _Pending(
             *(question, request, description.parts, judgement),
@@ -293,6 +301,31 @@ class ApprovalQueue:
         self._finish(pending, ApprovalAnswer(outcome, "user", decision.reason.strip()), scope)
         if scope != "once":
             self._look_again()
+
+    def arguments(self, request_id: str) -> str:
+        """Return the arguments of a call that waits and may be changed, as JSON; else nothing."""
+        pending = self._pending.get(request_id)
+        if pending is None or not pending.request.editable:
+            return ""
+        return json.dumps(pending.question.arguments, ensure_ascii=False, indent=2)
+
+    def change(self, request_id: str, text: str) -> str:
+        """Answer with other arguments for the call, as JSON.
+
+        Returns:
+            What is wrong with them, in words; empty when they were taken.
+        """
+        from amplifier_tui.host.gate.json_schema import read_object
+
+        pending = self._pending.get(request_id)
+        if pending is None or not pending.request.editable:
+            return "This call no longer waits for an answer."
+        try:
+            arguments = read_object(text, pending.question.schema or {})
+        except ValueError as error:
+            return str(error)
+        self._finish(pending, ApprovalAnswer("changed", arguments=arguments))
+        return ""
 
     def hold(self, request_id: str) -> None:
         """Stop a request's clock; it now waits for as long as it takes."""
@@ -402,24 +435,12 @@ class ApprovalQueue:
                 "risk": judgement.risk,
                 "reasons": list(judgement.reasons),
             }
+            if answer.arguments is not None:
+                entry["changed_to"] = dict(answer.arguments)
             self._audit(entry)
         if self.on_resolved is not None:
             self.on_resolved(question, answer)
         self._send(resolved)
-
-
-def _with_opinion(judgement: Judgement, question: ApprovalQuestion) -> Judgement:
-    """Join the asker's own opinion of the risk.
-
-    Hooks judge by the tool's name. Where the call itself was read, that reading counts, unless
-    the hook says critical: then somebody wrote a rule for this.
-    """
-    from amplifier_tui.host.gate.risk import Judgement
-
-    opinion = question.risk
-    if opinion is None or (question.tool and judgement.reasons and opinion != "critical"):
-        return judgement
-    return judgement.joined(Judgement(opinion))
 
 
 def _by_match(match: Match) -> ApprovalAnswer:

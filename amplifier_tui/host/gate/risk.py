@@ -130,6 +130,16 @@ class Judgement:
         """Whether a rule for longer than the session may come of an answer."""
         return not self.outside and severity(self.risk) <= severity("medium")
 
+    def with_opinion(self, opinion: Risk | None, *, of_call: bool) -> "Judgement":
+        """Return it together with an asker's own opinion.
+
+        Hooks judge by the tool's name. Where a call itself was read, that reading counts, unless
+        the hook says critical: then somebody wrote a rule for this.
+        """
+        if opinion is None or (of_call and self.reasons and opinion != "critical"):
+            return self
+        return self.joined(Judgement(opinion))
+
     def joined(self, other: "Judgement") -> "Judgement":
         """Return both together: the higher risk, all reasons."""
         return worst((self, other))

@@ -1,7 +1,7 @@
 """The gate before the tools of one session or sub-agent."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -127,6 +127,8 @@ class SessionGate:
             lane=self._lane,
             description=decision.description,
             by_person=decision.by_person,
+            # Without its id a call that changed could not be told from a second one.
+            schema=self._schema(tool) if data.get("tool_call_id") else None,
             judge=lambda: judge() if self._gate.mode != decided_in else None,
         )
         if decision.verdict == "deny":
@@ -151,9 +153,12 @@ class SessionGate:
 
     def _confines(self, tool: str) -> bool:
         """Whether a tool offers to leave the sandbox, so that it is in one."""
-        schema = getattr(self._tools.get(tool), "input_schema", None)
-        properties = schema.get("properties") if isinstance(schema, dict) else None
+        properties = self._schema(tool).get("properties")
         return isinstance(properties, dict) and OUTSIDE_SANDBOX in properties
+
+    def _schema(self, tool: str) -> dict[str, Any]:
+        schema = getattr(self._tools.get(tool), "input_schema", None)
+        return schema if isinstance(schema, dict) else {}
 
     def _asked(
         self, question: ApprovalQuestion, decision: GateDecision, data: dict[str, Any]
@@ -183,6 +188,10 @@ class SessionGate:
             self._let_through(question, decision, person or by)
         elif person and question.tool:
             self._approved.add(call_key(question.tool, question.arguments))
+
+    def changed(self, question: ApprovalQuestion, arguments: Mapping[str, Any]) -> None:
+        """Run a call with the arguments that were decided about in place of those it came with."""
+        self._grants.change(question.tool, question.arguments, question.call_id, arguments)
 
     def _let_through(self, question: ApprovalQuestion, decision: GateDecision, by: str) -> None:
         ruled = bool(decision.rule)

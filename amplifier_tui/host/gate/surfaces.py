@@ -79,7 +79,7 @@ class KernelApprovals(HookApprovalSystem):
         """
         trace = self._asking.pop(id(result), None)
         timeout, default = result.approval_timeout, result.approval_default
-        return await self._ask(self._question(trace, prompt, options, timeout, default))
+        return await self._ask(self._question(trace, prompt, options, timeout, default), trace)
 
     async def request_approval(
         self, prompt: str, options: list[str], timeout: float, default: Literal["allow", "deny"]
@@ -92,13 +92,15 @@ class KernelApprovals(HookApprovalSystem):
         # It says nothing of the emit: take the latest with these words.
         found = [key for key, trace in self._asking.items() if _prompt_of(trace) == prompt]
         trace = self._asking.pop(found[-1]) if found else None
-        return await self._ask(self._question(trace, prompt, options, timeout, default))
+        return await self._ask(self._question(trace, prompt, options, timeout, default), trace)
 
-    async def _ask(self, question: ApprovalQuestion) -> str:
+    async def _ask(self, question: ApprovalQuestion, trace: HookTrace | None) -> str:
         await _tell(self._hooks, events.APPROVAL_REQUIRED, question)
         answer = await self._approvals.ask(question)
         if self._gate is not None:
             self._gate.answered(question, answer)
+        if answer.arguments is not None and trace is not None:
+            return await self._judge_anew(question, trace, answer.arguments)
         if answer.outcome == "allowed":
             await _tell(self._hooks, events.APPROVAL_GRANTED, question, answer)
             return ApprovalDecision("Allow")
@@ -107,6 +109,32 @@ class KernelApprovals(HookApprovalSystem):
             raise ApprovalTimeoutError(answer.reason, default=answer.default)
         reason = STOPPED if answer.outcome == "cancelled" else answer.reason
         return ApprovalDecision("Deny", reason=reason)
+
+    async def _judge_anew(
+        self, question: ApprovalQuestion, trace: HookTrace, arguments: Mapping[str, Any]
+    ) -> str:
+        """Have hooks and gate judge a call with other arguments, and ask if they say so."""
+        if self._hooks is None or self._gate is None:
+            return ApprovalDecision("Deny", reason="nobody could judge the changed call")
+        data = {**trace.data, "tool_input": dict(arguments)}
+        data.pop("timestamp", None)
+        result = await self._hooks.emit(events.TOOL_PRE, data)
+        if result.action == "deny":
+            said = f"the call with the arguments the user gave it was refused: {result.reason}"
+            return ApprovalDecision("Deny", reason=said)
+        data = result.data or data
+        if data.get("tool_name") != question.tool:
+            return ApprovalDecision("Deny", reason="a hook made another call of the changed one")
+        if result.action == "ask_user":
+            prompt, options = result.approval_prompt or "", result.approval_options or []
+            granted = await self.request_for_hook(result, prompt, list(options))
+            if granted != "Allow":
+                return granted
+            data = result.data or data
+        # What a loop runs: the arguments that were asked about, or those of its result.
+        trace.result.data = {**(trace.result.data or trace.data), "tool_input": data["tool_input"]}
+        self._gate.changed(question, data["tool_input"])
+        return ApprovalDecision("Allow")
 
     def _question(
         self,

@@ -370,7 +370,9 @@ class LiveSession:
         }
         if answer.outcome == "allowed":
             tools.granted(lane, data)
-        elif answer.outcome == "denied" or answer.default == "deny":
+        elif answer.outcome != "changed" and (
+            answer.outcome == "denied" or answer.default == "deny"
+        ):
             tools.refused(lane, data, answer.reason)
 
     def _usage_known(self) -> None:

@@ -70,7 +70,9 @@ class Tools:
     def pre(self, lane: str, data: Mapping[str, Any]) -> None:
         """`tool:pre`."""
         key = self._given(lane, data) or self._same(lane, data) or self._new_key(lane, data)
-        if key not in self._open:
+        call = self._open.get(key)
+        if call is None or call.arguments != as_arguments(data.get("tool_input")):
+            # The user may have changed what it is to do.
             self._begin(key, data)
 
     def post(self, lane: str, data: Mapping[str, Any]) -> None:

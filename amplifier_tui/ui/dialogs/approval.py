@@ -1,5 +1,6 @@
 """The approval dialog: everything a decision needs, and keys that cannot be pressed by accident."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import ClassVar
@@ -9,9 +10,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Input, Static, TextArea
 
-from amplifier_tui.host.client import Decision
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.client import Decision, SessionClient
 from amplifier_tui.host.events import ApprovalRequested, Scope
 from amplifier_tui.ui.dialogs import approval_words as words
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
@@ -34,6 +36,7 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
 
     Args:
         hold: Stops the clock of the request with this id.
+        client: Takes the arguments that the user gives a call.
         held: Whether the clock stands already.
         keymap: The keys to show.
         is_first_click: True for the click that brought the terminal to the front.
@@ -44,7 +47,7 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         *bindings("approval"),
         Binding("enter", "confirm", show=False),
     ]
-    DECIDES = frozenset(("deny", "reason", "allow", "allow_all", "confirm"))
+    DECIDES = frozenset(("deny", "reason", "allow", "allow_all", "confirm", "edit"))
     AUTO_FOCUS = "#payload"
     DEFAULT_CSS = """
     ApprovalDialog > #sheet { border-left: thick $secondary; }
@@ -62,6 +65,10 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
     ApprovalDialog #why { margin: 0 0 0 2; }
     ApprovalDialog #choices { margin-top: 1; }
     ApprovalDialog #reason { display: none; margin-top: 1; }
+    ApprovalDialog #edited, ApprovalDialog #wrong { display: none; margin-left: 2; }
+    ApprovalDialog #edited { border: none; padding: 0; background: $panel; }
+    ApprovalDialog #wrong { height: auto; max-height: 2; color: $text-error; }
+    ApprovalDialog.-editing #edited, ApprovalDialog.-editing #wrong { display: block; }
     ApprovalDialog.-small #head, ApprovalDialog.-small #wanted, ApprovalDialog.-small #payload {
         margin-bottom: 0;
     }
@@ -76,6 +83,7 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         lane: str,
         place: QueuePlace,
         hold: Callable[[str], None],
+        client: SessionClient,
         held: bool,
         keymap: Keymap,
         is_first_click: Callable[[], bool],
@@ -88,6 +96,7 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         self._lane = lane
         self._place = place
         self._hold = hold
+        self._client = client
         self._report_cover = cover
         self._held = held
         self._keymap = keymap
@@ -96,6 +105,7 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         self._full = False
         self._explaining = False
         self._writing = False
+        self._editing = False
         self._withdrawn = False
         self._remember = Content()
         self._lines, self._lead, self._hunks = words.body(request)
@@ -106,6 +116,8 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
             yield Static(words.place(self._place, self._lane), id="place")
         yield Static(words.wanted(self.request), id="wanted")
         yield ScrollLines(self._lines, self._lead, id="payload")
+        yield TextArea(id="edited", tab_behavior="focus")
+        yield Static(id="wrong", markup=False)
         yield Static(words.facts(self.request), id="facts")
         yield Static(id="remember")
         yield Static(words.why(self.request), id="why")
@@ -152,6 +164,8 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         if self._writing:
             say = KeyChoice("enter", "Deny, and say this", "send")
             return [say, KeyChoice("esc", "Back", "later")]
+        if self._editing:
+            return [choice("judge", "Judge it anew"), choice("later", "Back")]
         if self._confirming:
             allow = KeyChoice("enter", "Allow this, once", "confirm", strong=True)
             return [allow, choice("deny", "Deny")]
@@ -159,6 +173,8 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         found.append(choice("allow", "Allow"))
         if self._place.same > 1 and self.request.risk != "critical":
             found.append(choice("all", f"Allow all {self._place.same}", "allow_all"))
+        if self.request.editable:
+            found.append(choice("edit", "Edit"))
         if self._offers_scopes:
             found.append(choice("scope", "Remember", "cycle_scope"))
         return [*found, choice("why", "Why"), choice("later", "Later")]
@@ -200,7 +216,9 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
             self.query_one(name).display = fits
             left -= wanted if fits else 0
         self.query_one("#remember").styles.height = max(1, needs["#remember"])
-        payload.display = bool(self._lines) and left > 0
+        payload.display = bool(self._lines) and left > 0 and not self._editing
+        if self._editing:
+            self.query_one("#edited").styles.height = max(1, left - 2)
         payload.styles.max_height = max(1, left)
         payload.styles.height = max(1, left) if self._full else "auto"
         self.call_after_refresh(self._tell_cover)
@@ -243,8 +261,8 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """No decision before the dialog has been seen, none while a reason is written."""
-        if action in ("deny", "reason", "allow", "allow_all", "confirm"):
-            return self.armed and not self._writing
+        if action in self.DECIDES:
+            return self.armed and not (self._writing or self._editing)
         return super().check_action(action, parameters)
 
     def _answer(self, decision: Decision | None, identical: bool = False) -> None:
@@ -276,13 +294,33 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         """Refuse with a line for the model."""
         self._show_reason(True)
 
+    async def action_edit(self) -> None:
+        """Change the arguments of the call before it is allowed."""
+        if not self.request.editable or self._confirming:
+            return
+        given = self._client.call_arguments(self.request.request_id)
+        self.query_one("#edited", TextArea).text = await asyncio.wrap_future(given)
+        self._show_editor(True)
+
+    async def action_judge(self) -> None:
+        """Have the changed call judged; what is wrong with it is said, and it stays open."""
+        if not self._editing:
+            return
+        text = self.query_one("#edited", TextArea).text
+        changing = self._client.change_call(self.request.request_id, text)
+        wrong = await asyncio.wrap_future(changing)
+        if wrong:
+            self.query_one("#wrong", Static).update(one_line(wrong, 300))
+
     async def action_send(self) -> None:
         """Refuse with what was written."""
         await self.query_one("#reason", Input).action_submit()
 
     def action_later(self) -> None:
         """Leave it pending; while a reason is written or asked again, go back first."""
-        if self._writing:
+        if self._editing:
+            self._show_editor(False)
+        elif self._writing:
             self._show_reason(False)
         elif self._confirming:
             self._confirm_first(False)
@@ -322,6 +360,13 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         self._show_state()
         # With nothing focused enter reaches the dialog instead of scrolling the payload.
         self.set_focus(None if ask else self.query_one(ScrollLines))
+
+    def _show_editor(self, show: bool) -> None:
+        self._editing = show
+        self.set_class(show, "-editing")
+        self.query_one("#wrong", Static).update("")
+        self._show_state()
+        self.query_one("#edited" if show else ScrollLines).focus()
 
     def _show_reason(self, show: bool) -> None:
         reason = self.query_one("#reason", Input)

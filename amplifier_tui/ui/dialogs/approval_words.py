@@ -195,6 +195,8 @@ def outcome_words(request: ApprovalRequested, answer: ApprovalResolved | None) -
     if answer.by == "timeout" or answer.outcome == "timed_out":
         done = "allowed" if request.default == "allow" else "denied"
         return f"{name}: timed out, {done}", "warning"
+    if answer.outcome == "changed":
+        return f"{name}: changed, and judged anew", "info"
     if answer.by == "mode":
         return f"{name}: {answer.outcome}, {one_line(answer.reason, 120)}", "info"
     if answer.by == "rule":

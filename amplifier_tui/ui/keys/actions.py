@@ -124,6 +124,7 @@ _HELP = {
     "trust.use": "All of it, or what is ticked; kept for exactly this content.",
     "trust.without": "What was refused is absent; asked again the next time.",
     "trust.cancel": "Nothing is opened.",
+    "approval.edit": "What you make of them is a new call: judged anew, and asked about again.",
     "approval.later": "It stays pending; F8 brings it back.",
 }
 """One sentence more about some of them, for the help screen."""
@@ -271,6 +272,8 @@ ACTIONS: tuple[Action, ...] = (
         Action("approval.deny", "Deny", "deny", "d"),
         Action("approval.reason", "Deny and say why", "reason", "f"),
         Action("approval.allow", "Allow", "allow", "a"),
+        Action("approval.edit", "Edit the arguments", "edit", "e"),
+        Action("approval.judge", "Judge what was edited", "judge", "ctrl+o"),
         Action("approval.scope", "Remember", "cycle_scope", "r"),
         Action("approval.why", "Why", "why", "question_mark"),
         Action("approval.all", "Allow all identical", "allow_all", "A"),

@@ -41,6 +41,7 @@ class ApprovalDialogs:
             lane=self._state.lanes.name_of(request.agent),
             place=place,
             hold=self._hold,
+            client=self._client,
             held=request.request_id in self._held,
             keymap=self._screen.keymap,
             is_first_click=self._keyboard.is_first_click,

@@ -38,11 +38,17 @@ def test_an_edit_comes_as_the_change_it_would_make(tmp_path: Path) -> None:
     assert "-x = 1" in everywhere.diff and "-y = 1" in everywhere.diff
 
 
-def test_an_edit_that_will_fail_shows_what_it_says(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("nothing here\n")
+def test_an_edit_whose_text_is_not_in_the_file_says_so_and_invents_no_diff(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("new\n")
     arguments = {"file_path": "a.txt", "old_string": "old", "new_string": "new"}
     found = describe_call("edit_file", arguments, tmp_path)
-    assert "-old" in found.diff and "+new" in found.diff
+    assert not found.diff and '"old"' in found.payload
+    assert "the text to be replaced is not in the file" in found.judgement.reasons
+    edits = [{"old_string": "new", "new_string": "x"}, {"old_string": "new", "new_string": "y"}]
+    found = describe_call("edit_file", {"file_path": "a.txt", "edits": edits}, tmp_path)
+    assert "the text 2 to be replaced is not in the file" in found.judgement.reasons
+    found = describe_call("edit_file", arguments | {"file_path": "b.txt"}, tmp_path)
+    assert "there is no such file to edit" in found.judgement.reasons
 
 
 def test_several_edits_of_one_call_are_one_diff(tmp_path: Path) -> None:

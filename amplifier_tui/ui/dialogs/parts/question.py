@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import ClassVar, TypeVar
 
 from textual import events
-from textual.widgets import Input
+from textual.widgets import Input, TextArea
 
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.state.answer_keys import ALONE, BURST, GRACE, AnswerKeys, Heard, KeyRole
@@ -51,6 +51,8 @@ class QuestionSheet(Sheet[T]):
 
     def hear(self, event: events.Key | events.Paste) -> Heard:
         """Take a key or a paste; what `ACTS` is for the widget that has the focus."""
+        if isinstance(self.focused, TextArea):
+            return Heard.ACTS
         if isinstance(self.focused, Input):
             # A line is being written: only a key of a hand ends it.
             burst = self._answer_keys.gap(event.time) < min(BURST, self.alone)

@@ -1,0 +1,158 @@
+import json
+from typing import Any
+
+import pytest
+
+from amplifier_tui.host.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
+from amplifier_tui.host.gate.guarded import CHANGED, Grants, Guard
+from amplifier_tui.host.gate.json_schema import schema_problem
+from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.kernel.session.grant import Grant
+from tests.host.driving import Driver, Project, calling
+
+WRITE = {"write_file": {"file_path": "a.txt", "content": "theirs\n"}}
+TOOLS = ("tool-filesystem",)
+
+
+def _ask(project: Project, driver: Driver, **more: Any) -> ApprovalRequested:
+    name = project.bundle(script=calling(WRITE), tools=TOOLS, **more)
+    project.allow(())
+    driver.open(name)
+    driver.client.submit("go")
+    return driver.wait(ApprovalRequested)
+
+
+def _change(driver: Driver, request: ApprovalRequested, **arguments: object) -> str:
+    return driver.client.change_call(request.request_id, json.dumps(arguments)).result(5)
+
+
+def test_a_changed_call_is_asked_about_anew_and_runs_as_it_was_changed(
+    project: Project, driver: Driver
+) -> None:
+    request = _ask(project, driver)
+    assert request.editable
+    given = json.loads(driver.client.call_arguments(request.request_id).result(5))
+    assert given == WRITE["write_file"]
+    assert _change(driver, request, file_path="b.txt", content="mine\n") == ""
+    assert driver.wait(ApprovalResolved).outcome == "changed"
+    again = driver.allow_next()
+    assert again.call_id == request.call_id and "b.txt" in again.action and "+mine" in again.diff
+    ended = driver.wait(ToolEnded)
+    assert ended.ok and "+mine" in ended.diff
+    driver.wait(TurnEnded)
+    assert (project.folder / "b.txt").read_text() == "mine\n"
+    assert not (project.folder / "a.txt").exists()
+    started = [each.arguments["file_path"] for each in driver.of(ToolStarted)]
+    assert started == ["a.txt", "b.txt"]
+    told = next(r for r in project.rows(ended.session_id) if r["role"] == "tool")
+    assert CHANGED in str(told["content"]) and "mine" in str(told["content"])
+
+
+def test_a_rule_that_denies_holds_for_a_changed_call(project: Project, driver: Driver) -> None:
+    name = project.bundle(script=calling(WRITE), tools=TOOLS)
+    project.allow((), deny=["write(secret/**)"])
+    driver.open(name)
+    driver.client.submit("go")
+    request = driver.wait(ApprovalRequested)
+    assert _change(driver, request, file_path="secret/b.txt", content="x") == ""
+    ended = driver.wait(ToolEnded)
+    assert ended.denied and "write(secret/**)" in ended.error
+    driver.wait(TurnEnded)
+    assert not list(project.folder.glob("*.txt")) and not (project.folder / "secret").exists()
+
+
+def test_arguments_that_the_tool_does_not_take_are_said_and_the_call_waits_on(
+    project: Project, driver: Driver
+) -> None:
+    request = _ask(project, driver)
+    assert "file_path is missing" in _change(driver, request, content="x")
+    assert "content: string is wanted" in _change(driver, request, file_path="b.txt", content=3)
+    wrong = driver.client.change_call(request.request_id, '{"file_path": ').result(5)
+    assert "no JSON" in wrong and "line 1, column" in wrong
+    driver.client.interrupt(immediate=True)
+    assert driver.wait(TurnEnded)
+    assert "no longer waits" in _change(driver, request, file_path="b.txt", content="x")
+    assert not driver.of(ToolEnded)[0].ok and not list(project.folder.glob("*.txt"))
+
+
+def test_a_call_without_an_id_of_its_own_cannot_be_changed(
+    project: Project, driver: Driver
+) -> None:
+    config = {"calls": list(WRITE.items())}
+    request = _ask(project, driver, loop="loop-plain", loop_config=config)
+    assert not request.editable
+    assert driver.client.call_arguments(request.request_id).result(5) == ""
+    assert "no longer" in _change(driver, request, file_path="b.txt", content="x")
+    driver.client.interrupt(immediate=True)
+    driver.wait(TurnEnded)
+
+
+class _Tool:
+    def __init__(self, answer: Any) -> None:
+        self.answer, self.ran = answer, []
+
+    async def execute(self, input: dict[str, Any]) -> Any:
+        self.ran.append(input)
+        return self.answer
+
+
+async def _bound(result: Any) -> Any:
+    return result
+
+
+@pytest.mark.parametrize("passed", [{"n": 1}, {"n": 2}, {"n": 1, "_tool_call_id": "c1"}])
+@pytest.mark.parametrize(
+    "answer", ["text", ToolResult(output={"n": 1}), {"success": True, "output": "x"}, None]
+)
+async def test_a_changed_call_runs_once_whichever_arguments_a_loop_passes(
+    passed: dict[str, Any], answer: Any
+) -> None:
+    grants, refused, tool = Grants(), [], _Tool(answer)
+    guard = Guard(grants, lambda *who: refused.append(who), _bound, lambda: "a loop")
+    grants.change("t", {"n": 1}, "c1", {"n": 2})
+    grants.add("t", {"n": 2}, "c1", Grant("person"))
+    result = await guard.run("t", tool, (passed,), {})
+    assert [each["n"] for each in tool.ran] == [2] and not refused
+    assert CHANGED in str(result.output) and '{"n": 2}' in str(result.output)
+    for arguments in ({"n": 1}, {"n": 2}):
+        assert not (await guard.run("t", tool, (arguments,), {})).success
+    assert len(tool.ran) == 1 and len(refused) == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "problem"),
+    [
+        ({"a": 1}, {"properties": {"a": {"type": "integer"}}}, ""),
+        ({"a": 1.5}, {"properties": {"a": {"type": "integer"}}}, "a: integer is wanted"),
+        ({"a": float("inf")}, {"properties": {"a": {"type": "integer"}}}, "a: integer"),
+        ({"a": True}, {"properties": {"a": {"type": "number"}}}, "this is boolean"),
+        ({"b": 1}, {"properties": {"a": {}}, "additionalProperties": False}, "b: there is no"),
+        ({"a": "x"}, {"properties": {"a": {"enum": ["y"]}}}, "one of 'y' is wanted"),
+        ({"a": [{"b": 1}]}, {"properties": {"a": {"items": {"required": ["c"]}}}}, "a[0].c is"),
+        (
+            {"a": 1},
+            {"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
+            "fits",
+        ),
+        ({"a": 0}, {"properties": {"a": {"minimum": 1}}}, "at least 1"),
+        ({"a": ""}, {"properties": {"a": {"minLength": 1}}}, "at least 1"),
+        (
+            {"a": 1},
+            {"$defs": {"t": {"type": "string"}}, "properties": {"a": {"$ref": "#/$defs/t"}}},
+            "a: string",
+        ),
+        ({"a": 1}, {"properties": {"a": {"$ref": "#/properties/a"}}}, ""),
+        ({"a": 1}, {"properties": "odd", "required": ["a"], "type": 5}, ""),
+    ],
+)
+def test_a_value_is_held_against_its_schema(
+    value: object, schema: dict[str, Any], problem: str
+) -> None:
+    found = schema_problem(value, schema)
+    assert problem in found and bool(found) == bool(problem)
