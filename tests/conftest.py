@@ -12,6 +12,8 @@ os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
 import pytest
 from hypothesis import settings
 
+from tests.homes import home_variables
+
 # Compiled once, not by each worker and in each program that a test starts.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -33,15 +35,8 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("AMPLIFIER_HOME", str(home / ".amplifier"))
-    for name, folder in (
-        ("XDG_CONFIG_HOME", ".config"),
-        ("XDG_STATE_HOME", ".local/state"),
-        ("XDG_DATA_HOME", ".local/share"),
-        ("XDG_CACHE_HOME", ".cache"),
-    ):
-        monkeypatch.setenv(name, str(home / folder))
+    for name, folder in home_variables(home).items():
+        monkeypatch.setenv(name, folder)
     # A pytest that a test runs would spend most of its time importing plugins it has no use for.
     monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in _PLUGINS))
     for name in _KEYS:

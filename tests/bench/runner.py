@@ -13,6 +13,7 @@ from tests.bench import held_memory, sampler
 from tests.bench.catalog import Bench
 from tests.bench.hot_lines import report
 from tests.bench.table import Row, Section
+from tests.homes import home_variables
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 1800.0
@@ -31,7 +32,8 @@ def run(bench: Bench, *, quick: bool, say: Callable[[str], None] = lambda _: Non
         quick: Measure less.
         say: Gets what the file writes to stderr, line by line, as it comes.
     """
-    return _run(bench, quick, say, {})
+    with tempfile.TemporaryDirectory(prefix="bench-home-") as folder:
+        return _run(bench, quick, say, _own_home(Path(folder)))
 
 
 def profile(
@@ -43,10 +45,22 @@ def profile(
         Where its processes spent their time, in words, and what went wrong, empty for nothing.
     """
     with tempfile.TemporaryDirectory(prefix="bench-profile-") as folder:
-        section = _run(bench, quick, say, {sampler.VARIABLE: folder})
+        env = _own_home(Path(folder) / "home") | {sampler.VARIABLE: folder}
+        section = _run(bench, quick, say, env)
         # A program is either traced or sampled.
         found = held_memory.report(Path(folder)) or report(Path(folder))
         return found, section.problem
+
+
+def _own_home(home: Path) -> dict[str, str]:
+    """Return variables with which nothing is read or written that is the user's own."""
+    home.mkdir(exist_ok=True)
+    env = home_variables(home)
+    # What was downloaded for other benchmarks stays, and so do the settings of pip.
+    real = Path.home()
+    env["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME") or str(real / ".cache")
+    settings = Path(os.environ.get("XDG_CONFIG_HOME") or real / ".config") / "pip" / "pip.conf"
+    return {"PIP_CONFIG_FILE": str(settings), **env} if settings.exists() else env
 
 
 def _run(bench: Bench, quick: bool, say: Callable[[str], None], env: dict[str, str]) -> Section:

@@ -9,6 +9,7 @@ from typing import Any
 
 from amplifier_tui.paths import project_slug
 from tests.e2e.terminal import Terminal
+from tests.homes import home_variables
 
 Row = dict[str, Any]
 _KEPT = ("PATH", "TMPDIR", "VIRTUAL_ENV", "COVERAGE_PROCESS_START")
@@ -28,12 +29,7 @@ class Machine:
         self.project.mkdir()
         self.env: dict[str, str] = {name: os.environ[name] for name in _KEPT if name in os.environ}
         self.env |= {
-            "HOME": str(self.home),
-            "AMPLIFIER_HOME": str(self.home / ".amplifier"),
-            "XDG_CONFIG_HOME": str(self.home / ".config"),
-            "XDG_STATE_HOME": str(self.home / ".local/state"),
-            "XDG_DATA_HOME": str(self.home / ".local/share"),
-            "XDG_CACHE_HOME": str(self.home / ".cache"),
+            **home_variables(self.home),
             "TERM": "xterm-256color",
             "COLORTERM": "truecolor",
             "LANG": "C.UTF-8",
