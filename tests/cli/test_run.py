@@ -261,6 +261,22 @@ def test_what_would_have_to_be_trusted_is_left_out_and_said() -> None:
     assert speaker.said == ["Not used without --trust: module x (far away)"]
 
 
+def test_what_a_session_opens_without_is_said_with_the_reason_and_what_helps() -> None:
+    missing = events.ReportItem(
+        what="tool-x",
+        kind="failed",
+        part="tool",
+        why="No module named x.",
+        remedy="Install it.",
+        asked_by="mine",
+    )
+    unused = events.ReportItem(what="provider-y", kind="unused", part="provider", why="No key")
+    reported = events.OpeningReported(session_id=S, items=(missing, unused))
+    speaker = Speaker()
+    assert follow(Client(reported, text("b1", "Fine"), ended()), speaker).exit_status == 0
+    assert speaker.said == ["failed: tool-x: No module named x (asked for by mine). Install it."]
+
+
 @pytest.mark.parametrize(
     ("arguments", "piped", "message"),
     [

@@ -19,6 +19,7 @@ from amplifier_tui.host.events import (
     ModelChanged,
     ModuleFailed,
     Notice,
+    OpeningReported,
     SessionOpened,
     ToolEnded,
     ToolStarted,
@@ -111,7 +112,7 @@ class Headless:
         self._result = RunResult()
         self._words: dict[str, str] = {}
         self._steps = 0
-        self._begun = self._over = False
+        self._begun = self._over = self._refused = False
         self._interrupts = 0
         self._deadline = float("inf")
 
@@ -188,6 +189,7 @@ class Headless:
                 self._begun, result.turn = True, event.turn
                 self._speaker.progress("The model is asked…")
             case TrustAsked():
+                self._refused = True
                 for item in event.items:
                     self._speaker.say(f"Not used without --trust: {item.title} ({item.detail})")
                 self._client.answer_trust(event.request_id, TrustDecision())
@@ -195,7 +197,9 @@ class Headless:
                 self._decide(event)
             case LimitAsked():
                 self._spent(event)
-            case ModuleFailed():
+            case OpeningReported():
+                self._report(event)
+            case ModuleFailed() if self._begun:
                 what = f"{event.module_id} is missing: {event.error}"
                 self._speaker.say(f"{one_line(what)} {event.remedy}")
             case Notice(level="warning" | "error"):
@@ -207,6 +211,16 @@ class Headless:
                 self._ended(event)
             case _ if event.agent == MAIN_LANE and self._begun:
                 self._follow(event)
+
+    def _report(self, event: OpeningReported) -> None:
+        """Say what the session goes without; what was refused just now is said already."""
+        for item in event.items:
+            if item.kind == "unused" or (item.kind == "refused" and self._refused):
+                continue
+            by = f"(asked for by {item.asked_by})" if item.asked_by else ""
+            parts = (f"{item.kind}: {item.what}: {item.why.rstrip('.')}", by)
+            said = " ".join(part for part in parts if part)
+            self._speaker.say(f"{said}. {item.remedy}".rstrip())
 
     def _follow(self, event: HostEvent) -> None:
         match event:
