@@ -2,13 +2,17 @@
 
 import json
 import re
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 _ID: Final = "[0-9a-f]{16}-[0-9a-f]{16}_[a-z0-9-]{1,200}"
 SUB_SESSION_ID: Final = re.compile(rf"\b{_ID}")
 """`<parent's span>-<own span>_<agent>`, as the ecosystem names them."""
 
-_NOTE: Final = re.compile(rf"\[session_id {_ID}, to ask .*\]")
+_FACT: Final = re.compile(r"[\w.:/-]{0,200}")
+"""A name or a word; a sentence is something that people must see."""
+_NOTE: Final = re.compile(rf"\[session_id {_ID}, to ask [\w.:/-]{{1,200}} something more\]")
+_ANSWERS: Final = ("response", "output", "result")
 
 
 def resume_note(session_id: str, agent: str) -> str:
@@ -19,7 +23,8 @@ def resume_note(session_id: str, agent: str) -> str:
 def for_people(text: str) -> str:
     """Return the result of a tool without what it says of a sub-session to the model alone.
 
-    That is the note at its end; of an object with the sub-session's id, all but the answer.
+    That is the note at its end; of an object with the sub-session's id, all but the answer, where
+    that is no more than names and numbers: the result may be a stranger's words.
     """
     if text.startswith("{") and SUB_SESSION_ID.search(text):
         return _answer_in(text)
@@ -30,10 +35,34 @@ def for_people(text: str) -> str:
 
 def _answer_in(text: str) -> str:
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=_each_key_once)
     except (ValueError, RecursionError):
         return text
     if not isinstance(found, dict) or not isinstance(found.get("session_id"), str):
         return text
-    answers = (found.get(key) for key in ("response", "output", "result"))
-    return next((answer for answer in answers if isinstance(answer, str)), text)
+    answer = next((key for key in _ANSWERS if isinstance(found.get(key), str)), "")
+    rest = {key: value for key, value in found.items() if key != answer}
+    return str(found[answer]) if answer and all(map(_is_fact, _parts(rest))) else text
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("A key is there twice")
+    return found
+
+
+def _parts(facts: dict[str, Any]) -> Iterator[Any]:
+    """Yield the keys and values of an object and of those in it."""
+    for key, value in facts.items():
+        yield key
+        if isinstance(value, dict):
+            yield from (*value, *value.values())
+        else:
+            yield value
+
+
+def _is_fact(part: Any) -> bool:
+    if isinstance(part, str):
+        return _FACT.fullmatch(part) is not None
+    return part is None or isinstance(part, int | float)
