@@ -83,7 +83,8 @@ class Grants:
         one = next((each for each in found if call_id in (each.call_id, None)), None)
         if one is None:
             return None
-        self._changed.remove(one)
+        # A call that was changed more than once has an entry for each time.
+        self._changed = [each for each in self._changed if each.call_id != one.call_id]
         return one.arguments
 
     def take(self, tool: str, arguments: Any) -> Grant | None:

@@ -125,6 +125,17 @@ async def test_a_changed_call_runs_once_whichever_arguments_a_loop_passes(
     assert len(tool.ran) == 1 and len(refused) == 2
 
 
+async def test_nothing_of_a_call_that_was_changed_twice_is_left_for_a_later_one() -> None:
+    grants, tool = Grants(), _Tool("text")
+    guard = Guard(grants, lambda *_: None, _bound, lambda: "a loop")
+    grants.change("t", {"n": 2}, "c1", {"n": 3})
+    grants.change("t", {"n": 1}, "c1", {"n": 3})
+    for number in (3, 1):
+        grants.add("t", {"n": number}, "c1", Grant("person"))
+        await guard.run("t", tool, ({"n": number},), {})
+    assert tool.ran == [{"n": 3}, {"n": 1}]
+
+
 @pytest.mark.parametrize(
     ("value", "schema", "problem"),
     [
