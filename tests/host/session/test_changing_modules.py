@@ -209,6 +209,9 @@ def test_what_a_session_cannot_be_without_stays(project: Project, driver: Driver
     assert "not found" in driver.wait(ModuleFailed).error
     driver.client.mount("no/where")
     assert "There is no folder no/where" in driver.wait(Notice, lambda n: "no/where" in n.text).text
+    nobodys = "~nobody-of-that-name/x"
+    driver.client.mount(nobodys)
+    assert "There is no folder" in driver.wait(Notice, lambda n: nobodys in n.text).text
     assert driver.turn("Hello").status == "success"
 
 

@@ -97,7 +97,10 @@ class ModuleSources:
         return Planned(module_id, known, source=source, origin="you", owner="user", spec=spec)
 
     def _folder(self, wanted: str) -> Path | None:
-        path = self.workspace.project / Path(wanted).expanduser()
+        try:
+            path = self.workspace.project / Path(wanted).expanduser()
+        except RuntimeError:  # the home of a user there is not
+            return None
         return path.resolve() if path.is_dir() else None
 
     async def origins_of(self, planned: Planned) -> dict[str, tuple[Origin, int]]:
