@@ -71,8 +71,10 @@ def test_arguments_that_the_tool_does_not_take_are_said_and_the_call_waits_on(
     project: Project, driver: Driver
 ) -> None:
     request = _ask(project, driver)
-    assert "file_path is missing" in _change(driver, request, content="x")
-    assert "content: string is wanted" in _change(driver, request, file_path="b.txt", content=3)
+    assert "'file_path' is a required property" in _change(driver, request, content="x")
+    assert "content: 3 is not of type 'string'" in _change(
+        driver, request, file_path="b.txt", content=3
+    )
     wrong = driver.client.change_call(request.request_id, '{"file_path": ').result(5)
     assert "no JSON" in wrong and "line 1, column" in wrong
     driver.client.interrupt(immediate=True)
@@ -140,25 +142,32 @@ async def test_nothing_of_a_call_that_was_changed_twice_is_left_for_a_later_one(
     ("value", "schema", "problem"),
     [
         ({"a": 1}, {"properties": {"a": {"type": "integer"}}}, ""),
-        ({"a": 1.5}, {"properties": {"a": {"type": "integer"}}}, "a: integer is wanted"),
-        ({"a": float("inf")}, {"properties": {"a": {"type": "integer"}}}, "a: integer"),
-        ({"a": True}, {"properties": {"a": {"type": "number"}}}, "this is boolean"),
-        ({"b": 1}, {"properties": {"a": {}}, "additionalProperties": False}, "b: there is no"),
-        ({"a": "x"}, {"properties": {"a": {"enum": ["y"]}}}, "one of 'y' is wanted"),
-        ({"a": [{"b": 1}]}, {"properties": {"a": {"items": {"required": ["c"]}}}}, "a[0].c is"),
+        ({"a": 1.5}, {"properties": {"a": {"type": "integer"}}}, "a: 1.5 is not of type 'integer'"),
+        ({"a": float("inf")}, {"properties": {"a": {"type": "integer"}}}, "a: inf is not of type"),
+        ({"a": True}, {"properties": {"a": {"type": "number"}}}, "a: True is not of type 'number'"),
+        ({"b": 1}, {"properties": {"a": {}}, "additionalProperties": False}, "'b' was unexpected"),
+        ({"a": "x"}, {"properties": {"a": {"enum": ["y"]}}}, "a: 'x' is not one of ['y']"),
+        (
+            {"a": [{"b": 1}]},
+            {"properties": {"a": {"items": {"required": ["c"]}}}},
+            "a[0]: 'c' is a required",
+        ),
         (
             {"a": 1},
             {"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
-            "fits",
+            "a: 1 is not",
         ),
-        ({"a": 0}, {"properties": {"a": {"minimum": 1}}}, "at least 1"),
-        ({"a": ""}, {"properties": {"a": {"minLength": 1}}}, "at least 1"),
+        ({"a": 0}, {"properties": {"a": {"minimum": 1}}}, "a: 0 is less than"),
+        ({"a": ""}, {"properties": {"a": {"minLength": 1}}}, "a: '' should be non-empty"),
         (
             {"a": 1},
             {"$defs": {"t": {"type": "string"}}, "properties": {"a": {"$ref": "#/$defs/t"}}},
-            "a: string",
+            "a: 1 is not of type 'string'",
         ),
         ({"a": 1}, {"properties": {"a": {"$ref": "#/properties/a"}}}, ""),
+        ({"a": 1}, {"properties": {"a": {"$ref": "http://127.0.0.1:9/x"}}}, ""),
+        ({"a": "a" * 40}, {"properties": {"a": {"pattern": "(a|a)*b"}}}, ""),
+        ({"a": 1}, {"patternProperties": {"(a|a)*b": {}}, "additionalProperties": False}, ""),
         ({"a": 1}, {"properties": "odd", "required": ["a"], "type": 5}, ""),
     ],
 )

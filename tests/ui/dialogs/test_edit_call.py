@@ -16,7 +16,7 @@ SIZES = ((80, 24), (120, 36))
 async def test_e_edits_the_arguments_and_what_is_wrong_with_them_is_said(
     size: tuple[int, int],
 ) -> None:
-    async with running(FakeClient(wrong="command: string is wanted"), size=size) as drive:
+    async with running(FakeClient(wrong="command: 3 is not of type 'string'"), size=size) as drive:
         await drive.push(ask(editable=True))
         dialog = await drive.dialog(ApprovalDialog)
         assert "Edit" in drive.text()
@@ -28,7 +28,7 @@ async def test_e_edits_the_arguments_and_what_is_wrong_with_them_is_said(
         assert editor.text.startswith("d a{") and not drive.client.named("decide")
         await drive.press("ctrl+o")
         assert drive.client.named("change_call") == [("r1", editor.text)]
-        assert drive.app.screen is dialog and "command: string is wanted" in drive.text()
+        assert drive.app.screen is dialog and "command: 3 is not of type 'string'" in drive.text()
         drive.client.wrong = ""
         await drive.press("ctrl+o")
         await drive.push(resolved("r1", outcome="changed"))
