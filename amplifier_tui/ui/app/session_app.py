@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from textual.app import App
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.paths import user_state_dir
 from amplifier_tui.ui.app.main_screen import MainScreen
 from amplifier_tui.ui.app.preferences import Preferences
@@ -78,14 +79,17 @@ class SessionApp(App[Farewell]):
         self, failed: str, call: Callable[P, object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
         """Have one thread write, in order; the app ends after the last. `failed` heads an error."""
-        self.run_worker(self._written(self.writer.submit(call, *args, **kwargs), failed))
+        self.run_worker(self.written(self.writer.submit(call, *args, **kwargs), failed))
 
-    async def _written(self, writing: Future[object], failed: str) -> None:
+    async def written(self, writing: Future[Any], failed: str) -> bool:
+        """Wait until `writer` has written; returns whether it could, and says why not."""
         try:
             # The end of the app cancels this, but not what is still to be written.
             await asyncio.shield(asyncio.wrap_future(writing))
-        except OSError as error:
-            self.say(f"{failed}: {error}", "warning")
+        except (OSError, ValueError) as error:  # the latter for a path that can be none
+            self.say(f"{failed}: {one_line(str(error))}", "warning")
+            return False
+        return True
 
     async def run_by_id(self, action_id: str, argument: str = "") -> None:
         """Run an action of the table, as a chord, the palette or a slash command does."""

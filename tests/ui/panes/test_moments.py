@@ -14,7 +14,7 @@ from amplifier_tui.host.events import (
     ModuleUnmounted,
     SourceUsage,
 )
-from amplifier_tui.ui.dialogs.questions import AskLine
+from amplifier_tui.ui.dialogs.questions import AskLine, Confirm
 from amplifier_tui.ui.panes.events.pane import EventLogPane
 from amplifier_tui.ui.state.instruments.event_export import write_events
 from amplifier_tui.ui.state.session import SessionState
@@ -115,9 +115,43 @@ async def test_one_goes_from_an_event_to_its_moment_and_back(
         line.query_one("Input").value = str(file)
         await driver.press("enter")
         await driver.closed()
-        await driver.until(file.exists)
+        await driver.until(lambda: "3 events are written to" in driver.text())
         assert len(file.read_text().splitlines()) == 3
-        assert "3 events are written to" in driver.text()
+
+
+async def test_events_are_written_where_that_is_possible_and_replace_nothing_unasked(
+    tmp_path: Path,
+) -> None:
+    file, folder = tmp_path / "mine.jsonl", tmp_path / "folder"
+    file.write_text("mine")
+    folder.mkdir()
+
+    async def export(to: str) -> None:
+        await driver.press("x")
+        line = await driver.dialog(AskLine)
+        line.query_one("Input").value = to
+        await driver.press("enter")
+
+    async with running(size=(160, 36)) as driver:
+        await driver.push(*STORY)
+        await _events(driver)
+        await export("~nobody-of-that-name/x")
+        await driver.until(lambda: "there is no such user" in driver.text())
+        for refused in (str(folder), str(tmp_path / "a\0b"), str(file / "under")):
+            driver.app.say("")
+            await export(refused)
+            await driver.until(lambda: "The events can't be written" in driver.text())
+        assert "are written to" not in driver.text()
+        await export(str(file))
+        await driver.dialog(Confirm)
+        await driver.press("escape")
+        await driver.closed()
+        assert file.read_text() == "mine"
+        await export(str(file))
+        await driver.dialog(Confirm)
+        await driver.press("y")
+        await driver.until(lambda: "3 events are written to" in driver.text())
+        assert len(file.read_text().splitlines()) == 3
 
 
 def _pane(driver: Driver) -> EventLogPane:
