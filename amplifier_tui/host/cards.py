@@ -156,6 +156,7 @@ class ModuleSetting:
         about: What the value has to be, in words; empty when that is not known.
         given: It is in the module's configuration; else this is the default.
         editable: `configure` may change it.
+        redacted: A part of the value is a secret and not shown: the text is no value to give back.
     """
 
     name: str
@@ -165,6 +166,7 @@ class ModuleSetting:
     about: str = ""
     given: bool = True
     editable: bool = False
+    redacted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

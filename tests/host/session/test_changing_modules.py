@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.host.cards import ModuleSetting
 from amplifier_tui.host.door.local_client import LocalClient
 from amplifier_tui.host.events import (
     ModuleFailed,
@@ -167,6 +168,23 @@ def test_settings_are_checked_before_they_hold_and_the_guards_own_are_not_change
     bash = driver.client.module_details("tool-bash").result(5).settings
     assert not any(setting.editable for setting in bash)
     assert opened.session_id
+
+
+def test_a_value_that_was_shown_without_its_secret_is_not_taken_for_the_value(
+    project: Project, driver: Driver
+) -> None:
+    key, secret = "hooks-status-context", "wonderful-secret-9"
+    driver.open(project.bundle(hooks=((key, {"servers": {"a": {"token": secret}}}),)))
+
+    def held() -> ModuleSetting:
+        found = driver.client.module_details(key).result(5).settings
+        return next(setting for setting in found if setting.name == "servers")
+
+    shown = held()
+    assert shown.redacted and secret not in shown.value
+    driver.client.configure(key, "servers", shown.value.replace('"a"', '"b"'))
+    assert "holds a secret, which is shown as [REDACTED]" in said(driver)
+    assert held() == shown
 
 
 def test_changes_that_wait_for_the_same_module_all_hold(project: Project, driver: Driver) -> None:

@@ -336,3 +336,19 @@ async def test_a_module_is_changed_from_where_it_is_shown(size: tuple[int, int])
         await driver.closed()
         assert driver.client.named("reload")[-1] == ("tool-web",)
         assert driver.client.named("switch_module")[-1] == ("tool-filesystem", True)
+
+
+async def test_a_setting_of_which_a_part_is_not_shown_is_asked_for_anew() -> None:
+    hidden = '{"url": "https://a", "token": "[REDACTED]"}'
+    setting = ModuleSetting(name="server", value=hidden, editable=True, redacted=True)
+    async with running() as driver:
+        driver.client.details["tool-bash"] = ModuleDetails(key="tool-bash", settings=(setting,))
+        await driver.push(*MODULES)
+        await driver.write("/configure tool-bash server")
+        await driver.press("enter")
+        line = await driver.dialog(AskLine)
+        assert line.query_one("Input").value == ""
+        assert "replaces all of it" in driver.text()
+        await driver.press("enter")
+        await driver.closed()
+        assert driver.client.named("configure") == []

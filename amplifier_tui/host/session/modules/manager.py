@@ -297,7 +297,7 @@ class ModuleManager:
             config.pop(setting, None)
         else:
             config[setting] = value
-        refusal = settings_refusal(planned, setting, config)
+        refusal = settings_refusal(planned, setting, config, self._sender.redactor)
         if refusal:
             raise ChangeRefusedError(refusal)
         own = frozenset({*planned.own_settings, setting})

@@ -18,7 +18,9 @@ from amplifier_tui.host.session.modules.facts import Planned
 _GUARD = "guards you: its settings are changed in settings.yaml, not while it runs"
 
 
-def settings_refusal(planned: Planned, setting: str, config: Mapping[str, Any]) -> str:
+def settings_refusal(
+    planned: Planned, setting: str, config: Mapping[str, Any], redactor: Redactor
+) -> str:
     """Return why a setting may not be changed, or why a config makes no sense; else nothing."""
     if plain_id(planned.module_id) in GUARDS:
         return f"{planned.key} {_GUARD}"
@@ -26,6 +28,12 @@ def settings_refusal(planned: Planned, setting: str, config: Mapping[str, Any]) 
         return f"{planned.key} holds the conversation: its settings are changed in the bundle"
     if is_secret_name(setting):
         return f"{setting} of {planned.key} is a secret: it belongs into keys.env"
+    held, wanted = (_as_json(each.get(setting)) for each in (_config(planned), config))
+    if REDACTED in wanted and redactor.text(held) != held:
+        return (
+            f"{setting} of {planned.key} is as it was: it holds a secret, which is shown as "
+            f"{REDACTED}; write the whole value anew, or change it in settings.yaml"
+        )
     model = _model(planned)
     problems = () if model is None else model.problems(config)
     return "; ".join(problem.message for problem in problems if problem.key == setting)
@@ -39,12 +47,11 @@ def describe_settings(
     Args:
         origins: Who has the last word about a setting, and the line of it.
     """
-    config = planned.spec.get("config")
-    given = config if isinstance(config, Mapping) else {}
+    given = _config(planned)
     model = _model(planned)
     fields = {} if model is None else model.model_fields
     names = {field.alias or name: field for name, field in fields.items()}
-    refusable = settings_refusal(planned, "", {})
+    refusable = settings_refusal(planned, "", {}, redactor)
     for name in dict.fromkeys((*map(str, given), *names)):
         field = names.get(name)
         secret = is_secret_name(name) or (field is not None and not field.repr)
@@ -55,16 +62,27 @@ def describe_settings(
             value = field.get_default(call_default_factory=True) if field is not None else None
             value = None if value is PydanticUndefined else value
             owner, where = "program", ""
-        text = json.dumps(value, ensure_ascii=False, default=str)
+        text = _as_json(value)
+        shown = REDACTED if secret and value else redactor.text(text)
         yield ModuleSetting(
             name=name,
-            value=REDACTED if secret and value else redactor.text(text),
+            value=shown,
             owner=owner,
             where=where,
             about=expected(field) if field is not None else "",
             given=name in given,
             editable=not (secret or refusable),
+            redacted=shown != text,
         )
+
+
+def _config(planned: Planned) -> Mapping[str, Any]:
+    config = planned.spec.get("config")
+    return config if isinstance(config, Mapping) else {}
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _whose(

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.app.session_app import SessionApp
     from amplifier_tui.ui.state.session import SessionState
 
+_REPLACES = "A part of its value is a secret and not shown: what you write here replaces all of it."
+
 
 @in_open_session
 def mount(app: SessionApp, client: SessionClient, state: SessionState, wanted: str = "") -> None:
@@ -80,8 +82,11 @@ async def _choose_setting(
     from amplifier_tui.ui.dialogs.questions import AskLine
 
     def named(name: str) -> None:
-        line = AskLine(f"{one_line(name)} of {one_line(key)}", editable[name].value, limit=4_096)
-        app.ask(line, lambda value: client.configure(key, name, value))
+        known = editable[name]
+        label = f"{one_line(name)} of {one_line(key)}"
+        value, about = (known.value, "") if not known.redacted else ("", _REPLACES)
+        line = AskLine(label, value, limit=4_096, about=about)
+        app.ask(line, lambda wanted: client.configure(key, name, wanted))
 
     if setting in editable:
         named(setting)
