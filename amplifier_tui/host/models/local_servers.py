@@ -33,7 +33,13 @@ async def _asked(name: str, port: int) -> LocalServer | None:
     try:
         async with asyncio.timeout(_PATIENCE):
             models = _models(await _answer(port))
-    except (OSError, EOFError, asyncio.LimitOverrunError, ValueError) as error:
+    except (
+        OSError,
+        EOFError,
+        asyncio.LimitOverrunError,
+        ValueError,
+        RecursionError,
+    ) as error:
         logger.debug("No %s on port %d: %s", name, port, error)
         return None
     url = f"http://{_HOST}:{port}/v1"
@@ -59,11 +65,18 @@ async def _answer(port: int) -> bytes:
 
 
 def _models(answer: bytes) -> tuple[str, ...]:
-    """Return the models an answer lists; raises ValueError where it is no list."""
+    """Return the models an answer lists.
+
+    Raises:
+        ValueError: It is no list.
+        RecursionError: It is JSON that is nested too deeply.
+    """
     head, _, body = answer.partition(b"\r\n\r\n")
     if b" 200 " not in head.split(b"\r\n")[0]:
         raise ValueError("it does not list models")
     listed: Any = json.loads(body)
     rows = listed.get("data") if isinstance(listed, dict) else None
-    ids = [row.get("id") for row in rows or () if isinstance(row, dict)]
+    if not isinstance(rows, list):
+        raise ValueError("its answer is no list of models")
+    ids = [row.get("id") for row in rows if isinstance(row, dict)]
     return tuple(each for each in ids if isinstance(each, str) and each)[:_MODELS]

@@ -1,5 +1,6 @@
 """Making a provider ready from inside: a key that is tried first, a server on this machine."""
 
+import asyncio
 import os
 import stat
 from importlib import import_module
@@ -82,3 +83,20 @@ async def test_servers_are_looked_for_on_this_machine_and_odd_ones_are_passed_ov
     (found,) = await find_local_servers({"Ollama": port, "LM Studio": 9})
     assert (found.name, found.url) == ("Ollama", f"http://127.0.0.1:{port}/v1")
     assert found.models
+
+
+@pytest.mark.parametrize("body", ['{"data": 3}', '{"data": {"id": "x"}}', "[" * 200_000])
+async def test_another_program_on_a_usual_port_hides_no_server(
+    server: LoopbackServer, body: str
+) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.0 200 OK\r\n\r\n{body}".encode())
+        await writer.drain()
+        writer.close()
+
+    port = int(server.url.rsplit(":", 1)[1])
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as odd:
+        odd_port = odd.sockets[0].getsockname()[1]
+        (found,) = await find_local_servers({"vLLM": odd_port, "Ollama": port})
+    assert found.name == "Ollama"
