@@ -12,6 +12,7 @@ from amplifier_tui.base.tokens import schema_tokens, text_tokens
 from amplifier_tui.foundation.settings.settings import Settings
 from amplifier_tui.host.client import OpenRequest, SpendLimit
 from amplifier_tui.host.events import MAIN_LANE, LimitAsked, LimitChanged, LimitResolved
+from amplifier_tui.host.models.info import info_of
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.usage import UsageMeter
 from amplifier_tui.kernel import capabilities
@@ -168,13 +169,13 @@ class SpendGuard:
             self._sender.notice("warning", text, "limit")
 
     async def _listed(self, request: Any, provider: Any, size: int, answer: int) -> Decimal | None:
-        info = provider.get_info()
-        model = str(getattr(request, "model", None) or (info.defaults or {}).get("model") or "")
-        if capabilities.LOCAL in info.capabilities:
+        info = info_of(provider)
+        if info is None or capabilities.LOCAL in info.capabilities:
             return None
+        model = str(getattr(request, "model", None) or info.defaults.get("model") or "")
         try:
             async with asyncio.timeout(_PATIENCE):
-                found = await list_prices([(str(info.id), model)])
+                found = await list_prices([(info.id, model)])
         except TimeoutError:
             found = {}
         price = price_at(next(iter(found.values()), ()), size)

@@ -10,6 +10,7 @@ from amplifier_tui.base.prices import list_prices
 from amplifier_tui.base.python import awaited
 from amplifier_tui.host.client import ModelCard, ModelChoice
 from amplifier_tui.host.events import ModelChanged
+from amplifier_tui.host.models.info import info_of
 from amplifier_tui.host.models.routing import NO_CHOICE, ModelRoute
 from amplifier_tui.host.session.modules.facts import ProviderFacts, default_provider, described
 from amplifier_tui.host.stand_in import real
@@ -221,7 +222,8 @@ class Models:
             logger.info("The models of %s can't be listed: %s", name, error)
             problem = self._sender.redactor.text(str(error) or type(error).__name__)
             return [ModelCard(provider=name, problem=problem)]
-        vendor = str(getattr(provider.get_info(), "id", "") or name)
+        described = info_of(provider)
+        vendor = (described.id if described is not None else "") or name
         unknown = [i for i in infos if i.pricing is None and not _is_local(i)]
         prices = await list_prices((vendor, info.id) for info in unknown)
         efforts = _efforts(provider)
@@ -260,12 +262,8 @@ def _is_local(info: Any) -> bool:
 
 def _efforts(provider: Any) -> tuple[str, ...]:
     """Return the levels of effort a provider knows, by what its setup asks."""
-    try:
-        asked = list(provider.get_info().config_fields)
-    except Exception as error:
-        # A provider's code: without an answer there is no level to choose.
-        logger.debug("A provider does not say what its setup asks: %s", error)
-        return ()
+    info = info_of(provider)
+    asked = info.config_fields if info is not None else ()
     found = next((field for field in asked if field.id in _EFFORT_FIELDS), None)
     return tuple(found.choices or ()) if found is not None else ()
 

@@ -16,6 +16,7 @@ from amplifier_tui.host.events import (
     TurnEnded,
     UsageChanged,
 )
+from amplifier_tui.modules.provider_mock import ScriptedProvider
 from amplifier_tui.paths import amplifier_home
 from tests.host.asking import chat
 from tests.host.driving import Driver, Project
@@ -134,3 +135,21 @@ def test_a_price_nobody_knows_is_said_where_a_limit_needs_it(
     assert said == ["The price of small is not known: a limit in dollars may be passed by it"]
     used = driver.of(UsageChanged)[-1].session
     assert used.cost is None and used.unpriced_tokens == 90
+
+
+def _raise() -> None:
+    raise RuntimeError("no information")
+
+
+@pytest.mark.parametrize("described", [_raise, lambda: None], ids=["raises", "nothing"])
+def test_a_provider_that_does_not_describe_itself_answers_under_a_limit_and_lists_its_models(
+    project: Project,
+    driver: Driver,
+    monkeypatch: pytest.MonkeyPatch,
+    described: Callable[[], None],
+) -> None:
+    monkeypatch.setattr(ScriptedProvider, "get_info", lambda _: described())
+    driver.open(project.bundle(), limit=SpendLimit(cost="5"))
+    assert driver.turn("hi").status == "success"
+    cards = driver.client.models().result(10)
+    assert cards and not any(card.problem for card in cards)
