@@ -2,7 +2,11 @@
 
 import asyncio
 import sys
+from pathlib import Path
 
+import pytest
+
+from amplifier_tui.base import prices
 from amplifier_tui.base.prices import ListPrice, is_near, list_prices, price_at
 
 ANTHROPIC = ("https://api.anthropic.com", "claude-sonnet-4-5")
@@ -22,9 +26,21 @@ async def test_models_have_the_prices_of_whoever_serves_them() -> None:
     assert "genai_prices" not in sys.modules, "it would cost memory and hold up other threads"
 
 
+async def test_prices_that_could_not_be_read_are_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = tmp_path / "odd.py"
+    odd.write_text("print('[' * 200_000)")
+    asked = ("anthropic", "claude-haiku-4-5")
+    with monkeypatch.context() as patched:
+        patched.setattr(prices, "_READING", odd)
+        assert await list_prices([asked]) == {asked: ()}
+    assert (await list_prices([asked]))[asked]
+
+
 def test_a_price_is_that_of_the_size_of_the_request() -> None:
-    prices = [ListPrice(0, "1", "5"), ListPrice(200_000, "2", "8")]
-    assert [price_at(prices, n) for n in (0, 199_999, 200_000)] == [*prices[:1] * 2, prices[1]]
+    listed = [ListPrice(0, "1", "5"), ListPrice(200_000, "2", "8")]
+    assert [price_at(listed, n) for n in (0, 199_999, 200_000)] == [*listed[:1] * 2, listed[1]]
     assert price_at([], 1) is None
 
 

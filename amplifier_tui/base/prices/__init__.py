@@ -100,9 +100,12 @@ async def _read(pairs: list[Asked]) -> None:
             logger.warning("The prices can't be read: %s", errors.decode(errors="replace")[-500:])
     except (OSError, TimeoutError, ValueError) as error:
         logger.warning("The prices can't be read: %s", error)
+    finally:
+        # What ends in another way can be asked about again.
+        for pair in pairs:
+            _running.pop(pair, None)
     for pair, found in zip(pairs, rows, strict=True):
         _known[pair] = tuple(_price(row) for row in found or ())
-        _running.pop(pair, None)
 
 
 def _price(row: list[str | None]) -> ListPrice:

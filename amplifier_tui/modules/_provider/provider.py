@@ -36,6 +36,8 @@ logger = logging.getLogger(__name__)
 
 LISTING_S: Final = 20.0
 """How long a model list may take, in seconds: someone is looking at an empty picker."""
+_PRICING_S: Final = 0.5
+"""How long an answer is held back for its price, in seconds."""
 _PAUSE: Final = 0.25
 """Seconds from the session being ready to the import of the SDK."""
 _EVENTS: Final = (STREAM_BLOCK_START, STREAM_BLOCK_DELTA, STREAM_BLOCK_END, STREAM_ABORTED)
@@ -307,6 +309,15 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
             ),
         )
 
+    async def _pricing_soon(self, model: str, input_tokens: int) -> Pricing | None:
+        """As `_pricing`, for an answer that is there: None where it is not known in a moment."""
+        try:
+            async with asyncio.timeout(_PRICING_S):
+                return await self._pricing(model, input_tokens)
+        except TimeoutError:
+            logger.info("The price of %s comes too late for its answer", model)
+            return None
+
     async def _read(
         self,
         create: Callable[..., Awaitable[Any]],
@@ -329,23 +340,22 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
     async def _complete_once(self, request: ChatRequest) -> ChatResponse:
         await self.warm()
         model = await self._model(request)
+        prepared = self._prepare(request, model)
         # Looked up while the model answers.
         pricing = asyncio.create_task(self._pricing(model))
-        prepared = self._prepare(request, model)
-        answer = self._calls.run(
-            lambda emitter: self._attempt(prepared, model, emitter),
-            model=model,
-            facts={
-                "message_count": len(request.messages),
-                "tool_count": len(request.tools or []),
-                "stream": self.settings.stream,
-                **self._facts(prepared),
-            },
-            arguments=prepared.arguments,
-            repairs=prepared.repairs,
-        )
         try:
-            return await answer
+            return await self._calls.run(
+                lambda emitter: self._attempt(prepared, model, emitter),
+                model=model,
+                facts={
+                    "message_count": len(request.messages),
+                    "tool_count": len(request.tools or []),
+                    "stream": self.settings.stream,
+                    **self._facts(prepared),
+                },
+                arguments=prepared.arguments,
+                repairs=prepared.repairs,
+            )
         finally:
             pricing.cancel()
 
@@ -361,7 +371,7 @@ class ApiProvider(ABC, Generic[SettingsT, ClientT]):
             raise known from error
         usage = response.usage
         if usage is not None:
-            cost = usage_cost(usage, await self._pricing(model, usage.input_tokens))
+            cost = usage_cost(usage, await self._pricing_soon(model, usage.input_tokens))
             usage = usage.model_copy(update={"cost_usd": cost})
         return response.model_copy(update={"usage": usage, "degradation": prepared.degradation})
 
