@@ -21,8 +21,9 @@ _PROJECT_MARKS: Final = (".git", "pyproject.toml")
 def answer_trust(arguments: Sequence[str], *, everything: bool) -> None:
     """Answer for a program whatever nobody else answers.
 
-    Whoever runs a program of a project runs the project's code, so modules in its folder count.
-    What is fetched, installed or elsewhere counts only with `--trust`.
+    Whoever runs a program of a project runs the project's code, so modules in its folder count,
+    unless that is the home folder. What is fetched, installed or elsewhere counts
+    only with `--trust`.
 
     Args:
         arguments: The program and its arguments, as on the command line.
@@ -36,9 +37,14 @@ def answer_trust(arguments: Sequence[str], *, everything: bool) -> None:
     answer_by_default(_own_project(_project_of(arguments[0])), remedy)
 
 
-def _project_of(program: str) -> Path:
-    """Return the folder of the project a program is of; its own where there is no project."""
-    folder = Path(program).resolve().parent if os.path.exists(program) else Path.cwd()
+def _project_of(program: str) -> Path | None:
+    """Return the folder of the project a program is of; its own where there is no project.
+
+    None for a program straight in the home folder: what lies below that is no project.
+    """
+    folder = Path(program).resolve().parent if os.path.exists(program) else Path.cwd().resolve()
+    if Path.home().resolve().is_relative_to(folder):
+        return None
     for candidate in (folder, *folder.parents):
         # Who keeps the home folder itself under version control does not mean all of it.
         if Path.home().resolve().is_relative_to(candidate):
@@ -48,12 +54,13 @@ def _project_of(program: str) -> Path:
     return folder
 
 
-def _own_project(project: Path) -> TrustCallback:
+def _own_project(project: Path | None) -> TrustCallback:
     shipped = shipped_only()
 
     def decide(request: TrustRequest) -> bool:
         own = (
-            request.action == "execute"
+            project is not None
+            and request.action == "execute"
             and request.path is not None
             and parse_uri(request.uri).is_file
             and is_within(request.path, project)

@@ -152,6 +152,7 @@ class Traces:
 
 REPLAYED: Final = 500
 """Rows of the log of a resumed session that are shown."""
+_LARGEST: Final = 2**53
 _REPLAYED_SIZE: Final = 4 * 1024
 
 
@@ -169,7 +170,7 @@ def _replayed(row: Mapping[str, Any], session_id: str) -> HookTraced:
     handlers = row.get("handlers")
     try:
         at = datetime.fromisoformat(str(row.get("ts"))).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError):
         at = 0.0
     return HookTraced(
         session_id=session_id,
@@ -186,8 +187,8 @@ def _replayed(row: Mapping[str, Any], session_id: str) -> HookTraced:
                 name=str(each.get("name") or ""),
                 verdict=str(each.get("verdict") or ""),
                 ms=_number(each.get("ms")),
-                error=each.get("error"),
-                reason=each.get("reason"),
+                error=_text(each.get("error")),
+                reason=_text(each.get("reason")),
             )
             for each in (handlers if isinstance(handlers, list) else ())
             if isinstance(each, Mapping)
@@ -201,7 +202,13 @@ def _replayed(row: Mapping[str, Any], session_id: str) -> HookTraced:
 
 
 def _number(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
+    if not isinstance(value, int | float) or not -_LARGEST < value < _LARGEST:
+        return 0.0
+    return float(value)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _same(run: _Run, trace: HookTrace) -> bool:

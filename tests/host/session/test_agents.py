@@ -42,13 +42,14 @@ def script(
     }
 
 
-def coding(project: Project, story: dict[str, Any], extra: str = "") -> str:
+def coding(project: Project, story: dict[str, Any], extra: str = "", *, speed: int = 0) -> str:
+    """Make a bundle whose model follows a story; its delays count from a speed of 1 on."""
     path = project.folder.parent / "story.json"
     path.write_text(json.dumps(story))
     (project.bundles / "mine.md").write_text(
         "---\nbundle: {name: mine, version: 1.0.0, description: For tests}\nincludes: [coding]\n"
         f"providers:\n  - module: provider-mock\n    config:\n      script: {path}\n"
-        f"      tokens_per_second: 0\n{extra}---\n"
+        f"      tokens_per_second: {speed}\n{extra}---\n"
     )
     return "mine"
 
@@ -165,7 +166,11 @@ def test_an_agent_that_fails_closes_its_lane_with_an_error(
 
 
 def test_stopping_the_turn_stops_its_agents(project: Project, driver: Driver) -> None:
-    driver.open(coding(project, script([ask("explorer")], {"only": {"say": "x", "delay": 600}})))
+    driver.open(
+        coding(
+            project, script([ask("explorer")], {"only": {"say": "x", "delay": 600}}), speed=10_000
+        )
+    )
     driver.client.submit("go")
     driver.wait(LaneOpened)
     driver.client.interrupt(immediate=True)
@@ -379,7 +384,7 @@ def test_what_an_agent_says_is_on_disk_while_it_works_and_once_when_it_has_ended
     (project.folder / "hay.txt").write_text("needle\n")
     slow = {**LOOK, "tell": {"say": "Late.", "delay": 600}}
     first = drive()
-    opened = first.open(coding(project, script([ask("explorer")], slow)))
+    opened = first.open(coding(project, script([ask("explorer")], slow), speed=10_000))
     first.client.submit("go")
     first.wait(ToolEnded, lambda event: event.agent != "main")
     path = children(project)[0] / "transcript.jsonl"
