@@ -54,6 +54,9 @@ STOP_TIME: Final = 1.3
 CLEANUP_TIME: Final = 1.2
 """Seconds a turn has to stop, and modules have to clean up, when the session is closed."""
 
+CHANGE_TIME: Final = 0.3
+"""Seconds a change of a module has to end."""
+
 CARD_PAUSE: Final = 2.0
 """Seconds between two looks at whether another program wrote the session's card."""
 TITLE_LENGTH: Final = 200
@@ -387,7 +390,9 @@ class LiveSession:
             The event that says so; it has been sent.
         """
         began = time()
-        await self.turns.stop(STOP_TIME)
+        # The modules first: a turn that ends makes the changes that wait for its end. Both at once:
+        # a change that ends lets the next prompt begin.
+        await asyncio.gather(self.modules.stop(CHANGE_TIME), self.turns.stop(STOP_TIME))
         await self.compactor.stop(STOP_TIME)
         await self.save_state()
         self.approvals.cancel_all("the session was closed")

@@ -16,8 +16,10 @@ from amplifier_tui.host.events import (
     ModuleMounted,
     ModuleUnmounted,
     Notice,
+    SessionClosed,
     ToolEnded,
     ToolStarted,
+    TrustAnswered,
     TrustAsked,
     TurnEnded,
 )
@@ -257,6 +259,20 @@ def test_changed_code_of_the_project_is_asked_about_before_it_runs(
     driver.answer_trust(use=True)
     assert driver.wait(ModuleMounted).again
     assert mark.exists()
+
+
+def test_a_question_about_a_module_ends_with_its_session(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    driver = drive(LocalClient())
+    driver.open("demo")
+    driver.client.mount(str(Dice(project.folder).folder))
+    asked = driver.wait(TrustAsked)
+    opened = driver.open("demo")
+    gone = driver.wait(TrustAnswered)
+    assert (gone.request_id, gone.by) == (asked.request_id, "stop")
+    assert gone.session_id == asked.session_id != opened.session_id
+    assert driver.wait(SessionClosed).session_id == asked.session_id
 
 
 def test_reloading_again_and_again_leaves_nothing_of_the_old_code(

@@ -88,6 +88,8 @@ class ModuleManager:
         self._paused = paused
         self._changed = changed
         self._waiting: list[_Change] = []
+        self._making: set[asyncio.Task[None]] = set()
+        self._stopped = False
         self._listening: Callable[[], None] | None = None
         self._lock = asyncio.Lock()
 
@@ -174,7 +176,7 @@ class ModuleManager:
         change = _Change(planned, apply, what, at_rest)
         if not self._running():
             with self._paused():
-                await self._make(change)
+                await self._make_apart(change)
             return
         self._waiting.append(change)
         if self._listening is None:
@@ -196,11 +198,27 @@ class ModuleManager:
             self._listening()
             self._listening = None
         for change in [each for each in self._waiting if at_rest or not each.at_rest]:
-            # A turn that is stopped here must not leave a module half changed, and what comes
-            # after it waits for the end of the turn.
+            # What comes after a turn that is stopped here waits for the end of the turn.
             self._waiting = [each for each in self._waiting if each is not change]
-            task = asyncio.create_task(self._make(change))
-            await asyncio.wait({task})
+            await self._make_apart(change)
+
+    async def stop(self, timeout: float) -> None:
+        """End what is being changed, a question of trust too, and change nothing from here on."""
+        self._stopped = True
+        self._waiting.clear()
+        for task in self._making:
+            task.cancel()
+        if self._making:
+            await asyncio.wait(self._making, timeout=timeout)
+
+    async def _make_apart(self, change: _Change) -> None:
+        if self._stopped:
+            return
+        # A turn that is stopped meanwhile must not leave a module half changed.
+        task = asyncio.create_task(self._make(change))
+        self._making.add(task)
+        task.add_done_callback(self._making.discard)
+        await asyncio.wait({task})
 
     async def _make(self, change: _Change) -> None:
         async with self._lock:
