@@ -205,10 +205,11 @@ class SessionClient(Protocol):
         """Let the request of a `LimitAsked` go, this once, or stop the turn."""
 
     def set_up(self, variables: Mapping[str, str], bundle: str = "") -> None:
-        """Try what a provider needs with one small request, and keep it where that is answered.
+        """Try what a provider needs with one small request to it, and keep it if that is answered.
 
         The variables are put into `keys.env`, readable by the user alone, and into this program's
-        environment. A `Notice` says so, or why nothing was kept; `SessionOpened` comes either way.
+        environment, and the conversation goes on in a new session: `SessionOpened`. Without an
+        answer nothing changes. A `Notice` says what was kept, or why nothing was.
 
         Args:
             variables: Names and values, such as an API key.

@@ -20,6 +20,7 @@ async def test_an_answer_does_not_wait_for_a_price_that_is_slow_to_come(
     monkeypatch.setattr(provider_room, "list_prices", never)
     async with gpt(reply("Hi."), api="chat") as (provider, _, _heard), asyncio.timeout(5):
         response = await provider.complete(ask(model="unknown"))
+    assert response.usage is not None
     assert response.usage.input_tokens and response.usage.cost_usd is None
 
 

@@ -2,12 +2,12 @@
 
 import ipaddress
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from amplifier_tui.foundation.paths import redact_uri
-from amplifier_tui.foundation.settings.expand import expand_variables, missing_variables
+from amplifier_tui.foundation.settings.expand import expand_variables, missing_variables, variables
 
 KNOWN_KEYS: dict[str, tuple[str, ...]] = {
     "provider-anthropic": ("ANTHROPIC_API_KEY",),
@@ -45,6 +45,16 @@ def missing_keys(provider: Mapping[str, Any], environ: Mapping[str, str]) -> lis
     if names and not given and not any(environ.get(name) for name in names):
         missing.append(names[0])
     return list(dict.fromkeys(missing))
+
+
+def reads_variable(provider: Mapping[str, Any], names: Collection[str]) -> bool:
+    """Whether a provider's entry, as written, takes its key or a setting from one of `names`."""
+    config = provider.get("config")
+    config = config if isinstance(config, Mapping) else {}
+    read = set(variables(dict(config)))
+    if not config.get("api_key"):
+        read.update(KNOWN_KEYS.get(str(provider.get("module")), ()))
+    return not read.isdisjoint(names)
 
 
 def is_spare(provider: Mapping[str, Any], environ: Mapping[str, str]) -> bool:

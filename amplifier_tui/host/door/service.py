@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,9 +22,10 @@ from amplifier_tui.host.door.commands import NO_SESSION, SessionCommands
 from amplifier_tui.host.door.descriptors import DescriptorCapture
 from amplifier_tui.host.events import Failed, HostEvent, Level, Mode, Notice, SessionClosed
 from amplifier_tui.host.failures import internal_failure, opening_failure
-from amplifier_tui.host.models.setup import trial
+from amplifier_tui.host.models.setup import check_readers, trial
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.carrying import Carried, NoSuchTurnError
+from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.opening import Opening
 from amplifier_tui.host.store.sessions import list_sessions
 from amplifier_tui.host.stream.sender import Stamp
@@ -62,6 +63,7 @@ class Service(SessionCommands):
         self._cwd = Path.cwd()
         self._mode: Mode | Literal[""] = ""
         self._opening: Opening | None = None
+        self._trying: Opening | None = None
         self._refused: tuple[TrustItem, ...] = ()
         self._opening_task: asyncio.Task[None] | None = None
         self._early: list[Prompt] = []
@@ -97,24 +99,66 @@ class Service(SessionCommands):
     async def set_up(self, variables: Mapping[str, str], bundle: str = "") -> None:
         """Try what a provider needs, and keep it where it works."""
         live = self._opened()
-        if live is None or live.turns.running:
+        if live is None:
+            return
+        if live.turns.running:
             self._say("warning", "A turn is running: stop it first")
             return
-        before = OpenRequest(cwd=self._cwd, bundle=live.reference)
-        with trial(variables) as attempt:
-            await self.open(replace(before, bundle=bundle or live.reference))
-            opened = self._live if self._live is not live else None
-            problem = await opened.models.check() if opened is not None else "nothing was opened"
-            attempt.works = not problem
-        if not attempt.works:
-            await self.open(before)
+        reference = bundle or live.reference
+        try:
+            with trial(variables) as attempt:
+                problem = await self._try_out(live, reference, variables)
+                attempt.works = not problem
+        except ValueError as error:
+            problem = str(error)
+        if problem:
             self._say("warning", f"Nothing was kept: {problem}", "setup")
             return
         try:
             kept = await asyncio.to_thread(attempt.keep)
         except (OSError, ValueError) as error:
             kept = f"It works, but it counts for this run only: {error}"
+        if self._live is live:
+            await self._go_on_in(live, reference)
         self._say("info", kept, "setup")
+
+    async def _try_out(self, live: LiveSession, reference: str, names: Collection[str]) -> str:
+        """Open a bundle behind the session on screen, and ask the providers that read variables.
+
+        Returns:
+            Why there was no answer; empty where there was one.
+        """
+
+        def put(event: HostEvent) -> None:
+            # All that is shown of it is what it asks as the session on screen.
+            if event.session_id == live.session_id:
+                self._put(event)
+
+        request = OpenRequest(cwd=self._cwd, bundle=reference)
+        trust = self._trust_all or self._memory
+        self._trying = opening = Opening(request, put, trust, asks_as=live.session_id)
+        try:
+            opened = await opening.run()
+        except Exception as error:
+            # Modules' code: whatever it raises is why the bundle can't be opened.
+            logger.info("A provider could not be tried", exc_info=error)
+            return opening_failure(error, self._stamp(), opening.redactor).message
+        finally:
+            self._trying = None
+        try:
+            return await check_readers(opened, names)
+        finally:
+            await opened.close()
+
+    async def _go_on_in(self, live: LiveSession, reference: str) -> None:
+        """Open a bundle with the conversation and the mode of a session."""
+        carried = None
+        if live.store.rows:
+            carried = await live.moved()
+            if reference == live.reference:
+                carried = replace(carried, workspace=live.store.metadata.workspace)
+        mode = live.gating.gate.mode
+        await self.open(OpenRequest(cwd=self._cwd, bundle=reference, mode=mode), carried)
 
     async def fork(self, before_turn: int | None = None) -> None:
         """Open a copy of the session, whole or up to a turn; the session itself stays stored."""
@@ -265,8 +309,9 @@ class Service(SessionCommands):
 
     async def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
         """Answer the question of trust."""
-        if self._opening is not None:
-            self._opening.answer_trust(request_id, decision)
+        for opening in (self._opening, self._trying):
+            if opening is not None:
+                opening.answer_trust(request_id, decision)
         if self._live is not None:
             self._live.modules.sources.answer(request_id, decision)
 

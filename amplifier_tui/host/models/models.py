@@ -111,11 +111,11 @@ class Models:
             )
         )
 
-    async def check(self) -> str:
-        """Send one small request; return why it was not answered, empty where it was."""
-        provider = self._mounted().get(self.facts.name)
+    async def check(self, name: str) -> str:
+        """Send a provider one small request; return why it was not answered, empty where it was."""
+        provider = self._mounted().get(name)
         if provider is None:
-            return "the bundle has no provider that is ready"
+            return f"the provider {name} is not mounted"
         question = Message(role="user", content="Answer with one word: ready")
         request = ChatRequest(messages=[question], max_output_tokens=_SMALL)
         try:

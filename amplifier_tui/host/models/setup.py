@@ -1,11 +1,14 @@
 """Variables that a provider needs: tried in this program, kept where they work."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.settings.keys import set_key
+from amplifier_tui.foundation.trust.addresses import reads_variable
+from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.paths import amplifier_home
 
 
@@ -32,11 +35,15 @@ class Trial:
 
 @contextmanager
 def trial(variables: Mapping[str, str]) -> Iterator[Trial]:
-    """Put variables into the environment; what was there comes back unless they work."""
+    """Put variables into the environment; what was there comes back unless they work.
+
+    Raises:
+        ValueError: A name or a value can't be a variable's.
+    """
     before = {name: os.environ.get(name) for name in variables}
     attempt = Trial(variables)
-    os.environ.update(variables)
     try:
+        os.environ.update(variables)
         yield attempt
     finally:
         if not attempt.works:
@@ -45,3 +52,29 @@ def trial(variables: Mapping[str, str]) -> Iterator[Trial]:
                     os.environ.pop(name, None)
                 else:
                     os.environ[name] = value
+
+
+async def check_readers(live: LiveSession, names: Collection[str]) -> str:
+    """Send one small request to every provider of a session that reads one of some variables.
+
+    Returns:
+        Why one was not answered; empty where all were.
+    """
+    # Of the bundle: in the mount plan, variables are replaced already.
+    written = live.modules.sources.prepared.bundle.providers
+    readers = [entry for entry in written if reads_variable(entry, names)]
+    if not readers:
+        return f"no provider of the bundle {live.bundle} reads {' or '.join(names)}"
+    mounted = {
+        (each.module_id, each.instance_id): each.provides
+        for each in live.session.coordinator.mounted_modules
+        if each.kind == "provider"
+    }
+    for entry in readers:
+        provides = mounted.get((str(entry["module"]), str(entry.get("instance_id") or "")))
+        if not provides:
+            return f"{module_key(entry)} is not ready"
+        for name in provides:
+            if problem := await live.models.check(name):
+                return problem
+    return ""

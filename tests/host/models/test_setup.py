@@ -3,13 +3,16 @@
 import asyncio
 import os
 import stat
+from collections.abc import Callable
 from importlib import import_module
 
 import pytest
 
-from amplifier_tui.host.events import Failed, Notice, SessionOpened
+from amplifier_tui.host.events import Failed, ModeChanged, Notice, SessionOpened
 from amplifier_tui.host.models.local_servers import find_local_servers
+from amplifier_tui.host.models.setup import trial
 from amplifier_tui.paths import amplifier_home
+from tests.host.asking import chat
 from tests.host.driving import Driver, Project
 from tests.servers import Failure, LoopbackServer
 
@@ -59,6 +62,72 @@ def test_a_key_is_tried_with_one_small_request_and_kept_where_it_works(
     driver.turn("hi")
     assert driver.answers() == ["hello"], "the small request is not part of the conversation"
     assert all(KEY not in str(event.to_json()) for event in driver.drain())
+
+
+def test_the_provider_that_reads_the_pasted_key_is_asked_and_no_other(
+    project: Project, driver: Driver, server: LoopbackServer
+) -> None:
+    server.script.add(Failure("unauthorized"), "ready")
+    keyless = {"base_url": server.url, "max_retries": 0, "priority": 9}
+    other = {"module": "provider-anthropic", "config": keyless}
+    bundle = project.bundle(providers=[chat(server), other])
+    driver.open(bundle)
+    driver.client.set_up({"ANTHROPIC_API_KEY": "sk-wrong-333333333333"})
+    said = driver.wait(Notice, lambda e: e.source == "setup").text
+    assert said.startswith("Nothing was kept: ") and not (amplifier_home() / "keys.env").exists()
+    driver.client.set_up({"ANTHROPIC_API_KEY": KEY})
+    assert "It answers." in driver.wait(Notice, lambda e: e.source == "setup").text
+    asked = [server.request_blocking(index).api for index in range(2)]
+    assert asked == ["anthropic", "anthropic"]
+    driver.client.set_up({"NOBODY_READS_THIS": KEY})
+    said = driver.wait(Notice, lambda e: e.source == "setup").text
+    assert said == f"Nothing was kept: no provider of the bundle {bundle} reads NOBODY_READS_THIS"
+
+
+def test_a_trial_leaves_the_session_as_it_is_and_goes_on_with_it_where_the_key_works(
+    project: Project, drive: Callable[..., Driver], server: LoopbackServer
+) -> None:
+    first = drive()
+    opened = first.open(project.bundle())
+    first.turn("remember this")
+    first.close()
+    keyless_bundle(project, server)
+    driver = drive()
+    driver.open(resume=opened.session_id, mode="plan")
+    server.script.add(Failure("unauthorized"), "ready", "hello")
+    driver.client.set_up({"ANTHROPIC_API_KEY": "sk-wrong-333333333333"})
+    driver.wait(Notice, lambda e: e.source == "setup")
+    assert len(driver.of(SessionOpened)) == 1, "what did not work changed nothing"
+    driver.client.set_up({"ANTHROPIC_API_KEY": "a\0b"})
+    assert "null" in driver.wait(Notice, lambda e: e.source == "setup").text
+    assert "ANTHROPIC_API_KEY" not in os.environ
+    driver.client.set_up({"ANTHROPIC_API_KEY": KEY})
+    again = driver.wait(SessionOpened)
+    driver.wait(Notice, lambda e: e.source == "setup")
+    driver.turn("go on")
+    modes = [e.mode for e in driver.of(ModeChanged) if e.session_id == again.session_id]
+    assert modes[-1] == "plan"
+    sent = str(server.request_blocking(2).json["messages"])
+    assert "remember this" in sent and "go on" in sent
+    ids = {event.session_id for event in driver.drain()} - {""}
+    assert ids == {opened.session_id, again.session_id}, "nothing is shown of a trial"
+    assert len(driver.client.sessions().result(5)) == 2
+
+
+def test_a_variable_that_can_not_be_set_leaves_the_others_as_they_were() -> None:
+    with (
+        pytest.raises(ValueError),
+        trial({"LOCAL_LLM_BASE_URL": "http://x", "LOCAL_LLM_MODEL": "\0"}),
+    ):
+        pass
+    assert "LOCAL_LLM_BASE_URL" not in os.environ
+
+
+def test_setting_up_without_a_session_says_that_there_is_none(driver: Driver) -> None:
+    driver.client.set_up({"ANTHROPIC_API_KEY": KEY})
+    driver.client.switch_bundle("no-such-bundle")
+    driver.wait(Failed)
+    assert [event.text for event in driver.of(Notice)] == ["No session is open"]
 
 
 def test_a_server_on_this_machine_is_found_and_used(
