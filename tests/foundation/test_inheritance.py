@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.foundation.spawn.inheritance import child_plan, overlay
+from amplifier_tui.foundation.spawn.inheritance import child_plan, follow_parent, overlay
 
 
 def plan(**more: Any) -> dict[str, Any]:
@@ -131,3 +131,15 @@ def test_an_agents_own_policy_holds_for_every_call_and_leaves_what_it_declares()
     assert [entry["module"] for entry in plan["hooks"]] == ["i"]
     nothing = child_plan(parent, {"inherit_tools": []})
     assert nothing["tools"] == []
+
+
+def test_a_child_has_what_it_inherited_as_its_parent_has_it_now() -> None:
+    before = plan()
+    own = {"tools": [{"module": "t1", "config": {"mine": 1}}, {"module": "own"}]}
+    child = child_plan(before, own, tool_inheritance={"exclude_tools": ["delegate"]})
+    changed = {"module": "h1", "config": {"a": 1}}
+    now = plan(tools=[{"module": "delegate"}, {"module": "new"}], hooks=[changed])
+    followed = follow_parent(child, before, now)
+    assert tools(followed) == ["t1", "own"], "t2 is gone; what the agent brings stays as it is"
+    assert followed["hooks"] == [changed]
+    assert follow_parent(child, before, before)["tools"] == child["tools"]

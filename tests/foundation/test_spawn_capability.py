@@ -248,6 +248,9 @@ async def test_a_child_can_be_continued(tmp_path: Path) -> None:
         assert child.coordinator.get_capability("session.working_dir") == str(tmp_path / "cwd")
         with pytest.raises(ValueError, match="No sub-session 'gone'"):
             await resume("gone", "x")
+        session.config["tools"] = []
+        third = await resume(first["session_id"], "three")
+        assert third["metadata"] == {"tools": ["own"]}, "what it inherited is gone"
 
 
 async def test_a_child_that_failed_or_was_cancelled_can_be_continued() -> None:

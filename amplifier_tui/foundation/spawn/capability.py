@@ -17,7 +17,7 @@ from amplifier_tui.foundation.spawn.child import (
     with_orchestrator_config,
     with_preferences,
 )
-from amplifier_tui.foundation.spawn.inheritance import child_plan
+from amplifier_tui.foundation.spawn.inheritance import child_plan, follow_parent, module_lists
 from amplifier_tui.foundation.spawn.preferences import ProviderPreference
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class ChildRecord:
 
     `agent_name` is `self` for none, `plan` empty to have it made anew from the parent's, and
     `instruction` None for the bundle's own. `metadata` is what the caller put into
-    `session.metadata`.
+    `session.metadata`, `inherited` the parent's module lists when the plan was made.
     """
 
     session_id: str
@@ -45,6 +45,7 @@ class ChildRecord:
     working_dir: str
     self_delegation_depth: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
+    inherited: dict[str, Any] = field(default_factory=dict)
 
 
 class RecordStore(Protocol):
@@ -188,6 +189,7 @@ class SessionSpawner:
             working_dir=str(child_folder(parent_session, self.prepared.bundle.base_path)),
             self_delegation_depth=self_delegation_depth,
             metadata=dict(session_metadata or {}),
+            inherited=module_lists(parent_session.config),
         )
         return await self._run(record, instruction, parent_session, is_resumed=False)
 
@@ -204,6 +206,10 @@ class SessionSpawner:
             raise ValueError(f"No sub-session {sub_session_id!r} to resume")
         if not record.plan:
             record = await self._planned(record, parent_session)
+        elif record.inherited:
+            now = parent_session.config
+            plan = follow_parent(record.plan, record.inherited, now)
+            record = replace(record, plan=plan, inherited=module_lists(now))
         return await self._run(record, instruction, parent_session, is_resumed=True)
 
     async def _planned(self, record: ChildRecord, parent: "AmplifierSession") -> ChildRecord:
@@ -214,7 +220,13 @@ class SessionSpawner:
         wishes = await _own_preferences(agent, parent)
         plan = await with_preferences(plan, _preferences(wishes), parent)
         folder = record.working_dir or str(child_folder(parent, self.prepared.bundle.base_path))
-        return replace(record, plan=plan, instruction=_instruction(agent), working_dir=folder)
+        return replace(
+            record,
+            plan=plan,
+            instruction=_instruction(agent),
+            working_dir=folder,
+            inherited=module_lists(parent.config),
+        )
 
     async def _run(
         self,

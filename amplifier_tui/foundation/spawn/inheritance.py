@@ -43,6 +43,41 @@ def child_plan(
     return plan
 
 
+def module_lists(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of the module lists of a plan."""
+    lists: dict[str, Any] = copy_plain({section: plan.get(section) for section in SECTIONS})
+    return lists
+
+
+def follow_parent(
+    plan: Mapping[str, Any], before: Mapping[str, Any], now: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a child's plan after its parent's modules changed.
+
+    A module the child has just as the parent had it is as the parent has it now, or gone; all
+    others stay, and none is added.
+
+    Args:
+        before: The parent's module lists when the child's plan was made.
+        now: The parent's plan as it is now.
+    """
+    result = dict(plan)
+    for section in SECTIONS:
+        old, new = (
+            {module_key(entry): entry for entry in module_entries(each.get(section))}
+            for each in (before, now)
+        )
+        kept = []
+        for entry in module_entries(plan.get(section)):
+            key = module_key(entry)
+            if entry != old.get(key):
+                kept.append(entry)
+            elif key in new:
+                kept.append(copy_plain(new[key]))
+        result[section] = kept
+    return result
+
+
 def overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
     """Lay an agent's configuration over a plan.
 

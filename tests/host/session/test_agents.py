@@ -14,6 +14,8 @@ from amplifier_tui.host.events import (
     LaneClosed,
     LaneOpened,
     ModuleFailed,
+    ModuleMounted,
+    ModuleUnmounted,
     Notice,
     SessionOpened,
     TodoChanged,
@@ -85,6 +87,25 @@ def test_an_agent_works_in_a_lane_of_its_own_and_its_answer_comes_back(
     assert calls == [("task", "main"), ("grep", opened.lane)]
     assert driver.answers()[-1].startswith("It is here: hay.txt:2:needle")
     assert opened.lane in driver.answers()[-1], "the session can be asked again"
+
+
+def test_an_agent_has_no_module_that_was_switched_off_before_it_began(
+    project: Project, driver: Driver
+) -> None:
+    (project.folder / "hay.txt").write_text("needle\n")
+    driver.open(coding(project, script([ask("explorer")], LOOK)))
+    driver.client.switch_module("tool-search", on=False)
+    driver.wait(ModuleUnmounted)
+    driver.turn("where is the needle?")
+    assert "There is no tool named" in _searched(driver).error
+    driver.client.switch_module("tool-search", on=True)
+    driver.wait(ModuleMounted, lambda event: event.module_id == "tool-search")
+    driver.turn("where is the needle?")
+    assert _searched(driver).ok
+
+
+def _searched(driver: Driver) -> ToolEnded:
+    return [event for event in driver.of(ToolEnded) if event.tool == "grep"][-1]
 
 
 def test_agents_called_side_by_side_each_have_their_lane(project: Project, driver: Driver) -> None:

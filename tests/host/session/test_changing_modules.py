@@ -5,7 +5,9 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +25,7 @@ from amplifier_tui.host.events import (
     TrustAsked,
     TurnEnded,
 )
+from amplifier_tui.host.session.modules.facts import Planned, put_into_plan, read_plan
 from tests.host.dice import KEY, SOURCE, Dice
 from tests.host.driving import TOOLS, Driver, Project, calling
 
@@ -294,3 +297,22 @@ def test_reloading_again_and_again_leaves_nothing_of_the_old_code(
     assert rolled(driver).count(KEY) == 1
     gc.collect()
     assert [reference() for reference in gone] == [None] * 5
+
+
+def test_the_plan_that_agents_inherit_follows_what_is_changed() -> None:
+    plan: dict[str, Any] = {
+        "session": {"orchestrator": {"module": "loop"}, "context": "memory"},
+        "tools": ["one", {"module": "two"}],
+        "hooks": [{"module": "same", "instance_id": "a"}, {"module": "same", "instance_id": "b"}],
+    }
+    loop, _, one, two, same, _ = read_plan(plan)
+    given = {"config": {"limit": 3}}
+    put_into_plan(plan, replace(loop, spec={**loop.spec, **given}))
+    put_into_plan(plan, replace(one, spec={**one.spec, **given}))
+    put_into_plan(plan, two, out=True)
+    put_into_plan(plan, same, out=True)
+    put_into_plan(plan, Planned("new", "provider", spec={"module": "new"}))
+    assert plan["session"] == {"orchestrator": {"module": "loop", **given}, "context": "memory"}
+    assert plan["tools"] == [{"module": "one", **given}]
+    assert plan["hooks"] == [{"module": "same", "instance_id": "b"}]
+    assert plan["providers"] == [{"module": "new"}]

@@ -132,6 +132,32 @@ def read_plan(
     return found
 
 
+def put_into_plan(plan: dict[str, Any], planned: Planned, *, out: bool = False) -> None:
+    """Have a mount plan hold a module as it is now, or take it out: sub-agents inherit the plan."""
+    if planned.kind in _SESSION:
+        plan["session"] = {**section_of(plan, "session"), planned.kind: planned.spec}
+        return
+    section = next((name for name, kind in _SECTIONS.items() if kind == planned.kind), "")
+    if not section:
+        return
+    entries = list(plan.get(section) or [])
+    places = [index for index, entry in enumerate(entries) if _is_entry_of(entry, planned)]
+    if out:
+        plan[section] = [entry for entry in entries if not _is_entry_of(entry, planned)]
+    elif places:
+        plan[section] = [*entries[: places[0]], planned.spec, *entries[places[0] + 1 :]]
+    else:
+        plan[section] = [*entries, planned.spec]
+
+
+def _is_entry_of(entry: Any, planned: Planned) -> bool:
+    return any(
+        (str(each["module"]), str(each.get("instance_id") or ""))
+        == (planned.module_id, planned.instance)
+        for each in _entries([entry])
+    )
+
+
 def section_of(plan: Mapping[str, Any], *path: str) -> Mapping[str, Any]:
     """Return the section of a plan at a path of keys; empty where there is none."""
     found: Any = plan

@@ -35,7 +35,7 @@ from amplifier_tui.host.events import (
     ModuleUnmounted,
     OpeningReported,
 )
-from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned
+from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned, put_into_plan
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
@@ -222,10 +222,7 @@ def leave_out_disabled(plan: dict[str, Any], facts: ModuleFacts, sender: Sender)
     for planned in facts.planned:
         if planned.key not in sender.store.metadata.disabled:
             continue
-        for section in ("providers", "tools", "hooks"):
-            entries = plan.get(section) or []
-            own = (planned.spec, planned.module_id)
-            plan[section] = [entry for entry in entries if not any(entry is each for each in own)]
+        put_into_plan(plan, planned, out=True)
         sender.send(
             ModuleUnmounted(
                 **sender.stamp(),

@@ -16,7 +16,7 @@ from amplifier_tui.foundation.bundle.session import register_hook_metadata
 from amplifier_tui.foundation.exceptions import BundleError
 from amplifier_tui.host.client import ModuleDetails, ToolCard
 from amplifier_tui.host.events import Level, ModuleFailed, ModuleUnmounted
-from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned
+from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned, put_into_plan
 from amplifier_tui.host.session.modules.loading import ObservingLoader
 from amplifier_tui.host.session.modules.settings import describe_settings, settings_refusal
 from amplifier_tui.host.session.modules.sources import ModuleSources
@@ -261,6 +261,7 @@ class ModuleManager:
                 coordinator, self._loader, planned.mounts_as, dict(planned.spec), ready
             )
         await announce_ready(coordinator, ready)
+        put_into_plan(self._session.config, planned)
         self._remember(planned, off=False)
         return f"{planned.key} is mounted ({_span(began)}): the next request has it"
 
@@ -282,6 +283,7 @@ class ModuleManager:
         if mounted is not None:
             await unmount_module(self._coordinator, mounted)
             self._facts.forget(planned.module_id)
+        put_into_plan(self._session.config, planned, out=True)
         self._sender.send(
             ModuleUnmounted(
                 **self._sender.stamp(),
@@ -323,6 +325,7 @@ class ModuleManager:
         mounted = self._mounted(planned)
         if mounted is not None:
             await self._replace(mounted, changed, "")
+            put_into_plan(self._session.config, changed)
         self._facts.planned[self._facts.planned.index(planned)] = changed
         return f"{setting} of {planned.key} holds for this session"
 
