@@ -23,7 +23,8 @@ FILE_NAME: Final = "metadata.json"
 BACKUP_NAME: Final = "metadata.json.backup"
 """The copy the Amplifier CLI keeps of what it replaced."""
 
-_LOCK_TIME: Final = 1.0
+LOCK_TIME: Final = 1.0
+"""Seconds to wait for another program that is changing a card."""
 _READ_TIMES: Final = 3
 _READ_PAUSE: Final = 0.02
 _UNUSABLE: Final = (ValueError, NotRegularFileError, IsADirectoryError, FileTooLargeError)
@@ -161,17 +162,23 @@ class MetadataFile:
         """
         self._take(_read_usable(self.path, self._tell))
 
-    def save(self) -> None:
+    def save(self, wait: float = LOCK_TIME) -> None:
         """Write what changed here since the last `load` or `save`, and take up the rest.
 
         What others wrote since stays: of keys that changed on both sides it goes before ours only
         where a key is set once.
 
+        Args:
+            wait: Seconds to wait for another program that is changing it.
+
         Raises:
+            FileLockedError: That program is still at it.
             OSError: The disk does not take it; the old one is still there.
         """
         ours = {**self.card.to_json(), **_PROGRAM}
-        self._take(update_card(self.path, lambda theirs: self._merged(theirs, ours), self._tell))
+        self._take(
+            update_card(self.path, lambda theirs: self._merged(theirs, ours), self._tell, wait)
+        )
 
     def is_changed(self) -> bool:
         """Whether another program has written the file since the last `load` or `save`."""
@@ -229,13 +236,19 @@ def line_of(folder: Path) -> frozenset[str]:
     return frozenset(found)
 
 
-def update_card(path: Path, change: Callable[[Row], Row], tell: Tell = logger.warning) -> Row:
+def update_card(
+    path: Path,
+    change: Callable[[Row], Row],
+    tell: Tell = logger.warning,
+    wait: float = LOCK_TIME,
+) -> Row:
     """Change a card while no other window does.
 
     Args:
         path: The file; one that can't be used is kept aside first.
         change: Gets what is there, which it leaves as it is, and returns what is to be there.
         tell: Told what was wrong with the file and what became of it.
+        wait: Seconds to wait for another program that is changing it.
 
     Returns:
         What is there now.
@@ -243,7 +256,7 @@ def update_card(path: Path, change: Callable[[Row], Row], tell: Tell = logger.wa
     Raises:
         OSError: It can't be read or written; it is as it was.
     """
-    with locked(path, _LOCK_TIME):
+    with locked(path, wait):
         there = _read_usable(path, tell)
         wanted = change(there)
         if wanted != there:

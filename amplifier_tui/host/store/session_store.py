@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
-from amplifier_tui.base.files import FileLock
+from amplifier_tui.base.files import FileLock, FileLockedError
 from amplifier_tui.base.jsonl import Row, StoredRows, encode_row, mend
 from amplifier_tui.base.plain import plain
 from amplifier_tui.host.events import HostEvent, ToolEnded
@@ -17,7 +17,7 @@ from amplifier_tui.host.store import event_log, journal
 from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.journal import Journal, recovered_rows
 from amplifier_tui.host.store.lanes import TRANSCRIPT, StoredLanes
-from amplifier_tui.host.store.metadata import Metadata, MetadataFile, Tell, now
+from amplifier_tui.host.store.metadata import LOCK_TIME, Metadata, MetadataFile, Tell, now
 from amplifier_tui.host.store.replay import DISPLAY, KEPT, Replay, read_outcomes
 from amplifier_tui.host.store.session_file import SessionFile
 from amplifier_tui.host.store.sessions import first_prompt, hold
@@ -60,6 +60,7 @@ class SessionStore:
     ) -> None:
         self.folder = folder
         self._card = MetadataFile(folder, tell)
+        self._unsaved = False
         self._shown = self.metadata.shown
         self.recovered = 0
         self.torn: Path | None = None
@@ -171,21 +172,29 @@ class SessionStore:
         }
 
     def save_metadata(self) -> None:
-        """Write what changed on the card, and take up what others wrote on it."""
-        self._with_card(self._card.save)
+        """Write what changed on the card, and take up what others wrote on it.
+
+        While another program changes it, that waits for `follow_metadata` or `close`: nothing
+        else that happens in the session waits.
+        """
+        self._save_card(0.0, again=True)
 
     def follow_metadata(self) -> None:
-        """Take up what others wrote on the card, if they did."""
-        if self._card.is_changed():
-            self._with_card(self._card.save)
+        """Take up what others wrote on the card, if they did, and write what waits."""
+        if self._unsaved or self._card.is_changed():
+            self._save_card(0.0)
 
-    def _with_card(self, act: Callable[[], None]) -> None:
+    def _save_card(self, wait: float, *, again: bool = False) -> None:
+        """Save the card; `again` where it will be tried again, and nobody is told as yet."""
         try:
-            act()
+            self._card.save(wait)
         except OSError as error:
-            logger.error("The card of %s was not saved: %s", self.folder.name, error)
-            self._note_trouble(self._card.path, error)
+            self._unsaved = isinstance(error, FileLockedError)
+            if not (again and self._unsaved):
+                logger.error("The card of %s was not saved: %s", self.folder.name, error)
+                self._note_trouble(self._card.path, error)
         else:
+            self._unsaved = False
             self._note_trouble(self._card.path, None)
         if self.metadata.shown != self._shown:
             self._shown = self.metadata.shown
@@ -194,7 +203,7 @@ class SessionStore:
     def close(self) -> None:
         """Close every file and give the folder back; a session without a word leaves none."""
         if self.rows:
-            self.save_metadata()
+            self._save_card(LOCK_TIME)
         for file in (self._transcript, self._outcomes, self.journal, self.log):
             file.close()
         self._lock.release()

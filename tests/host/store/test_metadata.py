@@ -218,10 +218,17 @@ def test_a_link_is_read_and_what_it_leads_to_never_written(tmp_path: Path, told:
     assert not (tmp_path / FILE_NAME).is_symlink() and "was a link" in told[0]
 
 
-def test_a_card_another_window_holds_is_said_and_saved_with_the_next_turn(
+def test_a_card_another_window_holds_keeps_nobody_waiting_and_is_saved_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("amplifier_tui.host.store.metadata._LOCK_TIME", 0.0)
+    waits: list[float] = []
+
+    def acquire(lock: FileLock, timeout: float = 0.0) -> None:
+        waits.append(timeout)
+        take(lock)
+
+    take = FileLock.acquire
+    monkeypatch.setattr(FileLock, "acquire", acquire)
     troubles: list[OSError | None] = []
     store = SessionStore(tmp_path / "s", Redactor({}), troubles.append)
     store.open()
@@ -229,8 +236,14 @@ def test_a_card_another_window_holds_is_said_and_saved_with_the_next_turn(
     lock.acquire()
     store.metadata.name = "Mine"
     store.save_metadata()
-    lock.release()
-    assert len(troubles) == 1 and troubles[0] is not None
     store.save_metadata()
+    assert not troubles, "it is tried again"
+    store.follow_metadata()
+    assert len(troubles) == 1 and troubles[0] is not None
+    lock.release()
+    store.follow_metadata()
     assert troubles[1:] == [None] and on_disk(tmp_path / "s")["name"] == "Mine"
+    assert set(waits) == {0.0}
+    store.add_row({"role": "user", "content": "Hi"})
     store.close()
+    assert waits[-1] > 0, "the end of the session is the last chance"
