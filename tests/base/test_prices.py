@@ -1,6 +1,7 @@
 """Prices as others list them, read in a process of their own."""
 
 import asyncio
+import gc
 import sys
 from pathlib import Path
 
@@ -36,6 +37,28 @@ async def test_prices_that_could_not_be_read_are_asked_for_again(
         patched.setattr(prices, "_READING", odd)
         assert await list_prices([asked]) == {asked: ()}
     assert (await list_prices([asked]))[asked]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_loop_may_end_while_prices_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = tmp_path / "go"
+    slow = tmp_path / "slow.py"
+    slow.write_text(
+        "import pathlib, time\n"
+        f"while not pathlib.Path({str(go)!r}).exists(): time.sleep(0.01)\n"
+        'print(\'[[[0, "1", "5", null, null]]]\')\n'
+    )
+    asked = ("anthropic", "slow-model")
+    monkeypatch.setattr(prices, "_READING", slow)
+    # A loop of its own, that is closed at once.
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(list_prices([asked]), 0.05))
+    gc.collect()
+    go.touch()
+    found = asyncio.run(list_prices([asked]))
+    assert found[asked] == (ListPrice(0, "1", "5"),)
 
 
 def test_a_price_is_that_of_the_size_of_the_request() -> None:

@@ -7,10 +7,13 @@ another process reads it, once for each model.
 import asyncio
 import json
 import logging
+import subprocess
 import sys
 from collections.abc import Iterable
+from concurrent.futures import Future
 from ipaddress import ip_address
 from pathlib import Path
+from threading import Thread
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -38,7 +41,7 @@ Asked = tuple[str, str]
 """An API's address, or its vendor's id; and the model."""
 
 _known: dict[Asked, tuple[ListPrice, ...]] = {}
-_running: dict[Asked, "asyncio.Task[None]"] = {}
+_running: dict[Asked, "Future[None]"] = {}
 
 
 async def list_prices(asked: Iterable[Asked]) -> dict[Asked, tuple[ListPrice, ...]]:
@@ -47,12 +50,17 @@ async def list_prices(asked: Iterable[Asked]) -> dict[Asked, tuple[ListPrice, ..
     What runs on this machine or in its network has none.
     """
     wanted = [pair for pair in dict.fromkeys(asked) if all(pair) and not is_near(pair[0])]
-    missing = [pair for pair in wanted if pair not in _known and _task_of(pair) is None]
+    missing = [pair for pair in wanted if pair not in _known and pair not in _running]
     if missing:
-        _running.update(dict.fromkeys(missing, asyncio.create_task(_read(missing))))
-    tasks = {task for pair in wanted if (task := _task_of(pair)) is not None}
-    if tasks:
-        await asyncio.wait(tasks)
+        done = Future[None]()
+        # Whoever no longer waits ends nothing for others.
+        done.set_running_or_notify_cancel()
+        _running.update(dict.fromkeys(missing, done))
+        # Not a task: an event loop may end while the process runs.
+        Thread(target=_read, args=(missing, done), name="prices", daemon=True).start()
+    running = {future for pair in wanted if (future := _running.get(pair)) is not None}
+    if running:
+        await asyncio.wait([asyncio.wrap_future(future) for future in running])
     return {pair: _known.get(pair, ()) for pair in wanted}
 
 
@@ -60,13 +68,6 @@ def price_at(prices: Iterable[ListPrice], input_tokens: int) -> ListPrice | None
     """Return the prices of a request of some size."""
     found = [price for price in prices if price.start <= input_tokens]
     return found[-1] if found else None
-
-
-def _task_of(pair: Asked) -> "asyncio.Task[None] | None":
-    task = _running.get(pair)
-    # One of a loop that has ended is never done.
-    alive = task is not None and task.get_loop() is asyncio.get_running_loop()
-    return task if alive else None
 
 
 def is_near(place: str) -> bool:
@@ -80,32 +81,34 @@ def is_near(place: str) -> bool:
         return host == "localhost" or "." not in host
 
 
-async def _read(pairs: list[Asked]) -> None:
-    rows: list[list[list[str | None]] | None] = [None] * len(pairs)
+def _read(pairs: list[Asked], done: "Future[None]") -> None:
+    """Have a process look models up, and keep what it finds."""
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", str(_READING)),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                out, errors = await process.communicate(json.dumps(pairs).encode())
-        finally:
-            if process.returncode is None:
-                process.kill()
-        rows = json.loads(out) if process.returncode == 0 else rows
-        if process.returncode:
-            logger.warning("The prices can't be read: %s", errors.decode(errors="replace")[-500:])
-    except (OSError, TimeoutError, ValueError) as error:
+        _known.update(zip(pairs, _found(pairs), strict=True))
+    except Exception as error:  # so that whoever waits is told, and may ask again
         logger.warning("The prices can't be read: %s", error)
     finally:
-        # What ends in another way can be asked about again.
         for pair in pairs:
             _running.pop(pair, None)
-    for pair, found in zip(pairs, rows, strict=True):
-        _known[pair] = tuple(_price(row) for row in found or ())
+        done.set_result(None)
+
+
+def _found(pairs: list[Asked]) -> list[tuple[ListPrice, ...]]:
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-I", str(_READING)],
+            input=json.dumps(pairs).encode(),
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=True,
+        )
+        return [tuple(map(_price, rows or ())) for rows in json.loads(ended.stdout)]
+    except subprocess.CalledProcessError as error:
+        logger.warning("The prices can't be read: %s", error.stderr.decode(errors="replace")[-500:])
+    except (OSError, subprocess.TimeoutExpired, ValueError) as error:
+        logger.warning("The prices can't be read: %s", error)
+    # Not tried again in this run.
+    return [()] * len(pairs)
 
 
 def _price(row: list[str | None]) -> ListPrice:
