@@ -209,9 +209,11 @@ async def test_nothing_is_said_to_run_on_when_nothing_does(shell: Shell) -> None
 
 
 async def test_cancelling_ends_all_of_it(shell: Shell) -> None:
-    task = asyncio.create_task(run(shell, "setsid sleep 400 & echo $$; sleep 401"))
+    # Told from what else sleeps on this machine.
+    apart, own = (f"{seconds}.{os.getpid()}" for seconds in (400, 401))
+    task = asyncio.create_task(run(shell, f"setsid sleep {apart} & echo $$; sleep {own}"))
     await shell.output_contains("\n")
-    sleeps = _sleepers("400") + _sleepers("401")
+    sleeps = _sleepers(apart) + _sleepers(own)
     assert len(sleeps) == 2
     assert all(map(alive, sleeps))
     task.cancel()
