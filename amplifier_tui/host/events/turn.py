@@ -7,6 +7,7 @@ from amplifier_tui.host.events.base import HostEvent
 from amplifier_tui.host.events.records import (
     ApprovalOutcome,
     BlockKind,
+    Mode,
     Risk,
     Scope,
     Segment,
@@ -250,9 +251,11 @@ class ApprovalRequested(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalResolved(HostEvent):
-    """A request was answered: by the user, a standing rule, another mode, the clock or a stop.
+    """A call was decided about: by the user, a standing rule, a mode, the clock or a stop.
 
-    After the outcome `changed` the call is judged anew, with the arguments the user gave it.
+    What a rule or a mode decides comes without an `ApprovalRequested`, unless it waited for the
+    user. After the outcome `changed` the call is judged anew, with the arguments the user gave it.
+    `rule` is what decided, or what is kept of the user's answer; `mode` is there where it decided.
     """
 
     request_id: str
@@ -263,3 +266,4 @@ class ApprovalResolved(HostEvent):
     call_id: str = ""
     tool: str = ""
     rule: str = ""
+    mode: Mode | None = None

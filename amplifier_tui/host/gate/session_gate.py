@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from amplifier_tui.host.events import MAIN_LANE
+from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.gate.gate import OUTSIDE_SANDBOX, Gate, GateDecision
 from amplifier_tui.host.gate.guarded import (
     Grants,
@@ -15,7 +16,6 @@ from amplifier_tui.host.gate.guarded import (
     call_key,
     module_of_code,
 )
-from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.stand_in import StandIns
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks import HookAnswers, HookResult

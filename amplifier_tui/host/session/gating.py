@@ -12,11 +12,19 @@ from amplifier_tui.base.sandbox import sandbox_problem
 from amplifier_tui.foundation.settings.settings import Scope as SettingsScope
 from amplifier_tui.foundation.settings.settings import SettingsProblem
 from amplifier_tui.foundation.workspace import Workspace
-from amplifier_tui.host.events import MAIN_LANE, Mode, ModeChanged, ModuleFailed, Scope
+from amplifier_tui.host.events import (
+    MAIN_LANE,
+    ApprovalOutcome,
+    Mode,
+    ModeChanged,
+    ModuleFailed,
+    Scope,
+)
+from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
+from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
 from amplifier_tui.host.gate.gate import Gate, GateDecision
 from amplifier_tui.host.gate.guarded import bounded
 from amplifier_tui.host.gate.modes import read_policy
-from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion, ApprovalQueue
 from amplifier_tui.host.gate.session_gate import SessionGate
 from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.stream.sender import Sender
@@ -192,26 +200,17 @@ class Gating:
     def _decided(self, question: ApprovalQuestion, decision: GateDecision) -> None:
         """Note what went through or was refused without a question; reading is not noted."""
         allowed = decision.verdict == "allow"
-        if decision.rule:
-            answer = ApprovalAnswer("allowed" if allowed else "denied", "rule", decision.reason)
-            self.approvals.note_rule(question, answer, decision.scope, decision.rule)
+        if allowed and not decision.rule and decision.act in ("read", "look"):
             return
-        if allowed and decision.act in ("read", "look"):
-            return
-        judgement = decision.description.judgement
-        self._sender.store.audit(
-            {
-                "tool": question.tool,
-                "call_id": question.call_id,
-                "agent": question.lane,
-                "outcome": "allowed" if allowed else "denied",
-                "by": "mode",
-                "mode": self.gate.mode,
-                "reason": decision.reason,
-                "arguments": dict(question.arguments),
-                "risk": judgement.risk,
-                "reasons": list(judgement.reasons),
-            }
+        outcome: ApprovalOutcome = "allowed" if allowed else "denied"
+        answer = ApprovalAnswer(outcome, "rule" if decision.rule else "mode", decision.reason)
+        self.approvals.record.note(
+            question,
+            answer,
+            decision.description.judgement,
+            scope=decision.scope if decision.rule else "once",
+            rule=decision.rule,
+            mode=None if decision.rule else decision.mode,
         )
 
     def _keep(self, rules: tuple[Rule, ...], scope: Scope) -> None:

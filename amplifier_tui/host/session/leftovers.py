@@ -4,7 +4,8 @@ import asyncio
 from typing import Final
 
 from amplifier_tui.base.watcher import Leftover, end_leftovers, leftovers
-from amplifier_tui.host.gate.queue import ApprovalQuestion, ApprovalQueue
+from amplifier_tui.host.gate.approvals.question import ApprovalQuestion
+from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
 
 _MOST_NAMED: Final = 8
 _asked: set[int] = set()

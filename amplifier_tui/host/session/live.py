@@ -20,8 +20,8 @@ from amplifier_tui.host.events import (
     TitleChanged,
 )
 from amplifier_tui.host.failures import turn_failure
-from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion
-from amplifier_tui.host.gate.surfaces import ProviderApprovals
+from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
+from amplifier_tui.host.gate.approvals.surfaces import ProviderApprovals
 from amplifier_tui.host.messages import last_words, metadata_of, text_of
 from amplifier_tui.host.models.limits import SpendGuard
 from amplifier_tui.host.models.local_servers import find_local_servers
@@ -146,7 +146,7 @@ class LiveSession:
         await self._recorder.attach(context, coordinator.hooks)
         self.store.on_row = self._row_added
         self.store.on_title = self._title_changed
-        self.approvals.on_resolved = self._resolved
+        self.approvals.record.on_resolved = self._resolved
         self._normalizer.on_usage = self._usage_known
         self._detach.append(self.turns.steering.attach(coordinator.hooks))
         teller = ModeTeller(lambda: self.gating.gate.mode)

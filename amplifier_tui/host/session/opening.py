@@ -24,8 +24,8 @@ from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.client import OpenRequest
 from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, NoticeEnd, Usage
 from amplifier_tui.host.failures import no_provider_remedy
+from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals
 from amplifier_tui.host.gate.modes import first_mode, read_mode
-from amplifier_tui.host.gate.surfaces import KernelApprovals
 from amplifier_tui.host.models.limits import first_limit
 from amplifier_tui.host.models.routing import NO_CHOICE
 from amplifier_tui.host.redaction import Redactor
@@ -59,8 +59,8 @@ from amplifier_tui.host.stream.notices import Display
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.stream.traces import stored_traces
 from amplifier_tui.host.trust.answers import TrustMemory
-from amplifier_tui.host.trust.asking import TrustDesk
 from amplifier_tui.host.trust.rules import allow_rules
+from amplifier_tui.host.trust.service import TrustService
 from amplifier_tui.kernel.events import SESSION_FORK
 from amplifier_tui.kernel.session import AmplifierSession
 from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY
@@ -99,15 +99,15 @@ class Opening:
         self._store: SessionStore | None = None
         self._said: set[str] = set()
         self._used: tuple[Usage, ...] = ()
-        self._desk: TrustDesk | None = None
+        self._trust_service: TrustService | None = None
         self._rules: list[str] = []
         self.refused: tuple[TrustItem, ...] = ()
         """What the user does not want of it."""
 
     def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
         """Answer what is asked while it opens."""
-        if self._desk is not None:
-            self._desk.answer(request_id, decision)
+        if self._trust_service is not None:
+            self._trust_service.answer(request_id, decision)
 
     async def run(self) -> LiveSession:
         """Open it.
@@ -249,7 +249,7 @@ class Opening:
         self, workspace: Workspace, choice: Choice, reference: str, cwd: Path
     ) -> PreparedBundle:
         trust = self._answers(self._asks_as or self.session_id, cwd)
-        self._desk = trust if isinstance(trust, TrustDesk) else None
+        self._trust_service = trust if isinstance(trust, TrustService) else None
         rules = await asyncio.to_thread(allow_rules, cwd)
         prepared = await workspace.prepare(
             reference, trust=trust, progress=self._progress, chosen_by=choice.chosen_by, also=rules
@@ -264,7 +264,7 @@ class Opening:
         if not isinstance(self._trust, TrustMemory):
             return self._trust
         places = (asks_as, self.session_id, cwd)
-        return TrustDesk(self._trust, *places, self._put, self._notice)
+        return TrustService(self._trust, *places, self._put, self._notice)
 
     def _progress(self, action: str, detail: str) -> None:
         line = f"{action.replace('_', ' ')} {detail}"

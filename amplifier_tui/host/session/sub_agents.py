@@ -5,7 +5,7 @@ from typing import Final
 from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.spawn.capability import ChildInfo
 from amplifier_tui.host.events import TurnStatus
-from amplifier_tui.host.gate.surfaces import KernelApprovals, ProviderApprovals
+from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals, ProviderApprovals
 from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.store.children import ChildStore
 from amplifier_tui.host.stream.notices import Display

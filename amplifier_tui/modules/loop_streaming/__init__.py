@@ -19,7 +19,7 @@ from amplifier_tui.base.config import ModuleSettings
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.utils.stream import STREAM_BLOCK_DELTA
-from amplifier_tui.modules.loop_streaming.hook_desk import NAME, HookDesk
+from amplifier_tui.modules.loop_streaming.hook_emitter import NAME, HookEmitter
 from amplifier_tui.modules.loop_streaming.requests import RequestMaker, choose_provider
 from amplifier_tui.modules.loop_streaming.stop import StopSign, observe
 from amplifier_tui.modules.loop_streaming.turn import INTERRUPTED, LIMIT_REACHED, Status, Turn
@@ -83,20 +83,20 @@ class StreamingOrchestrator:
             asyncio.CancelledError: The turn was cancelled.
         """
         coordinator = kwargs.get("coordinator")
-        desk = HookDesk(hooks, context, coordinator)
-        await desk.emit(events.EXECUTION_START, {"prompt": prompt})
-        stop = StopSign(coordinator, desk)
+        emitter = HookEmitter(hooks, context, coordinator)
+        await emitter.emit(events.EXECUTION_START, {"prompt": prompt})
+        stop = StopSign(coordinator, emitter)
         try:
             provider = choose_provider(providers, self._settings.default_provider, coordinator)
         except RuntimeError:
-            await _finish(desk, 0, "error")
+            await _finish(emitter, 0, "error")
             raise
         turn = Turn(
             *provider,
             context,
             tools,
             hooks,
-            desk,
+            emitter,
             stop,
             self._requests,
             _shared_messages(coordinator, context),
@@ -108,15 +108,15 @@ class StreamingOrchestrator:
             await stop.seen(turn.steps)
             if prompt.strip():
                 data = {"prompt": prompt, "response": answer}
-                await desk.emit(events.PROMPT_COMPLETE, data)
+                await emitter.emit(events.PROMPT_COMPLETE, data)
         except asyncio.CancelledError:
             await stop.seen(turn.steps)
-            await _finish(desk, turn.steps, "cancelled")
+            await _finish(emitter, turn.steps, "cancelled")
             raise
         except Exception:
-            await _finish(desk, turn.steps, "error")
+            await _finish(emitter, turn.steps, "error")
             raise
-        await _finish(desk, turn.steps, turn.status, answer)
+        await _finish(emitter, turn.steps, turn.status, answer)
         return answer
 
     async def stream(
@@ -166,14 +166,14 @@ def _shared_messages(coordinator: Any | None, context: Any) -> Any | None:
     return coordinator.get_capability("context.messages")
 
 
-async def _finish(desk: HookDesk, steps: int, status: Status, answer: str = "") -> None:
-    await desk.emit(
+async def _finish(emitter: HookEmitter, steps: int, status: Status, answer: str = "") -> None:
+    await emitter.emit(
         events.ORCHESTRATOR_COMPLETE,
         {"orchestrator": NAME, "turn_count": steps, "status": status},
     )
     ended = "completed" if status in ("success", "incomplete") else status
     response = answer if ended == "completed" else ""
-    await desk.emit(events.EXECUTION_END, {"response": response, "status": ended})
+    await emitter.emit(events.EXECUTION_END, {"response": response, "status": ended})
 
 
 class _Words:

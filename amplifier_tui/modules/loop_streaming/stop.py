@@ -9,15 +9,15 @@ from typing import Any
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.utils.stream import STREAM_ABORTED, STREAM_BLOCK_DELTA
-from amplifier_tui.modules.loop_streaming.hook_desk import NAME, HookDesk
+from amplifier_tui.modules.loop_streaming.hook_emitter import NAME, HookEmitter
 
 
 class StopSign:
     """Watches the session's cancellation token, if it has one, for one turn."""
 
-    def __init__(self, coordinator: Any | None, desk: HookDesk) -> None:
+    def __init__(self, coordinator: Any | None, emitter: HookEmitter) -> None:
         self.token = getattr(coordinator, "cancellation", None)
-        self._desk = desk
+        self._emitter = emitter
         self._announced = False
 
     @property
@@ -32,7 +32,7 @@ class StopSign:
             return False
         if not self._announced and self.token is not None:
             self._announced = True
-            await self._desk.emit(
+            await self._emitter.emit(
                 events.CANCEL_REQUESTED,
                 {
                     "orchestrator": NAME,

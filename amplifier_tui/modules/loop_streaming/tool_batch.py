@@ -14,7 +14,7 @@ from amplifier_tui.kernel.correlation import tool_call
 from amplifier_tui.kernel.message_models import ToolCall
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.tool import failed
-from amplifier_tui.modules.loop_streaming.hook_desk import HookDesk
+from amplifier_tui.modules.loop_streaming.hook_emitter import HookEmitter
 from amplifier_tui.modules.loop_streaming.requests import Row, tool_row
 from amplifier_tui.modules.loop_streaming.stop import StopSign, being_cancelled
 
@@ -36,7 +36,7 @@ class ToolBatch:
 
     calls: Sequence[ToolCall]
     tools: Mapping[str, Any]
-    desk: HookDesk
+    emitter: HookEmitter
     stop: StopSign
     _group: str = field(default_factory=lambda: str(uuid4()))
     _rows: dict[int, Row] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class ToolBatch:
                 message = f"There is no tool named '{call.name}'. Available tools: {known}."
                 return await self._fail(call, message, "unknown_tool"), False
             data = self._data(call, call.arguments)
-            verdict = await self.desk.emit(events.TOOL_PRE, data, call.name, defer=True)
+            verdict = await self.emitter.emit(events.TOOL_PRE, data, call.name, defer=True)
             if verdict.denied is not None:
                 message = f"{verdict.denied}\nThe tool was not run."
                 return await self._fail(call, message, "denied", denied=True), True
@@ -146,7 +146,7 @@ class ToolBatch:
     ) -> ToolResult:
         sent = result.safe_hook_presentation()
         data = self._data(call, arguments) | dict.fromkeys(RESULT_KEYS, sent)
-        verdict = await self.desk.emit(events.TOOL_POST, data, call.name, defer=True)
+        verdict = await self.emitter.emit(events.TOOL_POST, data, call.name, defer=True)
         if verdict.denied is not None:
             return failed(f"The result was withheld by a hook: {verdict.denied}", "withheld")
         return after_hooks(result, sent, verdict.data)
@@ -158,7 +158,7 @@ class ToolBatch:
         data["error"] = {"type": kind, "msg": message}
         if denied:
             data["denied"] = True
-        await self.desk.emit(events.TOOL_ERROR, data, call.name, defer=True)
+        await self.emitter.emit(events.TOOL_ERROR, data, call.name, defer=True)
         return failed(message, kind)
 
     def _data(self, call: ToolCall, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel.llm_errors import AbortError
 from amplifier_tui.kernel.message_models import ChatRequest, ToolCall
 from amplifier_tui.kernel.utils.tool_calls import response_tool_calls
-from amplifier_tui.modules.loop_streaming.hook_desk import NAME, HookDesk, plain
+from amplifier_tui.modules.loop_streaming.hook_emitter import NAME, HookEmitter, plain
 from amplifier_tui.modules.loop_streaming.requests import (
     RequestMaker,
     Row,
@@ -53,7 +53,7 @@ class Turn:
     context: Any
     tools: Mapping[str, Any]
     hooks: Any
-    desk: HookDesk
+    emitter: HookEmitter
     stop: StopSign
     requests: RequestMaker
     messages: Callable[..., Awaitable[list[Row]]] | None
@@ -74,7 +74,7 @@ class Turn:
                 tool call has a result, and a partial answer is kept, marked as interrupted.
         """
         if prompt.strip():
-            verdict = await self.desk.emit(events.PROMPT_SUBMIT, {"prompt": prompt})
+            verdict = await self.emitter.emit(events.PROMPT_SUBMIT, {"prompt": prompt})
             if verdict.denied is not None:
                 self.status = "incomplete"
                 return f"The prompt was denied: {verdict.denied}"
@@ -109,15 +109,15 @@ class Turn:
         }
         if self.whole:
             data["messages"] = [dict(row) for row in rows]
-        stored = self.desk.stored
-        verdict = await self.desk.emit(events.PROVIDER_REQUEST, data, self.provider_name)
+        stored = self.emitter.stored
+        verdict = await self.emitter.emit(events.PROVIDER_REQUEST, data, self.provider_name)
         if verdict.denied is not None:
             return verdict.denied
-        if self.desk.stored != stored:
+        if self.emitter.stored != stored:
             rows = await self._rows()
         return self.requests.make(
             rows,
-            self.desk.take_ephemeral(),
+            self.emitter.take_ephemeral(),
             tool_specs(self.tools),
             shared=self.messages is not None,
         )
@@ -134,7 +134,7 @@ class Turn:
         blocks = block_rows(getattr(response, "content", None))
         usage = usage_data(getattr(response, "usage", None))
         finish = getattr(response, "finish_reason", None)
-        batch = ToolBatch(calls, self.tools, self.desk, self.stop)
+        batch = ToolBatch(calls, self.tools, self.emitter, self.stop)
         why, stored = NOT_RUN, False
         try:
             await self._report(blocks, calls, usage, finish)
@@ -162,9 +162,9 @@ class Turn:
         unfinished = batch.unfinished
         for row in await batch.close(why):
             await self.context.add_message(row)
-        await self.desk.settle()
+        await self.emitter.settle()
         if unfinished:
-            await self.desk.emit(INTERRUPTED, {"tool_call_ids": unfinished})
+            await self.emitter.emit(INTERRUPTED, {"tool_call_ids": unfinished})
 
     async def _report(
         self,
@@ -181,7 +181,7 @@ class Turn:
             "usage": usage,
             "finish_reason": finish,
         }
-        await self.desk.emit(events.PROVIDER_RESPONSE, plain(data), self.provider_name)
+        await self.emitter.emit(events.PROVIDER_RESPONSE, plain(data), self.provider_name)
 
     async def _complete(self, request: ChatRequest) -> Any:
         with PartialAnswer(self.hooks) as partial:
@@ -209,27 +209,27 @@ class Turn:
             "retry_after": getattr(error, "retry_after", None),
         }
         data = plain(data) | {"status_code": getattr(error, "status_code", None)}
-        await self.desk.emit(events.PROVIDER_ERROR, data, self.provider_name)
+        await self.emitter.emit(events.PROVIDER_ERROR, data, self.provider_name)
 
     async def _keep_partial(self, text: str) -> None:
         row = assistant_row([{"type": "text", "text": text}], [])
         row["metadata"] = {"interrupted": True}
         await self.context.add_message(row)
-        await self.desk.emit(INTERRUPTED, {"partial_chars": len(text)})
+        await self.emitter.emit(INTERRUPTED, {"partial_chars": len(text)})
 
     async def _show(self, blocks: list[Row], usage: dict[str, Any] | None) -> None:
         """Emit every block of an answer; the last one carries the usage."""
         total = len(blocks)
         for index, block in enumerate(blocks):
             place = {"block_index": index, "total_blocks": total}
-            await self.desk.emit(
+            await self.emitter.emit(
                 events.CONTENT_BLOCK_START, {"block_type": block.get("type"), **place}
             )
             counted = {"usage": usage} if usage is not None and index == total - 1 else {}
-            await self.desk.emit(events.CONTENT_BLOCK_END, {**place, "block": block, **counted})
+            await self.emitter.emit(events.CONTENT_BLOCK_END, {**place, "block": block, **counted})
 
     async def _limit_reached(self, limit: int) -> str:
-        await self.desk.emit(LIMIT_REACHED, {"max_iterations": limit, "turn_count": self.steps})
+        await self.emitter.emit(LIMIT_REACHED, {"max_iterations": limit, "turn_count": self.steps})
         return await self._say(
             f"Stopped after {limit} steps, the limit of one turn (`max_iterations`). "
             "The work may be unfinished: say “continue” to go on."

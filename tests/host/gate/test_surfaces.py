@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
-from amplifier_tui.host.gate.queue import ApprovalAnswer, ApprovalQuestion
-from amplifier_tui.host.gate.surfaces import KernelApprovals
+from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
+from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.hooks import HookRegistry
 from amplifier_tui.kernel.models.hook_result import HookResult

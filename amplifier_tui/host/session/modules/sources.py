@@ -19,7 +19,7 @@ from amplifier_tui.foundation.trust.owners import Owner
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.events import ModuleKind
 from amplifier_tui.host.session.modules.facts import KINDS, Planned
-from amplifier_tui.host.trust.asking import TrustDesk
+from amplifier_tui.host.trust.service import TrustService
 from amplifier_tui.kernel.mounting.discovery import declared_kind
 
 
@@ -35,7 +35,7 @@ class ModuleSources:
     workspace: Workspace
     prepared: PreparedBundle
     trust: Callable[[], Trust]
-    _asking: TrustDesk | None = None
+    _asking: TrustService | None = None
     _leave: dict[str, Callable[[], None]] = field(default_factory=dict)
 
     async def activate(self, planned: Planned) -> None:
@@ -47,7 +47,7 @@ class ModuleSources:
         if not planned.source:
             return
         trust = self.trust()
-        self._asking = trust if isinstance(trust, TrustDesk) else None
+        self._asking = trust if isinstance(trust, TrustService) else None
         owner = Owner(planned.owner) if planned.owner else Owner.STRANGER
         places = {"home": self.workspace.home, "base": self.workspace.project}
         review = self.workspace.review(trust)

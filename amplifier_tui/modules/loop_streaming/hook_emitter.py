@@ -28,7 +28,7 @@ class Verdict:
     denied: str | None = None
 
 
-class HookDesk:
+class HookEmitter:
     """Emits a turn's events and carries out what the hooks answer.
 
     Args:

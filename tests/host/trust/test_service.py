@@ -4,7 +4,7 @@ from pathlib import Path
 from amplifier_tui.foundation.trust.items import TrustDecision, make_item
 from amplifier_tui.host.events import HostEvent, TrustAsked
 from amplifier_tui.host.trust.answers import TrustFile, TrustMemory
-from amplifier_tui.host.trust.asking import TrustDesk
+from amplifier_tui.host.trust.service import TrustService
 
 
 async def test_a_second_question_says_that_there_is_more(tmp_path: Path) -> None:
@@ -13,11 +13,11 @@ async def test_a_second_question_says_that_there_is_more(tmp_path: Path) -> None
     def put(event: HostEvent) -> None:
         if isinstance(event, TrustAsked):
             titles.append(event.title)
-            loop.call_soon(desk.answer, event.request_id, TrustDecision())
+            loop.call_soon(service.answer, event.request_id, TrustDecision())
 
     loop = asyncio.get_running_loop()
     memory = TrustMemory(TrustFile(tmp_path / "trust.json"))
-    desk = TrustDesk(memory, "s", "s", Path("/work/app"), put, lambda level, text: None)
+    service = TrustService(memory, "s", "s", Path("/work/app"), put, lambda level, text: None)
     for name in ("one", "two"):
-        await desk.ask([make_item("code", name, subject=(name,))])
+        await service.ask([make_item("code", name, subject=(name,))])
     assert titles == ["app brings what needs your word", "app brings more that needs your word"]

@@ -18,7 +18,7 @@ from amplifier_tui.host.trust.answers import TrustMemory
 logger = logging.getLogger(__name__)
 
 
-class TrustDesk:
+class TrustService:
     """Answers for one opening (`TrustAnswers`): from memory, else by asking the front end.
 
     Args:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
 from amplifier_tui.host.events import MAIN_LANE, Risk
-from amplifier_tui.host.gate.queue import STOPPED, ApprovalAnswer, ApprovalQuestion, ApprovalQueue
+from amplifier_tui.host.gate.approvals.question import STOPPED, ApprovalAnswer, ApprovalQuestion
+from amplifier_tui.host.gate.approvals.queue import ApprovalQueue
 from amplifier_tui.host.gate.session_gate import SessionGate
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import current_tool_call_id

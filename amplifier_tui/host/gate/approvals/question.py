@@ -1,0 +1,63 @@
+"""A question to the user about a call or of a hook, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from amplifier_tui.host.events import MAIN_LANE, ApprovalOutcome, Risk
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.gate.describe import Description
+    from amplifier_tui.host.gate.gate import GateDecision
+
+AnsweredBy = Literal["user", "rule", "mode", "timeout", "stop"]
+Default = Literal["allow", "deny"]
+
+STOPPED: Final = "the turn was stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalQuestion:
+    """What the user is asked.
+
+    `prompt` is the asker's own words, `why` what made it ask, `risk` its own opinion; `tool` is
+    empty outside of a tool call. After `timeout` seconds (None: never) the asker does `default`.
+    `description` is the gate's, which has looked at the rules; `by_person` says that no rule may
+    answer and the answer must not be remembered. `schema` is that of the
+    tool, where the arguments may be changed. `judge` has the gate decide anew; it gives None where
+    the mode is still the same.
+    """
+
+    asker: str
+    prompt: str = ""
+    tool: str = ""
+    call_id: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    why: str = ""
+    options: tuple[str, ...] = ()
+    timeout: float | None = None
+    default: Default = "deny"
+    risk: Risk | None = None
+    lane: str = MAIN_LANE
+    description: Description | None = None
+    by_person: bool = False
+    schema: Mapping[str, Any] | None = None
+    judge: Callable[[], GateDecision | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAnswer:
+    """What came of a question.
+
+    `reason` is the user's words, or why it was not answered; `default` what the asker should do
+    after a timeout: never `allow` for what is risky; with the outcome
+    `changed`, `arguments` are judged anew in place of the call's.
+    """
+
+    outcome: ApprovalOutcome
+    by: AnsweredBy = "user"
+    reason: str = ""
+    default: Default = "deny"
+    arguments: Mapping[str, Any] | None = None

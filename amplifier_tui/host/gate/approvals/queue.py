@@ -1,0 +1,266 @@
+"""The approval queue: every question to the user goes through it, and every answer comes back.
+
+A standing rule answers at once. Else `ApprovalRequested` goes up and the asker waits for the
+user, for the clock, or for a stop of the turn, whichever comes first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from amplifier_tui.host.client import Decision
+from amplifier_tui.host.events import ApprovalOutcome, HostEvent, Mode, Scope
+from amplifier_tui.host.gate.approvals.pending import PendingApproval
+from amplifier_tui.host.gate.approvals.question import (
+    STOPPED,
+    AnsweredBy,
+    ApprovalAnswer,
+    ApprovalQuestion,
+)
+from amplifier_tui.host.gate.approvals.record import DecisionRecord
+from amplifier_tui.host.gate.approvals.request import ApprovalRequestMaker, describe, rules_to_offer
+from amplifier_tui.host.redaction import Redactor
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.gate.describe import Description
+    from amplifier_tui.host.gate.risk import Judgement
+    from amplifier_tui.host.gate.rules.book import Match, RuleBook
+    from amplifier_tui.host.gate.rules.text import Rule
+
+
+class ApprovalQueue:
+    """The questions of one session.
+
+    Args:
+        session_id: Whose questions they are.
+        workspace: Its working directory, absolute.
+        send: Takes events on their way up.
+        rules: Returns the standing rules; without it there are those that answers make.
+        redactor: Keeps secrets out of what goes up and out of the audit.
+        audit: Writes a line of the audit file.
+        keep: Writes rules down that hold longer than the session; without it none do.
+
+    Attributes:
+        record: Where every decision is noted.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        workspace: Path,
+        send: Callable[[HostEvent], None],
+        *,
+        rules: Callable[[], RuleBook] | None = None,
+        redactor: Redactor | None = None,
+        audit: Callable[[dict[str, Any]], None] = lambda _: None,
+        keep: Callable[[tuple[Rule, ...], Scope], None] | None = None,
+    ) -> None:
+        redactor = redactor if redactor is not None else Redactor({})
+        self.record = DecisionRecord(session_id, send, redactor, audit)
+        self._requests = ApprovalRequestMaker(
+            session_id, workspace, redactor, keep is not None, lambda: self.book
+        )
+        self._workspace = workspace
+        self._send = send
+        self._keep = keep
+        self._rules = rules
+        self._pending: dict[str, PendingApproval] = {}
+
+    @cached_property
+    def book(self) -> RuleBook:
+        """The standing rules."""
+        from amplifier_tui.host.gate.rules.book import RuleBook
+
+        return self._rules() if self._rules is not None else RuleBook()
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Ids of the unanswered requests, oldest first."""
+        return tuple(self._pending)
+
+    def rules_of(self, request_id: str) -> tuple[Rule, ...]:
+        """Return the rules that remembering a grant would keep; none for a request that is gone."""
+        pending = self._pending.get(request_id)
+        return pending.rules if pending is not None else ()
+
+    # --- asking ----------------------------------------------------------------------------
+
+    async def ask(self, question: ApprovalQuestion) -> ApprovalAnswer:
+        """Get an answer.
+
+        Raises:
+            asyncio.CancelledError: The asking task was cancelled; the request is withdrawn.
+        """
+        judged = question.description
+        if judged is not None:
+            description = judged
+        else:
+            # What reads rules and commands takes long to import, so it is done in there.
+            description = await asyncio.to_thread(describe, question, self._workspace)
+        judgement = description.judgement.with_opinion(question.risk, of_call=bool(question.tool))
+        match = self.book.match(description.parts) if judged is None else None
+        if match is not None and match.verdict != "ask":
+            answer = _by_match(match)
+            self.record.note(question, answer, judgement, scope=match.scope, rule=match.rule)
+            return answer
+        pending = self._put_up(question, description, judgement)
+        try:
+            # It may have been decided in a mode that was left since.
+            await self._judge(pending)
+            return await pending.answer
+        except asyncio.CancelledError:
+            if pending.request.request_id in self._pending:
+                answer = (
+                    ApprovalAnswer("timed_out", "timeout", "nobody answered in time")
+                    if pending.is_late
+                    else ApprovalAnswer("cancelled", "stop", STOPPED)
+                )
+                self._finish(pending, answer)
+            raise
+
+    def _put_up(
+        self, question: ApprovalQuestion, description: Description, judgement: Judgement
+    ) -> PendingApproval:
+        rules = rules_to_offer(question, description, judgement, self.book)
+        request_id = uuid4().hex[:12]
+        request = self._requests.make(request_id, question, description, judgement, rules)
+        answer = asyncio.get_running_loop().create_future()
+        pending = PendingApproval(
+            question, request, description.parts, judgement, rules, answer=answer
+        )
+        self._pending[request_id] = pending
+        pending.start_clock(self._expire)
+        self._send(request)
+        return pending
+
+    # --- answering -------------------------------------------------------------------------
+
+    def decide(self, request_id: str, decision: Decision) -> None:
+        """Take the user's answer; a request that is gone is ignored."""
+        pending = self._pending.get(request_id)
+        if pending is None:
+            return
+        scope: Scope = decision.scope if decision.scope in pending.request.scopes else "once"
+        if scope != "once":
+            rules = pending.rules_to_keep(decision.allow, scope, self.book)
+            self.book.add(rules)
+            if scope != "session" and self._keep is not None:
+                self._keep(rules, scope)
+        outcome: ApprovalOutcome = "allowed" if decision.allow else "denied"
+        self._finish(pending, ApprovalAnswer(outcome, "user", decision.reason.strip()), scope)
+        if scope != "once":
+            self._look_again()
+
+    def arguments(self, request_id: str) -> str:
+        """Return the arguments of a call that waits and may be changed, as JSON; else nothing."""
+        pending = self._pending.get(request_id)
+        if pending is None or not pending.request.editable:
+            return ""
+        return json.dumps(pending.question.arguments, ensure_ascii=False, indent=2)
+
+    def change(self, request_id: str, text: str) -> str:
+        """Answer with other arguments for the call, as JSON.
+
+        Returns:
+            What is wrong with them, in words; empty when they were taken.
+        """
+        from amplifier_tui.host.gate.json_schema import read_object
+
+        pending = self._pending.get(request_id)
+        if pending is None or not pending.request.editable:
+            return "This call no longer waits for an answer."
+        try:
+            arguments = read_object(text, pending.question.schema or {})
+        except ValueError as error:
+            return str(error)
+        self._finish(pending, ApprovalAnswer("changed", arguments=arguments))
+        return ""
+
+    def hold(self, request_id: str) -> None:
+        """Stop a request's clock; it now waits for as long as it takes."""
+        if (pending := self._pending.get(request_id)) is not None:
+            pending.stop_clock()
+
+    def cancel_all(self, reason: str = STOPPED) -> None:
+        """Withdraw every request: the turn is being stopped."""
+        for pending in tuple(self._pending.values()):
+            self._finish(pending, ApprovalAnswer("cancelled", "stop", reason))
+
+    def _look_again(self) -> None:
+        """Answer what waits and is covered by a rule now."""
+        for pending in tuple(self._pending.values()):
+            match = self.book.match(pending.parts)
+            if match is None or match.verdict == "ask":
+                continue
+            if match.verdict == "deny" or not pending.question.by_person:
+                self._finish(pending, _by_match(match), match.scope, match.rule)
+
+    async def judge_again(self) -> tuple[str, ...]:
+        """Have the gate decide anew about what waits: its mode has changed.
+
+        Returns:
+            What was answered, in words.
+        """
+        return tuple(
+            [
+                f"{pending.question.tool} {pending.answer.result().outcome}"
+                for pending in tuple(self._pending.values())
+                if await self._judge(pending)
+            ]
+        )
+
+    async def _judge(self, pending: PendingApproval) -> bool:
+        """Answer a request that need not be asked in the mode there is now; whether it was."""
+        judge = pending.question.judge
+        decision = await asyncio.to_thread(judge) if judge is not None else None
+        if decision is None or decision.verdict == "ask" or pending.answer.done():
+            return False
+        outcome: ApprovalOutcome = "allowed" if decision.verdict == "allow" else "denied"
+        by: AnsweredBy = "rule" if decision.rule else "mode"
+        answer = ApprovalAnswer(outcome, by, decision.reason)
+        self._finish(pending, answer, rule=decision.rule, mode=decision.mode)
+        return True
+
+    def _expire(self, request_id: str) -> None:
+        pending = self._pending.get(request_id)
+        if pending is not None:
+            default = pending.request.default
+            answer = ApprovalAnswer("timed_out", "timeout", "nobody answered in time", default)
+            self._finish(pending, answer)
+
+    def _finish(
+        self,
+        pending: PendingApproval,
+        answer: ApprovalAnswer,
+        scope: Scope = "once",
+        rule: str = "",
+        mode: Mode | None = None,
+    ) -> None:
+        request = pending.request
+        self._pending.pop(request.request_id, None)
+        pending.stop_clock()
+        if scope != "once" and not rule:
+            rule = request.rule
+        self.record.note(
+            pending.question,
+            answer,
+            pending.judgement,
+            request_id=request.request_id,
+            scope=scope,
+            rule=rule,
+            mode=mode if answer.by == "mode" else None,
+            payload=request.payload,
+        )
+        if not pending.answer.done():
+            pending.answer.set_result(answer)
+
+
+def _by_match(match: Match) -> ApprovalAnswer:
+    outcome: ApprovalOutcome = "allowed" if match.verdict == "allow" else "denied"
+    return ApprovalAnswer(outcome, "rule", f"by the rule {match.rule}")

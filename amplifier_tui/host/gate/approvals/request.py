@@ -1,0 +1,129 @@
+"""What the user is shown of a question, its secrets taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING, Final
+
+from amplifier_tui.host.events import ApprovalRequested, Scope, Segment
+from amplifier_tui.host.gate.approvals.question import ApprovalQuestion, Default
+from amplifier_tui.host.redaction import Redactor
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.gate.describe import Description
+    from amplifier_tui.host.gate.risk import Judgement
+    from amplifier_tui.host.gate.rules.book import RuleBook
+    from amplifier_tui.host.gate.rules.matching import Part
+    from amplifier_tui.host.gate.rules.text import Rule
+
+_USUAL_OPTIONS: Final = frozenset({"allow", "allow once", "allow always", "deny"})
+
+
+def describe(question: ApprovalQuestion, workspace: Path) -> Description:
+    """Describe what a question is about that the gate has not looked at; not for an event loop."""
+    from amplifier_tui.host.gate.describe import describe_call, describe_question
+
+    if question.tool:
+        return describe_call(question.tool, question.arguments, workspace)
+    return describe_question(question.asker, question.prompt)
+
+
+def rules_to_offer(
+    question: ApprovalQuestion, description: Description, judgement: Judgement, book: RuleBook
+) -> tuple[Rule, ...]:
+    """Return the rules that remembering a grant would keep; none where it must not be."""
+    from amplifier_tui.host.gate.rules.book import propose
+
+    if question.by_person or judgement.risk == "critical" or not description.complete:
+        return ()
+    return propose(description.parts, book)
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequestMaker:
+    """Makes the requests of one session.
+
+    Attributes:
+        workspace: Its working directory, absolute.
+        keeps: Rules can be written down that hold longer than the session.
+        book: Returns the standing rules.
+    """
+
+    session_id: str
+    workspace: Path
+    redactor: Redactor
+    keeps: bool
+    book: Callable[[], RuleBook]
+
+    def make(
+        self,
+        request_id: str,
+        question: ApprovalQuestion,
+        description: Description,
+        judgement: Judgement,
+        rules: tuple[Rule, ...],
+    ) -> ApprovalRequested:
+        """Return the request; `rules` are those that may be remembered."""
+        from amplifier_tui.host.gate.risk import severity
+        from amplifier_tui.host.gate.rules.text import rule_words
+
+        risky = severity(judgement.risk) >= severity("high")
+        default: Default = "deny" if risky else question.default
+        own_options = {option.casefold() for option in question.options} - _USUAL_OPTIONS
+        text = self.redactor.text
+        return ApprovalRequested(
+            session_id=self.session_id,
+            agent=question.lane,
+            at=time(),
+            request_id=request_id,
+            call_id=question.call_id,
+            tool=question.tool,
+            asker=question.asker,
+            action=text(description.action),
+            prompt=text(question.prompt),
+            payload=text(description.payload),
+            payload_kind=description.payload_kind,
+            segments=self._segments(description),
+            diff=text(description.diff),
+            risk=judgement.risk,
+            reasons=judgement.reasons,
+            cwd=description.cwd or str(self.workspace),
+            paths=tuple(place.shown for place in judgement.places),
+            outside=judgement.outside,
+            why=text(question.why),
+            options=question.options if own_options else (),
+            timeout=question.timeout,
+            default=default,
+            scopes=self._scopes(description, rules),
+            rule=text(rule_words(rules)),
+            # What is masked on the screen must not be written back as its mask.
+            editable=question.schema is not None
+            and self.redactor.fields(question.arguments) == question.arguments,
+        )
+
+    def _scopes(self, description: Description, rules: tuple[Rule, ...]) -> tuple[Scope, ...]:
+        if not rules:
+            return ("once",)
+        # What is risky or elsewhere is allowed for this session at most.
+        longer = self.keeps and description.judgement.can_be_kept
+        if longer and not any(rule.asker for rule in rules):
+            return ("once", "session", "project", "always")
+        return ("once", "session")
+
+    def _segments(self, description: Description) -> tuple[Segment, ...]:
+        commands = [part for part in description.parts if part.kind == "command"]
+        if len(commands) < 2:
+            return ()
+        return tuple(self._segment(part) for part in commands)
+
+    def _segment(self, part: Part) -> Segment:
+        rule = self.book().rule_for(part)
+        if rule is not None:
+            note = f"allowed by rule {rule}"
+        else:
+            note = " · ".join(("no rule", *part.judgement.reasons))
+        text = self.redactor.text
+        return Segment(text=text(part.text), note=text(note), allowed=rule is not None)
