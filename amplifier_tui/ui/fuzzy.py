@@ -21,12 +21,16 @@ def match(query: str, text: str) -> tuple[float, tuple[int, ...]] | None:
         folded = "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
     total = 0.0
     positions: set[int] = set()
-    for word in query.lower().split():
+    words = query.lower().split()
+    for word in words:
         found = _match_word(word, folded, text)
         if found is None:
             return None
         total += found[0]
         positions.update(found[1])
+    if len(words) > 1 and " ".join(words) in folded:
+        # Words that stand side by side are a title that was typed, not a search.
+        total += 24.0
     return total, tuple(sorted(positions))
 
 

@@ -175,6 +175,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_help = program.help
     action_search_history = program.search_history
     action_editor = program.editor
+    action_suspend = program.suspend
     action_themes = program.themes
 
     # What Textual does after an unhandled exception.

@@ -240,6 +240,9 @@ class MainScreen(Screen[None]):
         elif (name := self.focused_pane()) is not None:
             self._drawer = name
             self._arrange()
+        else:
+            keys = ", ".join(self.keymap.way_to(f"pane.{each}") for each in BY_NAME)
+            self.say(f"Go to a pane first: {keys}.")
 
     def _close_drawer(self) -> None:
         name, self._drawer = self._drawer, None

@@ -253,7 +253,7 @@ ACTIONS: tuple[Action, ...] = (
         Action("app.palette", "Command palette", "app.palette", "ctrl+p", "space", "commands"),
         Action("app.theme", "Theme", "app.themes", "", "h", "theme", "name"),
         Action("app.help", "Keys and commands", "app.help", "f1", "k", "help,keys"),
-        Action("app.suspend", "Suspend to the shell", "app.suspend_process", "", "", "suspend"),
+        Action("app.suspend", "Suspend to the shell", "app.suspend", "", "", "suspend"),
         Action(LEADER, "Leader", "app.leader", "ctrl+x"),
     ),
     *_rows(

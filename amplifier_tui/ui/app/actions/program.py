@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,14 @@ def search_history(app: SessionApp) -> None:
     items = prompt.past.items
     query = " ".join(prompt.text.split())[:80]
     app.ask(HistoryPicker(items, query), lambda at: prompt.set_draft(items[int(at)]))
+
+
+def suspend(app: SessionApp) -> None:
+    """Stop the program until the shell brings it back."""
+    if app.is_headless or not hasattr(signal, "SIGTSTP"):
+        app.say("There is no shell to go back to from here.", "warning")
+    else:
+        app.action_suspend_process()
 
 
 def editor(app: SessionApp) -> None:

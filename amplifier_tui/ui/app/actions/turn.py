@@ -170,5 +170,9 @@ def do_plan_with_edits(app: SessionApp) -> None:
 @in_open_session
 def dismiss_plan(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """Go on planning: what is typed next says what is to be different."""
-    app.main.show(state.dismiss_plan())
-    app.main.prompt.input.focus()
+    changes = state.dismiss_plan()
+    if changes:
+        app.main.show(changes)
+        app.main.prompt.input.focus()
+    else:
+        app.say("There is no plan: plan mode ends in one.")

@@ -133,9 +133,9 @@ class Picker(Sheet[str]):
         self.refill()
 
     @on(Input.Submitted, "#filter")
-    def _submitted(self, event: Input.Submitted) -> None:
+    async def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.action_choose()
+        await self.run_action("choose")
 
     @on(PickList.Highlighted)
     def _cursor_moved(self, event: PickList.Highlighted) -> None:
