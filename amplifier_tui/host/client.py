@@ -130,6 +130,23 @@ class SessionClient(Protocol):
     def interrupt(self, immediate: bool = False) -> None:
         """Stop the running turn: after the current step, or at once."""
 
+    def tell_agent(self, lane: str, text: str) -> None:
+        """Give a sub-agent that works a message at its next step; it becomes a row of its own.
+
+        Leads to a `QueueChanged` and then a `SteerApplied` in its lane, or to a `Notice` that says
+        why not.
+
+        Args:
+            lane: As in `LaneOpened`.
+        """
+
+    def stop_agent(self, lane: str, immediate: bool = False) -> None:
+        """Stop one sub-agent, with those it called: after the current step, or at once.
+
+        The call that asked for it gets a result that says so, and the turn goes on. Leads to
+        `LaneClosed`, or to a `Notice` where it does not work any more.
+        """
+
     def decide(self, request_id: str, decision: Decision) -> None:
         """Answer an approval request; a request that is gone is ignored."""
 

@@ -157,6 +157,12 @@ class FakeClient:
     def resume(self, session_id: str) -> None:
         self.calls.append(("resume", session_id))
 
+    def tell_agent(self, lane: str, text: str) -> None:
+        self.calls.append(("tell_agent", lane, text))
+
+    def stop_agent(self, lane: str, immediate: bool = False) -> None:
+        self.calls.append(("stop_agent", lane, immediate))
+
     def rename(self, title: str) -> None:
         self.calls.append(("rename", title))
 

@@ -12,6 +12,7 @@ from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.bundle.session import give_prompt
 from amplifier_tui.foundation.spawn.child import (
     ChildRun,
+    Stop,
     child_folder,
     generate_sub_session_id,
     with_orchestrator_config,
@@ -88,12 +89,16 @@ _INHERITED = (
 
 @dataclass(frozen=True, slots=True)
 class ChildInfo:
-    """What a child is about: the agent (`self` for the parent again) and what it is asked to do."""
+    """What a child is about: the agent (`self` for the parent again) and what it is asked to do.
+
+    `stop` ends the child alone, see `ChildRun.stop`.
+    """
 
     session_id: str
     agent_name: str
     instruction: str
     is_resumed: bool = False
+    stop: Stop = field(default=lambda *, immediate: None, compare=False, repr=False)
 
 
 Prepare = Callable[["AmplifierSession", "AmplifierSession", ChildInfo], Awaitable[None] | None]
@@ -236,8 +241,6 @@ class SessionSpawner:
         *,
         is_resumed: bool,
     ) -> dict[str, Any]:
-        info = ChildInfo(record.session_id, record.agent_name, instruction, is_resumed)
-
         async def before_initialize(child: "AmplifierSession") -> None:
             self.register(child)
             if self.prepare is not None:
@@ -264,6 +267,9 @@ class SessionSpawner:
             self_delegation_depth=record.self_delegation_depth,
             before_initialize=before_initialize,
             finished=finished,
+        )
+        info = ChildInfo(
+            record.session_id, record.agent_name, instruction, is_resumed, stop=run.stop
         )
         return await run.execute(instruction)
 

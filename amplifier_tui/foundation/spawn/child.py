@@ -1,5 +1,6 @@
 """Running an instruction in a child session."""
 
+import asyncio
 import contextlib
 import logging
 import re
@@ -8,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.base.python import awaited
@@ -27,6 +28,7 @@ from amplifier_tui.foundation.spawn.preferences import (
     apply_provider_preferences,
     apply_provider_preferences_with_resolution,
 )
+from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.session import AmplifierSession
@@ -103,6 +105,13 @@ def _amount(value: Any) -> Decimal | None:
 Step = Callable[["AmplifierSession"], Awaitable[None]]
 
 
+class Stop(Protocol):
+    """Stops a child; see `ChildRun.stop`."""
+
+    def __call__(self, *, immediate: bool) -> None:
+        """Stop after the running step, or (`immediate`) at once."""
+
+
 @dataclass
 class ChildRun:
     """One run of a child session with a mount plan of its own.
@@ -124,13 +133,29 @@ class ChildRun:
     self_delegation_depth: int = 0
     before_initialize: BeforeInitialize | None = None
     finished: Step | None = None
+    _child: "AmplifierSession | None" = None
+    _work: "asyncio.Task[str] | None" = None
+    _stopped: bool = False
+
+    def stop(self, *, immediate: bool) -> None:
+        """Stop the child and nobody else; whoever waits for it gets the status `cancelled`.
+
+        Args:
+            immediate: Do not wait for the end of the running step.
+        """
+        self._stopped = True
+        if self._child is not None:
+            token = self._child.coordinator.cancellation
+            (token.request_immediate if immediate else token.request_graceful)()
+        if immediate and self._work is not None:
+            self._work.cancel()
 
     async def execute(self, instruction: str) -> dict[str, Any]:
         """Create the child, run the instruction, clean up.
 
         Returns `output`, `session_id`, `status`, `turn_count` and `metadata`.
         """
-        child = self._construct()
+        child = self._child = self._construct()
         async with contextlib.AsyncExitStack() as ending:
             ending.push_async_callback(child.cleanup)
             ending.callback(self._follow_parent(child))
@@ -141,8 +166,21 @@ class ChildRun:
             resolver = child.coordinator.get_capability("mention_resolver")
             if resolver is not None:
                 instruction = await expand_mentions_in_instruction(instruction, resolver=resolver)
-            output = await child.execute(instruction)
-        return capture.as_result(child.session_id, output)
+            # It may have been stopped before it began.
+            output = "" if self._stopped else await self._answer(child, instruction)
+        result = capture.as_result(child.session_id, output)
+        return {**result, "status": "cancelled"} if self._stopped else result
+
+    async def _answer(self, child: "AmplifierSession", instruction: str) -> str:
+        requests = cancel_requests()
+        self._work = asyncio.ensure_future(child.execute(instruction))
+        try:
+            return await self._work
+        except (asyncio.CancelledError, Exception) as error:
+            if not self._stopped or is_genuine_cancellation(requests):
+                raise
+            _log.info("Child session %s was stopped", child.session_id, exc_info=error)
+            return ""
 
     def _construct(self) -> "AmplifierSession":
         from amplifier_tui import kernel

@@ -109,6 +109,16 @@ class SessionCommands:
         if self._live is not None:
             self._live.approvals.hold(request_id)
 
+    async def tell_agent(self, lane: str, text: str) -> None:
+        """Give a sub-agent a message."""
+        if (live := self._opened()) is not None:
+            live.agents.tell(lane, text)
+
+    async def stop_agent(self, lane: str, immediate: bool = False) -> None:
+        """Stop a sub-agent."""
+        if (live := self._opened()) is not None:
+            await live.agents.stop(lane, immediate=immediate)
+
     async def rename(self, title: str) -> None:
         """Give the session a title."""
         if self._live is not None:

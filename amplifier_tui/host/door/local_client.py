@@ -103,6 +103,8 @@ class LocalClient:
     hold = _command(SessionClient.hold, "hold a request")
     switch_bundle = _command(SessionClient.switch_bundle, "switch bundles")
     resume = _command(SessionClient.resume, "resume a session")
+    tell_agent = _command(SessionClient.tell_agent, "tell an agent something")
+    stop_agent = _command(SessionClient.stop_agent, "stop an agent")
     rename = _command(SessionClient.rename, "rename the session")
     compact = _command(SessionClient.compact, "compact the conversation")
     remember = _command(SessionClient.remember, "remember something")

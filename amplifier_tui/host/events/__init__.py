@@ -18,6 +18,7 @@ from amplifier_tui.host.events.instruments import Compacted as Compacted
 from amplifier_tui.host.events.instruments import HookTraced as HookTraced
 from amplifier_tui.host.events.instruments import LaneClosed as LaneClosed
 from amplifier_tui.host.events.instruments import LaneOpened as LaneOpened
+from amplifier_tui.host.events.instruments import LaneUsed as LaneUsed
 from amplifier_tui.host.events.instruments import TodoChanged as TodoChanged
 from amplifier_tui.host.events.instruments import UsageChanged as UsageChanged
 from amplifier_tui.host.events.records import MAIN_LANE as MAIN_LANE

@@ -120,3 +120,12 @@ class LaneClosed(HostEvent):
     lane: str
     status: TurnStatus = "success"
     result: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneUsed(HostEvent):
+    """What a sub-agent that works has used so far."""
+
+    lane: str
+    usage: Usage

@@ -72,6 +72,7 @@ class LiveSession:
         self.store = sender.store
         self.gating = parts.gating
         self.approvals = parts.gating.approvals
+        self.agents = parts.agents
         self.bundle = parts.bundle
         self.reference = parts.reference
         self._parts = parts

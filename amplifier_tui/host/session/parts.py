@@ -11,6 +11,7 @@ from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.session.modules.sources import ModuleSources
 from amplifier_tui.host.stream.normalizer import Normalizer
 from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.host.turns.agents import RunningAgents
 from amplifier_tui.kernel.session.grant import SandboxTerms
 
 
@@ -26,6 +27,7 @@ class SessionParts:
         sources: Where its modules come from.
         route: Which model answers.
         prompt_parts: Gives the parts of the system prompt.
+        agents: Its sub-agents that work.
     """
 
     bundle: str
@@ -40,3 +42,7 @@ class SessionParts:
     sandbox: SandboxTerms = field(default_factory=SandboxTerms)
     route: ModelRoute = field(default_factory=ModelRoute)
     prompt_parts: Parts | None = None
+    agents: RunningAgents = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.agents = RunningAgents(self.sender, self.gating.approvals.cancel_all)

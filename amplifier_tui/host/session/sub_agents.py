@@ -1,10 +1,11 @@
 """Following a sub-agent: its lane, its hooks and its questions."""
 
+from functools import partial
 from typing import Final
 
 from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.spawn.capability import ChildInfo
-from amplifier_tui.host.events import TurnStatus
+from amplifier_tui.host.events import MAIN_LANE, TurnStatus
 from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals, ProviderApprovals
 from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.store.children import ChildStore
@@ -26,13 +27,11 @@ async def follow(
     info: ChildInfo,
 ) -> None:
     """Follow a sub-agent from before its first module is mounted."""
-    parent_lane = parent.session_id
-    parts.normalizer.lanes.open(
-        info.session_id,
-        info.agent_name,
-        parent_lane if parent_lane != parts.sender.session_id else "main",
-        info.instruction,
-    )
+    of_main = parent.session_id == parts.sender.session_id
+    parent_lane = MAIN_LANE if of_main else parent.session_id
+    parts.normalizer.lanes.open(info.session_id, info.agent_name, parent_lane, info.instruction)
+    parts.agents.begin(info.session_id, info.agent_name, parent_lane, info.stop)
+    parts.agents.attach(info.session_id, child.coordinator.hooks)
     gate = parts.gating.before(info.session_id)
     gate.stand_before(child)
     parts.route.stand_before(
@@ -66,10 +65,12 @@ async def follow(
         status = _LANE_STATUS.get(child.status.status, "success")
         if status == "success" and not answer and child.coordinator.cancellation.is_cancelled:
             status = "cancelled"  # before it came to its turn
+        parts.agents.ended(info.session_id)
         parts.normalizer.lanes.close(info.session_id, status, answer)
 
     child.coordinator.register_cleanup(ended)
     rows = records.rows_of(info.session_id, parent.session_id, info.agent_name)
+    rows.on_row = partial(parts.agents.row_added, info.session_id)
     recorder = ContextRecorder(rows)
     child.coordinator.register_cleanup(recorder.detach)
     provider = ProviderApprovals(parts.gating.approvals, lane=info.session_id, gate=gate)

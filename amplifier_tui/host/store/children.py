@@ -8,7 +8,7 @@ session's own.
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -137,6 +137,8 @@ class ChildRows:
         self._card = card
         self._redactor = redactor
         self._begun = False
+        self.on_row: Callable[[Row], None] = lambda _: None
+        """Told of every row once it was to be written."""
 
     def add_row(self, message: Mapping[str, Any], extra: Mapping[str, Any] | None = None) -> None:
         """Append a message."""
@@ -155,6 +157,7 @@ class ChildRows:
             append_rows(self._folder / TRANSCRIPT, _stamped([row], []))
         except OSError as error:
             logger.warning("A row of sub-agent %s was not saved: %s", self._folder.name, error)
+        self.on_row(dict(message))
 
 
 def _stamped(messages: list[Row], before: list[Row]) -> list[Row]:

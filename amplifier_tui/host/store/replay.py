@@ -210,7 +210,7 @@ class Replay:
         self, index: int, row: Row, turn: int, at: float, rows: dict[int, Row]
     ) -> Iterator[HostEvent]:
         match row.get("role"):
-            case "user" if metadata_of(row).get("hook_name") == STEER_HOOK:
+            case "user" if _is_steer(row):
                 yield SteerApplied(**self._stamp(at), text=text_of(row.get("content")))
             case "user" if not is_from_hook(row):
                 attached = metadata_of(row).get("attachments")
@@ -262,9 +262,9 @@ class Replay:
     def _answers(self, run: LaneRun, at: float) -> Iterator[HostEvent]:
         rows = dict(run.rows.read(run.start, run.stop))
         for index, row in rows.items():
-            if row.get("role") == "assistant":
-                at = _time(row) or at
-                yield from self._answer(index, row, at, rows)
+            at = _time(row) or at
+            if row.get("role") == "assistant" or _is_steer(row):
+                yield from self._row(index, row, 0, at, rows)
         if not rows and run.closed.result:
             yield BlockEnded(
                 **self._stamp(run.closed.at or at),
@@ -298,6 +298,10 @@ class Replay:
     def _stamp(self, at: float) -> _Stamp:
         lane = self._place.lane
         return {"session_id": self._session_id, "agent": lane, "at": at, "replayed": True}
+
+
+def _is_steer(row: Row) -> bool:
+    return metadata_of(row).get("hook_name") == STEER_HOOK
 
 
 def _blocks(content: Any) -> Iterator[tuple[BlockKind, str]]:

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from amplifier_tui.host.events import MAIN_LANE, LaneClosed, LaneOpened, TurnStatus
+from amplifier_tui.host.events import MAIN_LANE, LaneClosed, LaneOpened, LaneUsed, TurnStatus
 from amplifier_tui.host.stream.results import error_text
 from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.host.stream.usage import UsageMeter
 from amplifier_tui.kernel.correlation import current_tool_call_id
 
 _RESULT_LIMIT = 2_000
@@ -21,9 +22,11 @@ class Lanes:
     def __init__(
         self,
         sender: Sender,
+        usage: UsageMeter,
         on_close: Callable[[str, TurnStatus], None] = lambda *_: None,
     ) -> None:
         self._sender = sender
+        self._usage = usage
         self._on_close = on_close
         self._redactor = sender.redactor
         self._open: dict[str, str] = {}
@@ -67,8 +70,15 @@ class Lanes:
                 lane=lane,
                 status=status,
                 result=self._redactor.text(result)[:_RESULT_LIMIT],
+                usage=self._usage.of(lane).as_usage(),
             )
         )
+
+    def used(self, lane: str) -> None:
+        """A model answered in a lane."""
+        if lane in self._open:
+            stamp, used = self._sender.stamp(lane), self._usage.of(lane).as_usage()
+            self._sender.send(LaneUsed(**stamp, lane=lane, usage=used))
 
     def close_all(self, status: TurnStatus) -> None:
         """Close what is open, newest first: the turn is over."""

@@ -76,8 +76,8 @@ class Normalizer:
     def __init__(self, sender: Sender, workspace: Path, facts: ModuleFacts) -> None:
         self.blocks = Blocks(sender)
         self.tools = Tools(sender, workspace, facts.module_of_tool)
-        self.lanes = Lanes(sender, self._lane_over)
         self.usage = UsageMeter()
+        self.lanes = Lanes(sender, self.usage, self._lane_over)
         self.status: TurnStatus | None = None
         """How the orchestrator said the turn ended; None while it did not."""
         self.on_declined: Declined = lambda *_: None
@@ -218,6 +218,8 @@ class Normalizer:
         self.tell_usage()
         if lane == MAIN_LANE:
             self.on_usage()
+        else:
+            self.lanes.used(lane)
 
     def tell_usage(self) -> None:
         """Send what the session used so far."""

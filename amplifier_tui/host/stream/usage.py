@@ -109,6 +109,7 @@ class UsageMeter:
         self._before = Count()
         self._turn = Count()
         self._steps: dict[str, _Step] = {}
+        self._by_lane: dict[str, Count] = {}
 
     @property
     def turn(self) -> Count:
@@ -125,6 +126,12 @@ class UsageMeter:
         """Tokens an answer had on average since the session was opened; 0 before the first."""
         return self._output // self._answers if self._answers else 0
 
+    def of(self, lane: str) -> Count:
+        """Return what a lane used since the session was opened."""
+        step = self._steps.get(lane)
+        before = self._by_lane.get(lane, Count())
+        return before if step is None else before.plus(step.count)
+
     def restore(self, used: Usage) -> None:
         """Count what an earlier part of the session used."""
         counts = asdict(used)
@@ -133,14 +140,16 @@ class UsageMeter:
     def turn_begins(self) -> None:
         """Another prompt."""
         self._before = self.session
+        for lane in tuple(self._steps):
+            self.step_begins(lane)
         self._turn = Count()
-        self._steps.clear()
 
     def step_begins(self, lane: str) -> None:
         """`provider:request`: the orchestrator asks for the next answer."""
         step = self._steps.pop(lane, None)
         if step is not None:
             self._turn = self._turn.plus(step.count)
+            self._by_lane[lane] = self._by_lane.get(lane, Count()).plus(step.count)
 
     def request_answered(self, lane: str, data: Mapping[str, Any]) -> bool:
         """`llm:response`; whether it counted."""

@@ -185,10 +185,12 @@ class TaskTool(ModuleTool):
         if len(text) > most:
             text = f"{text[:most]}\n[… {len(text) - most} more characters]"
         notes: list[str] = []
-        if status not in ("success", "completed"):
+        if status == "cancelled":
+            notes.append("the user stopped this agent before it was done")
+        elif status not in ("success", "completed"):
             notes.append(f"the agent ended with status {status}")
         if not text:
-            notes.insert(0, "the agent ended without an answer")
+            notes.append("the agent ended without an answer")
         again = resume_note(session_id, facts["agent"])
         lines = [text, *(f"[{note}]" for note in notes), again]
         output = "\n".join(line for line in lines if line)

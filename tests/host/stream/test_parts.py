@@ -442,7 +442,7 @@ def test_a_plan_is_read_from_the_result_or_the_arguments() -> None:
 
 
 async def test_lanes_open_and_close_once(up: Up) -> None:
-    lanes = Lanes(up.sender)
+    lanes = Lanes(up.sender, UsageMeter())
     data = {"agent": "researcher", "sub_session_id": "x-y_researcher", "parent_session_id": "s"}
     lanes.spawned("main", {"session_id": "s"})
     lanes.spawned("main", data)
@@ -456,7 +456,7 @@ async def test_lanes_open_and_close_once(up: Up) -> None:
 
 async def test_lanes_that_are_open_at_the_end_are_closed_with_it(up: Up) -> None:
     over: list[str] = []
-    lanes = Lanes(up.sender, lambda lane, _: over.append(lane))
+    lanes = Lanes(up.sender, UsageMeter(), lambda lane, _: over.append(lane))
     lanes.open("a", "one")
     lanes.open("b", "two", parent="a")
     lanes.close_all("cancelled")

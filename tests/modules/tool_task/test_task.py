@@ -189,7 +189,7 @@ async def test_cancelling_the_call_cancels_the_agent_and_frees_its_place():
     [
         ({"output": "", "status": "success"}, True, "ended without an answer"),
         ({"output": "half", "status": "incomplete"}, True, "ended with status incomplete"),
-        ({"output": "", "status": "cancelled"}, False, "ended with status cancelled"),
+        ({"output": "", "status": "cancelled"}, False, "the user stopped this agent"),
         ("plain text", True, "plain text"),
         (None, True, "ended without an answer"),
     ],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -187,10 +187,11 @@ class ApprovalQueue:
         if (pending := self._pending.get(request_id)) is not None:
             pending.stop_clock()
 
-    def cancel_all(self, reason: str = STOPPED) -> None:
-        """Withdraw every request: the turn is being stopped."""
+    def cancel_all(self, reason: str = STOPPED, lanes: Container[str] | None = None) -> None:
+        """Withdraw every request, or those of some lanes: what asked is being stopped."""
         for pending in tuple(self._pending.values()):
-            self._finish(pending, ApprovalAnswer("cancelled", "stop", reason))
+            if lanes is None or pending.question.lane in lanes:
+                self._finish(pending, ApprovalAnswer("cancelled", "stop", reason))
 
     def _look_again(self) -> None:
         """Answer what waits and is covered by a rule now."""
