@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
 from pydantic import BeforeValidator, Field, field_validator
 
+from amplifier_tui.base.commands.environment import quiet_environment
 from amplifier_tui.base.config import ModuleSettings, PathText, Seconds, Texts
 from amplifier_tui.base.secrets import is_secret_variable
 
@@ -68,20 +69,8 @@ def refusal(command: str, denials: Iterable[Denial]) -> str | None:
     return None
 
 
-_QUIET: Final[dict[str, str]] = {
-    "TERM": "dumb",
-    "NO_COLOR": "1",
-    "PAGER": "cat",
-    "GIT_PAGER": "cat",
-    "MANPAGER": "cat",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_EDITOR": "true",
-    "PIP_NO_INPUT": "1",
-    "PYTHONUNBUFFERED": "1",
-}
-"""A command has no terminal: it must not colour, page, or wait for an answer."""
-
-_DROPPED: Final = ("FORCE_COLOR", "CLICOLOR_FORCE", "BASH_ENV", "ENV")
+_STARTING: Final = ("BASH_ENV", "ENV")
+"""They name files that a shell runs first."""
 
 
 def _texts_by_name(value: Any) -> Any:
@@ -154,14 +143,14 @@ class BashSettings(ModuleSettings):
 
 def command_environment(own: Mapping[str, str], settings: BashSettings) -> dict[str, str]:
     """Return the variables of a command: this program's, without secrets, and those to be set."""
-    environment = {
+    seen = {
         name: value
         for name, value in own.items()
-        if name not in _DROPPED
+        if name not in _STARTING
         and (
             settings.pass_secrets
             or not is_secret_variable(name)
             or any(fnmatchcase(name, pattern) for pattern in settings.keep_env)
         )
     }
-    return {**environment, **_QUIET, **settings.env}
+    return {**quiet_environment(seen), **settings.env}

@@ -6,6 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
+from amplifier_tui.base.commands.process import CommandProcess, Leftovers
+from amplifier_tui.base.commands.run import CommandRun, Output
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.session_paths import working_dir
@@ -15,8 +17,6 @@ from amplifier_tui.modules.tool_bash.confining import (
     Confining,
     SandboxMissingError,
 )
-from amplifier_tui.modules.tool_bash.process import CommandProcess, Leftovers
-from amplifier_tui.modules.tool_bash.run import CommandRun, Output
 from amplifier_tui.modules.tool_bash.settings import BashSettings, command_environment, refusal
 
 PROGRESS: Final = "tool:progress"
@@ -143,7 +143,7 @@ def _result(
 ) -> ToolResult:
     code = run.exit_code
     if run.timed_out:
-        state = f"timed out after {run.timeout:g} s and was ended"
+        state = f"timed out after {run.timeout or 0:g} s and was ended"
     elif code < 0:
         state = f"ended by signal {-code}"
     else:

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_tui.base.commands.run import Output
 from amplifier_tui.base.text import printed
-from amplifier_tui.modules.tool_bash.run import Output
 from tests.modules.tool_bash.support import Shell
 
 

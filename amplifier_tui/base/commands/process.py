@@ -139,7 +139,7 @@ class Leftovers:
 
     def hold(self, process: CommandProcess) -> None:
         """Take over a process group whose shell has ended."""
-        task = asyncio.create_task(_read(process), name=f"bash-background:{process.pid}")
+        task = asyncio.create_task(_read(process), name=f"background:{process.pid}")
         self._readers[process] = task
         task.add_done_callback(lambda _: self._forget(process))
 

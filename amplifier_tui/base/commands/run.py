@@ -7,8 +7,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from amplifier_tui.base.commands.process import CommandProcess
 from amplifier_tui.base.text import printed
-from amplifier_tui.modules.tool_bash.process import CommandProcess
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ class Output:
 
 
 class CommandRun:
-    """One command, until its shell ends or its `timeout` in seconds is over.
+    """One command, until its shell ends or its `timeout` in seconds, if it has one, is over.
 
     `exit_code` is negative for a signal; `left_running` says that processes of it go on after the
     shell's end.
@@ -89,7 +89,7 @@ class CommandRun:
         self,
         process: CommandProcess,
         output: Output,
-        timeout: float,
+        timeout: float | None,
         show: Callable[[str], Awaitable[None]],
     ) -> None:
         self.process = process
