@@ -147,6 +147,29 @@ class SessionClient(Protocol):
         `LaneClosed`, or to a `Notice` where it does not work any more.
         """
 
+    def shell(self, command: str, *, tell: bool = True) -> None:
+        """Run a command line in the session's folder, as the user and not as the agent.
+
+        Nobody is asked and there is no sandbox. Leads to `ShellStarted` and `ShellEnded`.
+
+        Args:
+            tell: Command and output go along with the next prompt.
+        """
+
+    def stop_shell(self) -> None:
+        """End the command that was started last with `shell`, if one runs."""
+
+    def note_shell(
+        self, command: str, *, exit_code: int, seconds: float, tell: bool = True
+    ) -> None:
+        """Have a command in the conversation that a front end ran in its own terminal.
+
+        Leads to `ShellEnded`.
+        """
+
+    def withhold_shell(self) -> None:
+        """Send nothing along of the commands that wait for the next prompt."""
+
     def decide(self, request_id: str, decision: Decision) -> None:
         """Answer an approval request; a request that is gone is ignored."""
 

@@ -9,6 +9,8 @@ INTERRUPTED: Final = "interrupted"
 """Metadata key: the row was cut short."""
 PROMPT_KEY: Final = "prompt"
 """Metadata key: what the user typed, where the row holds more than that."""
+COMMANDS_KEY: Final = "user_commands"
+"""Metadata key: ids of the user's own commands whose output the row holds."""
 
 
 def metadata_of(message: Message) -> Mapping[str, Any]:

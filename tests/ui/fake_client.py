@@ -102,6 +102,20 @@ class FakeClient:
     def interrupt(self, immediate: bool = False) -> None:
         self.calls.append(("interrupt", immediate))
 
+    def shell(self, command: str, *, tell: bool = True) -> None:
+        self.calls.append(("shell", command, tell))
+
+    def stop_shell(self) -> None:
+        self.calls.append(("stop_shell",))
+
+    def note_shell(
+        self, command: str, *, exit_code: int, seconds: float, tell: bool = True
+    ) -> None:
+        self.calls.append(("note_shell", command, exit_code, tell))
+
+    def withhold_shell(self) -> None:
+        self.calls.append(("withhold_shell",))
+
     def decide(self, request_id: str, decision: Decision) -> None:
         self.calls.append(("decide", request_id, decision))
 

@@ -52,6 +52,28 @@ class SessionCommands:
         if (live := self._opened()) is not None:
             await live.memories.forget(memory_id)
 
+    async def shell(self, command: str, *, tell: bool = True) -> None:
+        """Run a command of the user."""
+        if (live := self._opened()) is not None:
+            live.shell.start(command, tell=tell)
+
+    async def stop_shell(self) -> None:
+        """End the command that was started last."""
+        if self._live is not None:
+            self._live.shell.stop()
+
+    async def note_shell(
+        self, command: str, *, exit_code: int, seconds: float, tell: bool = True
+    ) -> None:
+        """Take note of a command that ran in the terminal."""
+        if (live := self._opened()) is not None:
+            live.shell.note(command, exit_code=exit_code, seconds=seconds, tell=tell)
+
+    async def withhold_shell(self) -> None:
+        """Send no output along."""
+        if (live := self._opened()) is not None and not live.shell.withhold():
+            self._say("info", "No output of a command waits for your next prompt")
+
     async def decide(self, request_id: str, decision: Decision) -> None:
         """Answer an approval request."""
         if self._live is not None:

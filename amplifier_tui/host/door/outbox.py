@@ -13,6 +13,8 @@ from amplifier_tui.host.events import (
     HostEvent,
     Notice,
     QueueChanged,
+    ShellEnded,
+    ShellProgress,
     TodoChanged,
     ToolEnded,
     ToolProgress,
@@ -24,8 +26,9 @@ SOFT_LIMIT = 4_000
 HARD_LIMIT = 20_000
 """Waiting events from which on event log rows are only counted."""
 PROGRESS_LIMIT = 64 * 1024
-"""Characters of a running tool's waiting output; its end is what matters."""
+"""Characters of a running command's waiting output; its end is what matters."""
 
+_PROGRESS = (ToolProgress, ShellProgress)
 _LATEST_COUNTS = (BudgetChanged, UsageChanged, QueueChanged, TodoChanged)
 
 Key = tuple[Hashable, ...]
@@ -44,10 +47,10 @@ class _Cell:
         self.count = 0
 
     def add(self, text: str) -> None:
-        """Add text; of a tool's output the last `PROGRESS_LIMIT` characters are kept."""
+        """Add text; of a command's output the last `PROGRESS_LIMIT` characters are kept."""
         self.parts.append(text)
         self.size += len(text)
-        if self.size > 2 * PROGRESS_LIMIT and isinstance(self.event, ToolProgress):
+        if self.size > 2 * PROGRESS_LIMIT and isinstance(self.event, _PROGRESS):
             kept = "".join(self.parts)[-PROGRESS_LIMIT:]
             self.cut += self.size - len(kept)
             self.parts, self.size = [kept], len(kept)
@@ -56,7 +59,7 @@ class _Cell:
         event = self.event
         if isinstance(event, BlockDelta):
             return replace(event, text="".join(self.parts)) if len(self.parts) > 1 else event
-        if isinstance(event, ToolProgress) and len(self.parts) > 1:
+        if isinstance(event, _PROGRESS) and len(self.parts) > 1:
             text = "".join(self.parts)
             cut = self.cut + max(0, len(text) - PROGRESS_LIMIT)
             text = text[-PROGRESS_LIMIT:]
@@ -121,6 +124,8 @@ class Outbox:
                 self._merge_text(("delta", event.session_id, event.agent, event.block_id), event)
             case ToolProgress():
                 self._merge_text(("progress", event.session_id, event.agent, event.call_id), event)
+            case ShellProgress():
+                self._merge_text(("shell", event.session_id, event.command_id), event)
             case HookTraced():
                 self._add_trace(event)
             case _ if isinstance(event, _LATEST_COUNTS):
@@ -130,6 +135,8 @@ class Outbox:
                     self._open.pop(("delta", event.session_id, event.agent, event.block_id), None)
                 elif isinstance(event, ToolEnded):
                     self._open.pop(("progress", event.session_id, event.agent, event.call_id), None)
+                elif isinstance(event, ShellEnded):
+                    self._open.pop(("shell", event.session_id, event.command_id), None)
                 self._cells.append(_Cell(event))
 
     def _append(self, key: Key, event: HostEvent) -> _Cell:
@@ -137,7 +144,7 @@ class Outbox:
         self._cells.append(cell)
         return cell
 
-    def _merge_text(self, key: Key, event: BlockDelta | ToolProgress) -> None:
+    def _merge_text(self, key: Key, event: BlockDelta | ToolProgress | ShellProgress) -> None:
         cell = self._open.get(key) or self._append(key, event)
         cell.add(event.text)
 

@@ -183,9 +183,11 @@ class Service(SessionCommands):
 
     async def open(self, request: OpenRequest, carried: Carried | None = None) -> None:
         """Open a session; the one that runs ends once the new one is there."""
-        if self._live is not None and self._live.turns.running:
-            self._live.sender.notice(
-                "warning", "A turn is running: stop it before you open another session"
+        live = self._live
+        if live is not None and (live.turns.running or live.shell.running):
+            what = "A turn" if live.turns.running else "A command of yours"
+            live.sender.notice(
+                "warning", f"{what} is running: stop it before you open another session"
             )
             return
         await self._give_up_opening()

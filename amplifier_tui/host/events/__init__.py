@@ -52,6 +52,10 @@ from amplifier_tui.host.events.session import OpeningReported as OpeningReported
 from amplifier_tui.host.events.session import SessionClosed as SessionClosed
 from amplifier_tui.host.events.session import SessionOpened as SessionOpened
 from amplifier_tui.host.events.session import TitleChanged as TitleChanged
+from amplifier_tui.host.events.shell import ShellEnded as ShellEnded
+from amplifier_tui.host.events.shell import ShellProgress as ShellProgress
+from amplifier_tui.host.events.shell import ShellStarted as ShellStarted
+from amplifier_tui.host.events.shell import ShellWaiting as ShellWaiting
 from amplifier_tui.host.events.trust import TrustAnswered as TrustAnswered
 from amplifier_tui.host.events.trust import TrustAsked as TrustAsked
 from amplifier_tui.host.events.turn import ApprovalRequested as ApprovalRequested

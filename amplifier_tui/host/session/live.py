@@ -2,8 +2,6 @@
 
 import asyncio
 import logging
-import os
-import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from time import time
@@ -13,21 +11,20 @@ from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.python import awaited
 from amplifier_tui.host.events import (
     Failed,
-    LocalServersFound,
     PlanProposed,
     SessionClosed,
     SessionOpened,
-    TitleChanged,
 )
 from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.gate.approvals.surfaces import ProviderApprovals
-from amplifier_tui.host.messages import last_words, metadata_of, text_of
+from amplifier_tui.host.messages import COMMANDS_KEY, last_words, metadata_of, text_of
 from amplifier_tui.host.models.limits import SpendGuard
-from amplifier_tui.host.models.local_servers import find_local_servers
 from amplifier_tui.host.models.models import Models
 from amplifier_tui.host.session.budget import BudgetMeter, context_config
 from amplifier_tui.host.session.carrying import Carried, forked, moved
+from amplifier_tui.host.session.chores.ending import clean_up, resume_command
+from amplifier_tui.host.session.chores.watching import SessionWatch
 from amplifier_tui.host.session.compacting import Compactor
 from amplifier_tui.host.session.memories import Memories
 from amplifier_tui.host.session.modules.facts import (
@@ -36,7 +33,8 @@ from amplifier_tui.host.session.modules.facts import (
 )
 from amplifier_tui.host.session.modules.manager import ModuleManager
 from amplifier_tui.host.session.parts import SessionParts
-from amplifier_tui.host.session.workspaces import git_branch
+from amplifier_tui.host.session.places.workspaces import git_branch
+from amplifier_tui.host.shell.commands import ShellCommands
 from amplifier_tui.host.store.metadata import now
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.store.state import StateKeeper
@@ -51,14 +49,11 @@ from amplifier_tui.kernel.session import AmplifierSession
 logger = logging.getLogger(__name__)
 
 STOP_TIME: Final = 1.3
-CLEANUP_TIME: Final = 1.2
-"""Seconds a turn has to stop, and modules have to clean up, when the session is closed."""
+"""Seconds a turn has to stop when the session is closed."""
 
 CHANGE_TIME: Final = 0.3
 """Seconds a change of a module has to end."""
 
-CARD_PAUSE: Final = 2.0
-"""Seconds between two looks at whether another program wrote the session's card."""
 TITLE_LENGTH: Final = 200
 
 
@@ -101,7 +96,9 @@ class LiveSession:
         )
         self.memories = Memories(coordinator, sender)
         self._last_answer = ""
-        self._prompts = PromptPath(coordinator, self._recorder, parts.workspace, sender)
+        self.watch = SessionWatch(sender)
+        self.shell = ShellCommands(sender, parts.workspace)
+        self._prompts = PromptPath(coordinator, self._recorder, parts.workspace, sender, self.shell)
         self._detach: list[Callable[[], object]] = []
         self.turns = TurnControl(
             TurnParts(
@@ -116,6 +113,7 @@ class LiveSession:
                 untouched=lambda: self._sources.asked,
                 status=lambda: parts.normalizer.status,
                 usage=lambda: parts.normalizer.usage.turn.as_usage(),
+                with_output=self._prompts.with_output,
                 over=self._turn_over,
             ),
             self.store.metadata.turn_count,
@@ -146,8 +144,9 @@ class LiveSession:
         self._last_answer = last_words(messages)
         await self._recorder.attach(context, coordinator.hooks)
         self.store.on_row = self._row_added
-        self.store.on_title = self._title_changed
         self.approvals.record.on_resolved = self._resolved
+        self.store.on_title = self.watch.title_changed
+        self._detach.append(self.watch.stop)
         self._normalizer.on_usage = self._usage_known
         self._detach.append(self.turns.steering.attach(coordinator.hooks))
         teller = ModeTeller(lambda: self.gating.gate.mode)
@@ -184,19 +183,6 @@ class LiveSession:
         self.store.save_metadata()
         said = f"This session is called {name} now" if name else "This session has no title now"
         self.sender.notice("info", said)
-
-    def _title_changed(self) -> None:
-        self.sender.send(TitleChanged(**self.sender.stamp(), **self.store.called()))
-
-    def follow_card(self) -> None:
-        """Show from here on what hooks and other programs call the session."""
-        following = asyncio.get_running_loop().create_task(self._look_at_card())
-        self._detach.append(following.cancel)
-
-    async def _look_at_card(self) -> None:
-        while True:
-            await asyncio.sleep(CARD_PAUSE)
-            self.store.follow_metadata()
 
     @property
     def has_provider(self) -> bool:
@@ -291,15 +277,6 @@ class LiveSession:
         if outcome.status == "success" and outcome.answer.strip():
             self.offer_plan()
 
-    def look_for_servers(self) -> None:
-        """Say which model servers run on this machine, once they have answered."""
-
-        async def look() -> None:
-            if servers := await find_local_servers():
-                self.sender.send(LocalServersFound(**self.sender.stamp(), servers=servers))
-
-        self._looking = asyncio.create_task(look())
-
     def offer_plan(self) -> None:
         """Say that there is a plan, if the mode is the one that ends in one."""
         if self.gating.gate.mode == "plan" and self._last_answer.strip():
@@ -356,7 +333,9 @@ class LiveSession:
 
     def _row_added(self, row: Row) -> None:
         self._normalizer.row_added(row)
-        if metadata_of(row).get("hook_name") == STEER_HOOK:
+        metadata = metadata_of(row)
+        self.shell.sent(metadata.get(COMMANDS_KEY) or ())
+        if metadata.get("hook_name") == STEER_HOOK:
             self.turns.steering.arrived()
         if row.get("role") == "assistant":
             self._last_answer = text_of(row.get("content")) or self._last_answer
@@ -393,49 +372,29 @@ class LiveSession:
         began = time()
         # The modules first: a turn that ends makes the changes that wait for its end. Both at once:
         # a change that ends lets the next prompt begin.
-        await asyncio.gather(self.modules.stop(CHANGE_TIME), self.turns.stop(STOP_TIME))
+        await asyncio.gather(
+            self.modules.stop(CHANGE_TIME), self.turns.stop(STOP_TIME), self.shell.close()
+        )
         await self.compactor.stop(STOP_TIME)
         await self.save_state()
         self.approvals.cancel_all("the session was closed")
         self.budget.stop()
-        await self._clean_up()
+        await clean_up(self.session, self.sender)
         for stop in self._detach:
             stop()
         self._recorder.detach()
         self._normalizer.close()
-        said = self.store.rows > 0
+        said, project = self.store.rows > 0, self.store.metadata.project_dir
         event = SessionClosed(
             **self.sender.stamp(),
             reason=reason,
-            resume_command=self._resume_command() if said else "",
+            resume_command=resume_command(self.session_id, project) if said else "",
             last_answer=self.sender.redactor.text(self._last_answer) if said else "",
         )
         self.store.close()
         self.sender.send(event)
         logger.info("Session %s closed in %.2f s", self.session_id, time() - began)
         return event
-
-    def _resume_command(self) -> str:
-        command = f"amplifier-tui --resume {self.session_id}"
-        project = self.store.metadata.project_dir
-        shell = os.environ.get("PWD")
-        # The shell that reads it may stand somewhere else than the session's project.
-        if project and shell and os.path.realpath(shell) != project:
-            command += f" --cwd {shlex.quote(project)}"
-        return command
-
-    async def _clean_up(self) -> None:
-        cleanup = asyncio.get_running_loop().create_task(self.session.cleanup())
-        done, _ = await asyncio.wait({cleanup}, timeout=CLEANUP_TIME)
-        if not done:
-            cleanup.cancel()
-            self.sender.notice(
-                "warning", "A module did not clean up in time; the session was closed without it"
-            )
-            logger.error("Cleanup of session %s hangs; left to itself", self.session_id)
-            return
-        if not cleanup.cancelled() and cleanup.exception() is not None:
-            logger.error("Cleanup failed", exc_info=cleanup.exception())
 
 
 async def _take_up(context: Any, messages: list[dict[str, Any]]) -> None:

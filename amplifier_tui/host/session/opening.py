@@ -14,7 +14,6 @@ from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
 from amplifier_tui.foundation.catalog import Choice
 from amplifier_tui.foundation.paths import redact_uri
-from amplifier_tui.foundation.registry.includes import namespace_of
 from amplifier_tui.foundation.registry.project_bundles import Trust
 from amplifier_tui.foundation.spawn.capability import SessionSpawner
 from amplifier_tui.foundation.trust.gate import TrustCallback
@@ -22,7 +21,7 @@ from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.foundation.trust.owners import weakest
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.client import OpenRequest
-from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, NoticeEnd, Usage
+from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, NoticeEnd, ShellEnded, Usage
 from amplifier_tui.host.failures import no_provider_remedy
 from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals
 from amplifier_tui.host.gate.modes import first_mode, read_mode
@@ -31,8 +30,8 @@ from amplifier_tui.host.models.routing import NO_CHOICE
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.budget import Parts
 from amplifier_tui.host.session.carrying import Carried
+from amplifier_tui.host.session.chores.leftovers import offer_to_end_leftovers
 from amplifier_tui.host.session.gating import Gating, sandbox_terms
-from amplifier_tui.host.session.leftovers import offer_to_end_leftovers
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.modules.facts import ModuleFacts, read_plan
 from amplifier_tui.host.session.modules.loading import (
@@ -43,13 +42,14 @@ from amplifier_tui.host.session.modules.loading import (
 )
 from amplifier_tui.host.session.modules.sources import ModuleSources
 from amplifier_tui.host.session.parts import SessionParts
-from amplifier_tui.host.session.sub_agents import follow
-from amplifier_tui.host.session.workspaces import (
+from amplifier_tui.host.session.places.references import uri_of
+from amplifier_tui.host.session.places.workspaces import (
     WorkspaceError,
     make_workspace,
     prune_workspaces,
     template_of,
 )
+from amplifier_tui.host.session.sub_agents import follow
 from amplifier_tui.host.store.children import ChildStore
 from amplifier_tui.host.store.replay import TAIL, messages_of, turns_before
 from amplifier_tui.host.store.session_store import SessionStore
@@ -100,6 +100,7 @@ class Opening:
         self._said: set[str] = set()
         self._used: tuple[Usage, ...] = ()
         self._trust_service: TrustService | None = None
+        self._unsent: tuple[ShellEnded, ...] = ()
         self._rules: list[str] = []
         self.refused: tuple[TrustItem, ...] = ()
         """What the user does not want of it."""
@@ -156,7 +157,7 @@ class Opening:
         card = store.metadata
         if request.bundle or request.demo or not card.bundle:
             # Else it goes on with its own, which another program may find though we don't.
-            card.note_bundle(redact_uri(reference), _uri_of(reference, prepared.bundle))
+            card.note_bundle(redact_uri(reference), uri_of(reference, prepared.bundle))
         card.working_dir, card.project_dir = str(working_dir), str(cwd)
         parts = self._parts(workspace, choice, reference, prepared, working_dir, sender)
         say_refused(prepared.refused, sender)
@@ -190,9 +191,10 @@ class Opening:
             parts.normalizer.tell_usage()
         if not live.has_provider:
             self._no_provider(parts, prepared)
-            live.look_for_servers()
+            live.watch.look_for_servers()
+        live.shell.restore(self._unsent)
         live.budget.measure_soon()
-        live.follow_card()
+        live.watch.follow_card()
         loop = asyncio.get_running_loop()
         loop.run_in_executor(None, self._say_settings, prepared)
         loop.run_in_executor(None, prune_workspaces, self.session_id)
@@ -215,7 +217,7 @@ class Opening:
             return 0
         start = max(0, count - TAIL)
         replay = await asyncio.to_thread(store.replay, stored)
-        self._used = replay.usages()
+        self._used, self._unsent = replay.usages(), replay.unsent_commands()
         for event in await asyncio.to_thread(replay.events, start, count):
             self._put(event)
         for trace in await asyncio.to_thread(stored_traces, store.log, self.session_id):
@@ -424,14 +426,6 @@ class Opening:
             "yet is kept and written when the disk takes it"
         )
         self._notice("error", text, "store")
-
-
-def _uri_of(reference: str, bundle: BundleData) -> str:
-    """Return a bundle's name or URI, as the Amplifier CLI finds it; it knows no path or include."""
-    if Path(reference).is_absolute():
-        # Unquoted, as it takes such URIs apart.
-        return f"file://{reference}"
-    return redact_uri((namespace_of(reference) and bundle._source_uri) or reference)
 
 
 def _prompt_parts(bundle: BundleData, working_dir: Path) -> Parts | None:

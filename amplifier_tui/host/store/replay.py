@@ -18,6 +18,8 @@ from amplifier_tui.host.events import (
     HostEvent,
     LaneClosed,
     LaneOpened,
+    ShellEnded,
+    ShellStarted,
     SteerApplied,
     ToolEnded,
     ToolStarted,
@@ -26,6 +28,7 @@ from amplifier_tui.host.events import (
     Usage,
 )
 from amplifier_tui.host.messages import (
+    COMMANDS_KEY,
     INTERRUPTED,
     is_from_hook,
     metadata_of,
@@ -51,7 +54,10 @@ changed, how a turn ended, so that a resumed session shows it again. Who allowed
 noted beside it (older sessions have that in `approvals.jsonl`). Losing the file loses nothing of
 the conversation.
 """
-KEPT: Final = (ToolEnded, TurnEnded, Failed, Compacted, LaneOpened, LaneClosed)
+KEPT: Final = (
+    *(ToolEnded, TurnEnded, Failed, Compacted, LaneOpened, LaneClosed),
+    *(ShellStarted, ShellEnded),
+)
 """The events it holds; of a `ToolEnded` all but the output, which is in its row."""
 
 
@@ -168,7 +174,9 @@ class Replay:
         rows = dict(self._stored.read(start, stop))
         found: list[HostEvent] = []
         at = 0.0
-        others = [item for item in self._outcomes.others if start < item[0] <= stop]
+        # What came before the first row belongs to the first page.
+        first = start if start else -1
+        others = [item for item in self._outcomes.others if first < item[0] <= stop]
         for index, row in rows.items():
             while others and others[0][0] <= index:
                 found.append(self._retold(others.pop(0)[1]))
@@ -184,6 +192,27 @@ class Replay:
         return tuple(
             event.usage for _, event in self._outcomes.others if isinstance(event, TurnEnded)
         )
+
+    def unsent_commands(self) -> tuple[ShellEnded, ...]:
+        """Return the user's commands that wait for the next prompt to go along with."""
+        ended = [(rows, e) for rows, e in self._outcomes.others if isinstance(e, ShellEnded)]
+        if not ended:
+            return ()
+        prompts = (i for i in reversed(range(len(self._stored))) if self._is_prompt(i))
+        last = next(prompts, -1)
+        sent = {
+            command
+            for _, row in self._stored.read(max(0, last))
+            for command in metadata_of(row).get(COMMANDS_KEY) or ()
+        }
+        return tuple(
+            event
+            for rows, event in ended
+            if event.told and rows > last and event.command_id not in sent
+        )
+
+    def _is_prompt(self, index: int) -> bool:
+        return looks_like_prompt(self._stored.line(index))
 
     def _results(self, index: int, rows: dict[int, Row]) -> dict[str, Row]:
         """Return the results of the calls in row `index`, by call id.
@@ -211,7 +240,7 @@ class Replay:
     ) -> Iterator[HostEvent]:
         match row.get("role"):
             case "user" if _is_steer(row):
-                yield SteerApplied(**self._stamp(at), text=text_of(row.get("content")))
+                yield SteerApplied(**self._stamp(at), text=typed_prompt(row))
             case "user" if not is_from_hook(row):
                 attached = metadata_of(row).get("attachments")
                 yield TurnStarted(

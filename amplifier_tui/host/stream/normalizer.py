@@ -21,7 +21,7 @@ from amplifier_tui.host.events import (
     TurnStatus,
     UsageChanged,
 )
-from amplifier_tui.host.messages import metadata_of, text_of
+from amplifier_tui.host.messages import metadata_of, typed_prompt
 from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.blocks import Blocks
@@ -132,7 +132,7 @@ class Normalizer:
             case "tool":
                 self.tools.row_added(row)
             case "user" if metadata_of(row).get("hook_name") == STEER_HOOK:
-                text = self._sender.redactor.text(text_of(row.get("content")))
+                text = self._sender.redactor.text(typed_prompt(row))
                 self._sender.send(SteerApplied(**self._sender.stamp(), text=text))
             case _:
                 pass

@@ -82,6 +82,7 @@ class TurnParts:
         untouched: Whether the running step can be given up at any moment: nothing came of it yet.
         status: How the orchestrator says the turn ended; None when it does not.
         usage: Gives the turn's usage and cost.
+        with_output: Adds what the user's own commands printed to a steering message.
         over: Told when everything of a turn is written: its number and outcome.
     """
 
@@ -96,6 +97,7 @@ class TurnParts:
     untouched: Callable[[], bool]
     status: Callable[[], TurnStatus | None]
     usage: Callable[[], Usage]
+    with_output: Callable[[str], str]
     over: Callable[[int, Outcome], Awaitable[None]]
 
 
@@ -117,7 +119,7 @@ class TurnControl:
         self._closed = False
         self._pauses = 0
         self._failed: tuple[int, Prompt] | None = None
-        self.steering = Steering(self._queue_changed)
+        self.steering = Steering(self._queue_changed, parts.with_output)
 
     @property
     def running(self) -> bool:

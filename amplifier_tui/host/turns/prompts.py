@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from amplifier_tui.foundation.mentions.loading import expand_mentions_in_instruction
 from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
+from amplifier_tui.host.shell.commands import ShellCommands
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.abandoned import is_abandoned
@@ -74,8 +75,10 @@ class PromptPath:
         recorder: ContextRecorder,
         workspace: Path,
         sender: Sender,
+        shell: ShellCommands,
     ) -> None:
         self._coordinator = coordinator
+        self._shell = shell
         self._recorder = recorder
         self._workspace = workspace
         self._sender = sender
@@ -140,9 +143,19 @@ class PromptPath:
             await mend_broken_answer(self._coordinator.get("context"))
             self._recorder.expect_again()
             return self._recorder.sent
-        text = await self._announce(await self._with_files(prompt))
-        self._recorder.expect(text, prompt.text, prompt.attachments)
+        commands = [event.command_id for event in self._shell.waiting]
+        text = await self._announce(self._shell.with_output(await self._with_files(prompt)))
+        self._recorder.expect(text, prompt.text, prompt.attachments, commands)
         return text
+
+    def with_output(self, text: str) -> str:
+        """Return a steering message with what the user's own commands printed since."""
+        commands = [event.command_id for event in self._shell.waiting]
+        if not commands:
+            return text
+        sent = self._shell.with_output(text)
+        self._recorder.expect_also(sent, text, commands=commands)
+        return sent
 
     async def _with_files(self, prompt: Prompt) -> str:
         """Return the prompt with the files it mentions, and those attached to it, before it."""
@@ -183,10 +196,14 @@ class Steering:
 
     Args:
         changed: Called when other messages wait than before.
+        with_output: Adds what the user's own commands printed to a message.
     """
 
-    def __init__(self, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, changed: Callable[[], None], with_output: Callable[[str], str] = str
+    ) -> None:
         self._changed = changed
+        self._with_output = with_output
         self._waiting: list[str] = []
         self._handed: list[str] = []
 
@@ -223,6 +240,6 @@ class Steering:
         self._handed += messages
         return HookResult(
             action="inject_context",
-            context_injection="\n\n".join(messages),
+            context_injection=self._with_output("\n\n".join(messages)),
             context_injection_role="user",
         )

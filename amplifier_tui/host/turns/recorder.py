@@ -7,11 +7,11 @@ of it at every step.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from amplifier_tui.base.python import awaited
-from amplifier_tui.host.messages import PROMPT_KEY, is_from_hook, text_of
+from amplifier_tui.host.messages import COMMANDS_KEY, PROMPT_KEY, is_from_hook, text_of
 from amplifier_tui.host.turns.abandoned import is_abandoned
 from amplifier_tui.kernel.hooks import HookRegistry
 
@@ -60,13 +60,37 @@ class ContextRecorder:
         self.watches = False
         self._detach: list[Callable[[], None]] = []
 
-    def expect(self, sent: str, typed: str, attachments: tuple[str, ...] = ()) -> None:
+    def expect(
+        self,
+        sent: str,
+        typed: str,
+        attachments: tuple[str, ...] = (),
+        commands: Sequence[str] = (),
+    ) -> None:
         """Announce the prompt of a turn."""
         self.sent, self.taken, self._repeated = sent, False, None
         self._typed.clear()
+        self.expect_also(sent, typed, attachments, commands)
+
+    def expect_also(
+        self,
+        sent: str,
+        typed: str,
+        attachments: tuple[str, ...] = (),
+        commands: Sequence[str] = (),
+    ) -> None:
+        """Announce words of the user, which may come in the middle of a turn.
+
+        Args:
+            sent: What the orchestrator gets.
+            typed: What the user typed.
+            commands: Ids of the user's own commands whose output is in it.
+        """
         extra: dict[str, Any] = {PROMPT_KEY: typed} if typed != sent else {}
         if attachments:
             extra["attachments"] = list(attachments)
+        if commands:
+            extra[COMMANDS_KEY] = list(commands)
         if extra:
             self._typed[sent] = extra
 

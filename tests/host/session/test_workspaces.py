@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from amplifier_tui.host.session.workspaces import (
+from amplifier_tui.host.session.places.workspaces import (
     KEPT,
     WorkspaceError,
     git_branch,

@@ -47,6 +47,7 @@ class Session:
                 untouched=lambda: False,
                 status=lambda: None,
                 usage=Usage,
+                with_output=str,
                 over=self._over,
             )
         )

@@ -1,0 +1,1 @@
+"""What is done around the turns of a session: while it is open, and at its end."""

@@ -1,0 +1,1 @@
+"""Where a session works, and where its bundle is."""
