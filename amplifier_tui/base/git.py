@@ -67,6 +67,14 @@ def git_output_now(
     Returns:
         The output; None where git fails, takes too long, or is not there.
     """
+    output = git_bytes_now(folder, *arguments, timeout=timeout, most_bytes=most_bytes)
+    return None if output is None else output.decode("utf-8", "replace")
+
+
+def git_bytes_now(
+    folder: Path, *arguments: str, timeout: float = TIMEOUT, most_bytes: int = MOST_BYTES
+) -> bytes | None:
+    """Do the same as `git_output_now`, and return the output as it is."""
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -96,7 +104,7 @@ def git_output_now(
         finally:
             late.cancel()
             _end(process)
-    return None if failed else output.decode("utf-8", "replace")
+    return None if failed else output
 
 
 async def git_output(

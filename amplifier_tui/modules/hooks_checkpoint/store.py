@@ -1,31 +1,43 @@
-"""Copies of files, the index of what they are copies of, and putting them back.
+"""Copies of files, and the index of what they are copies of.
 
-``index.jsonl`` has one line for each turn in which a file changed (``turn``), for each file before
-its first change in that turn (``file``) and for what a tool made of it (``after``). The contents
-are in ``objects/``, each once, named by their SHA-256. Everything is readable by its owner only.
+``index.jsonl`` has one line for each turn in which a file changed and each time files were put back
+(``turn``), for each file before its first change in that turn (``file``), for what a tool made of
+it (``after``), for what somebody else made of it in between (``hand``) and for what could not be
+seen (``unseen``). The contents are in ``objects/``, each once, named by their SHA-256. All of it is
+readable by its owner only.
 """
 
 import hashlib
+import json
 import logging
 import os
 import re
 import stat
-from collections.abc import Collection, Mapping
+import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.files import open_regular, write_atomic
-from amplifier_tui.base.jsonl import append_rows, read_rows
-from amplifier_tui.modules._shared.places import shown_path
+from amplifier_tui.base.files import MOST_BYTES, open_regular, write_atomic
+from amplifier_tui.base.jsonl import StoredRows, append_rows, mend
 
 logger = logging.getLogger(__name__)
 
 INDEX: Final = "index.jsonl"
 OBJECTS: Final = "objects"
 _HEAD: Final = 8_192
+
+
+@dataclass(frozen=True)
+class CopyLimits:
+    """How many bytes are kept at most: of a text, of any other file, of all copies together."""
+
+    text: int = MOST_BYTES
+    binary: int = MOST_BYTES
+    together: int = 1 << 62
 
 
 @dataclass
@@ -40,6 +52,8 @@ class FileEntry:
         mode: Its permissions.
         skipped: Why it was not copied; empty when it was.
         after: SHA-256 of what the last tool left, None where it left nothing; empty while unknown.
+        command: The command during which it was seen to change; empty for a tool that named it.
+        by_hand: Whether somebody else changed it between two calls of the turn.
     """
 
     path: Path
@@ -49,6 +63,8 @@ class FileEntry:
     mode: int = 0o644
     skipped: str = ""
     after: str | None = ""
+    command: str = ""
+    by_hand: bool = False
 
     @property
     def differs(self) -> bool:
@@ -58,73 +74,108 @@ class FileEntry:
 
 @dataclass
 class ChangedTurn:
-    """A turn in which files changed; `files` by their absolute path."""
+    """A turn in which files changed, or a time when files were put back.
+
+    Attributes:
+        number: Of the turn, counted from 1.
+        prompt: Its beginning.
+        at: ISO time.
+        back_to: Where files were put back: the id of the turn whose beginning they went back to.
+        files: By their absolute path.
+        unseen: Why further files may have changed.
+    """
 
     id: str
     number: int
     prompt: str
     at: str
+    back_to: str = ""
     files: dict[str, FileEntry] = field(default_factory=dict)
+    unseen: list[str] = field(default_factory=list)
 
 
 class CopyStore:
     """The copies of one session, in a folder that is made with the first copy.
 
     Everything here blocks: call it in a thread. What the disk refuses is an `OSError`.
+
+    Attributes:
+        turns: In order.
+        size: Bytes of all copies.
+        damaged: How many of the first turns may be incomplete: a line can't be read.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.turns: list[ChangedTurn] = []
         self.size = 0
+        self.damaged = 0
         self._read()
 
-    def begin(self, number: int, prompt: str) -> ChangedTurn:
-        """Note a turn."""
-        turn = ChangedTurn(
-            f"{len(self.turns) + 1:04d}", number, prompt, datetime.now(UTC).isoformat()
-        )
-        self._write(
-            {"kind": "turn", "id": turn.id, "turn": number, "prompt": prompt, "at": turn.at}
-        )
+    def begin(self, number: int, prompt: str, back_to: str = "") -> ChangedTurn:
+        """Note a turn; see `ChangedTurn` for the arguments."""
+        name, at = f"{len(self.turns) + 1:04d}", datetime.now(UTC).isoformat()
+        turn = ChangedTurn(name, number, prompt, at, back_to)
+        row = {"kind": "turn", "id": name, "turn": number, "prompt": prompt, "at": at}
+        self._write(row | ({"back_to": back_to} if back_to else {}))
         self.turns.append(turn)
         return turn
 
-    def add(
-        self, turn: ChangedTurn, path: Path, *, largest: int, largest_binary: int, room: int
-    ) -> None:
-        """Copy a file that is about to be changed.
+    def add(self, turn: ChangedTurn, path: Path, most: CopyLimits) -> FileEntry:
+        """Copy a file that is about to be changed, in place of an earlier copy of this turn."""
+        entry = self.copied(path, most)
+        self.enter(turn, entry)
+        return entry
 
-        Args:
-            turn: The turn in which it happens.
-            path: The file.
-            largest: Most bytes of a text.
-            largest_binary: Most bytes of anything else.
-            room: Most bytes of all copies.
-        """
+    def copied(self, path: Path, most: CopyLimits) -> FileEntry:
+        """Copy a file; `enter` puts it into a turn."""
         entry = FileEntry(path)
-        data = b""
         found = _stat(path)
         if found is not None:
             entry.existed, entry.size = True, found.st_size
             entry.mode = stat.S_IMODE(found.st_mode)
             if not stat.S_ISREG(found.st_mode):
                 entry.skipped = "it is no file"
-            elif found.st_size > largest:
-                entry.skipped = f"it is larger than {largest} bytes"
+            elif found.st_size > most.text:
+                entry.skipped = f"it is larger than {most.text} bytes"
             else:
-                data = _content(path)
-                entry.size = len(data)
-                if b"\0" in data[:_HEAD] and len(data) > largest_binary:
-                    entry.skipped = f"it is no text and larger than {largest_binary} bytes"
-                elif self.size + len(data) > room:
-                    entry.skipped = f"the copies of this session have {room} bytes already"
-                else:
-                    entry.copy = self._keep(data)
-        facts = {**vars(entry), "path": str(path)}
-        del facts["after"]
+                self._keep_within(entry, _content(path), most)
+        return entry
+
+    def keep(self, path: Path, data: bytes, mode: int, most: CopyLimits) -> FileEntry:
+        """Keep what a file held before it changed; `enter` puts it into a turn."""
+        entry = FileEntry(path, existed=True, mode=mode)
+        self._keep_within(entry, data, most)
+        return entry
+
+    def _keep_within(self, entry: FileEntry, data: bytes, most: CopyLimits) -> None:
+        entry.size = len(data)
+        if b"\0" in data[:_HEAD] and len(data) > most.binary:
+            entry.skipped = f"it is no text and larger than {most.binary} bytes"
+        elif len(data) > most.text:
+            entry.skipped = f"it is larger than {most.text} bytes"
+        elif self.size + len(data) > most.together:
+            entry.skipped = f"the copies of this session have {most.together} bytes already"
+        else:
+            entry.copy = self._keep(data)
+
+    def enter(self, turn: ChangedTurn, entry: FileEntry) -> None:
+        """Note a file of a turn as it was before."""
+        facts = {**vars(entry), "path": str(entry.path)}
+        del facts["after"], facts["by_hand"]
         self._write({"kind": "file", "id": turn.id, **facts})
-        turn.files[str(path)] = entry
+        turn.files[str(entry.path)] = entry
+
+    def note_by_hand(self, turn: ChangedTurn, path: Path) -> None:
+        """Note that somebody else changed a file between two calls of a turn."""
+        turn.files[str(path)].by_hand = True
+        self._write({"kind": "hand", "id": turn.id, "path": str(path)})
+
+    def note_unseen(self, turn: ChangedTurn, why: str) -> None:
+        """Note once why further files may have changed in a turn."""
+        if why not in turn.unseen:
+            turn.unseen.append(why)
+            self._write({"kind": "unseen", "id": turn.id, "why": why})
 
     def note_after(self, turn: ChangedTurn, path: Path) -> None:
         """Note what a tool made of a file, so that a later change by another program is seen."""
@@ -156,16 +207,20 @@ class CopyStore:
 
     def _read(self) -> None:
         try:
-            rows, _ = read_rows(self.folder / INDEX, repair=False)
+            mend(self.folder / INDEX)
+            stored = StoredRows(self.folder / INDEX)
         except OSError as error:
             logger.warning("The checkpoints in %s can't be read: %s", self.folder, error)
+            self.damaged = sys.maxsize
             return
         turns: dict[str, ChangedTurn] = {}
-        for row in rows:
+        for index in range(len(stored)):
+            line = stored.line(index)
             try:
-                self._take(row, turns)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                self._take(json.loads(line), turns)
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 logger.warning("A line of %s is ignored: %s", self.folder / INDEX, error)
+                self.damaged = len(turns)
         self.turns = list(turns.values())
         with suppress(OSError), os.scandir(self.folder / OBJECTS) as found:
             self.size = sum(entry.stat().st_size for entry in found)
@@ -175,7 +230,11 @@ class CopyStore:
             case "turn":
                 name = str(line["id"])
                 turns[name] = ChangedTurn(
-                    name, int(line["turn"]), str(line["prompt"]), str(line["at"])
+                    name,
+                    int(line["turn"]),
+                    str(line["prompt"]),
+                    str(line["at"]),
+                    str(line.get("back_to") or ""),
                 )
             case "file":
                 copy = line["copy"]
@@ -186,9 +245,16 @@ class CopyStore:
                     size=int(line["size"]),
                     mode=int(line["mode"]) & 0o777,
                     skipped=str(line["skipped"]),
+                    command=str(line.get("command") or ""),
                 )
             case "after":
-                turns[line["id"]].files[str(line["path"])].after = line["after"]
+                after = line["after"]
+                found = turns[line["id"]].files[str(line["path"])]
+                found.after = None if after is None else _checked(after)
+            case "hand":
+                turns[line["id"]].files[str(line["path"])].by_hand = True
+            case "unseen":
+                turns[line["id"]].unseen.append(str(line["why"]))
 
 
 def digest(path: Path) -> str | None:
@@ -217,64 +283,6 @@ def _checked(copy: Any) -> str:
     if re.fullmatch("[0-9a-f]{64}", text) is None:
         raise ValueError("a copy is named by a SHA-256")
     return text
-
-
-def restore(
-    store: CopyStore, root: Path, turn_id: str, paths: Collection[str] | None, force: bool
-) -> dict[str, Any]:
-    """Put files back to what they were when a turn began; see the package's docstring.
-
-    Raises:
-        KeyError: There is no such turn.
-    """
-    first = next((place for place, turn in enumerate(store.turns) if turn.id == turn_id), None)
-    if first is None:
-        raise KeyError(turn_id)
-    report: dict[str, Any] = {
-        **{name: [] for name in ("restored", "removed", "unchanged", "conflicts")},
-        "failed": {},
-    }
-    before: dict[str, FileEntry] = {}
-    last: dict[str, ChangedTurn] = {}
-    for turn in store.turns[first:]:
-        for name, entry in turn.files.items():
-            before.setdefault(name, entry)
-            last[name] = turn
-    for name, entry in before.items():
-        shown = shown_path(entry.path, root)
-        if paths is not None and shown not in paths:
-            continue
-        try:
-            problem = _obstacle(entry, root)
-            now = "" if problem else digest(entry.path)
-            known = last[name].files[name].after
-            if problem:
-                report["failed"][shown] = problem
-            elif now == entry.copy:
-                report["unchanged"].append(shown)
-            elif not force and known != "" and now != known:
-                report["conflicts"].append(shown)
-            else:
-                _put_back(entry, store)
-                report["removed" if entry.copy is None else "restored"].append(shown)
-                store.note_after(last[name], entry.path)
-        except OSError as error:
-            report["failed"][shown] = error.strerror or str(error)
-    return report
-
-
-def _obstacle(entry: FileEntry, root: Path) -> str:
-    # The way to it may have become a link in the meantime, or the workspace another one.
-    if inside(str(entry.path), root) != entry.path:
-        return "it is not in the workspace, or a link by now"
-    return f"there is no copy: {entry.skipped}" if entry.skipped else ""
-
-
-def _put_back(entry: FileEntry, store: CopyStore) -> None:
-    if entry.copy is None:
-        entry.path.unlink()
-    else:
-        write_atomic(entry.path, store.read(entry.copy), mode=entry.mode, durable=True)
 
 
 def inside(path: str, root: Path) -> Path | None:

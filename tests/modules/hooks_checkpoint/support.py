@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -48,6 +49,17 @@ class Session:
         mounted = self.coordinator.get("tools", tool)
         result = await mounted.execute(given) if mounted is not None else None
         await hooks.emit("tool:post", {**data, "result": result})
+
+    async def command(self, command: str, does: Callable[[], object]) -> None:
+        """Have a command run, which is `does`."""
+        data = {"tool_name": "bash", "tool_input": {"command": command}, "tool_call_id": command}
+        await self.coordinator.hooks.emit("tool:pre", data)
+        does()
+        await self.coordinator.hooks.emit("tool:post", data)
+
+    async def preview(self, id: str) -> dict[str, Any]:
+        found: dict[str, Any] = await self.coordinator.get_capability("checkpoint.preview")(id)
+        return found
 
     async def listed(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = await self.coordinator.get_capability("checkpoint.list")()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.modules import hooks_checkpoint
-from amplifier_tui.modules.hooks_checkpoint import patched_paths
+from amplifier_tui.modules.hooks_checkpoint.calls import patched_paths
 from tests.modules.hooks_checkpoint.support import Session, edit, write
 
 

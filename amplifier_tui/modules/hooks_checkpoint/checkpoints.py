@@ -1,0 +1,306 @@
+"""The checkpoints of a session: what hooks note, and what capabilities answer."""
+
+import asyncio
+import logging
+import os
+from collections import Counter
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.base.python import awaited
+from amplifier_tui.kernel.models import HookResult
+from amplifier_tui.modules._shared.places import shown_path
+from amplifier_tui.modules._shared.session_paths import session_folder, state_place, working_dir
+from amplifier_tui.modules.hooks_checkpoint.calls import CheckpointSettings, command_of
+from amplifier_tui.modules.hooks_checkpoint.commands import WorkspaceFiles, WorkspaceLook
+from amplifier_tui.modules.hooks_checkpoint.going_back import (
+    described,
+    restore,
+    returns,
+    standing,
+)
+from amplifier_tui.modules.hooks_checkpoint.store import ChangedTurn, CopyStore, digest, inside
+
+logger = logging.getLogger(__name__)
+
+STORE_CAPABILITY: Final = "checkpoint.store"
+_CONTINUE: Final = HookResult(action="continue")
+_PROMPT: Final = 200
+_COMMAND: Final = 60
+
+
+def _chosen_folder(coordinator: Any, settings: CheckpointSettings) -> Path | None:
+    if settings.folder is None:
+        return None
+    text = os.path.join(settings.folder, "{session_id}")
+    return state_place(text, coordinator, module=settings.module, setting="folder")
+
+
+class Checkpoints:
+    """The checkpoints of a session.
+
+    Raises:
+        SettingsError: `folder` leads to where no copies belong.
+    """
+
+    def __init__(self, coordinator: Any, settings: CheckpointSettings) -> None:
+        self._coordinator = coordinator
+        self._settings = settings
+        # Now, so that a folder that is refused refuses the module.
+        self._chosen = _chosen_folder(coordinator, settings)
+        self._lock = asyncio.Lock()
+        self._store: CopyStore | None = None
+        self._compared: WorkspaceFiles | None = None
+        self._turn: ChangedTurn | None = None
+        self._number = 0
+        self._prompt = ""
+        self._told = False
+        self._changing: Counter[Path] = Counter()
+        self._calls: dict[str, list[Path]] = {}
+        self._looks: dict[str, WorkspaceLook] = {}
+
+    # --- handlers --------------------------------------------------------------------------
+
+    async def turn_begins(self, event: str, data: dict[str, Any]) -> HookResult:
+        """`execution:start`: a turn begins; it is noted with the first file that changes."""
+        if self._owner is self:
+            self._turn = None
+            self._changing.clear()
+            self._calls.clear()
+            self._looks.clear()
+            self._number = await self._count_prompts() + 1
+            self._prompt = " ".join(str(data.get("prompt") or "").split())[:_PROMPT]
+        return _CONTINUE
+
+    async def before(self, event: str, data: dict[str, Any]) -> HookResult:
+        """`tool:pre`: copy the files the call would change."""
+        tool, given = str(data.get("tool_name") or ""), data.get("tool_input")
+        given = given if isinstance(given, Mapping) else {}
+        call, owner = str(data.get("tool_call_id") or ""), self._owner
+        root = self._workspace()
+        paths = self._settings.paths(tool, given)
+        files = [path for text in paths if (path := inside(text, root)) is not None]
+        if files:
+            await owner._copy(call, files)
+        elif self._settings.compare_commands and (command := command_of(tool, given)):
+            await owner._look(call, " ".join(command.split())[:_COMMAND])
+        return _CONTINUE
+
+    async def granted(self, event: str, data: dict[str, Any]) -> HookResult:
+        """`approval:granted`: the user took their time, and files may be others by now."""
+        call, owner = str(data.get("tool_call_id") or ""), self._owner
+        if call and (files := owner._calls.get(call)):
+            await owner._copy(call, files)
+        elif call and (look := owner._looks.get(call)):
+            await owner._look(call, look.command)
+        return _CONTINUE
+
+    async def after(self, event: str, data: dict[str, Any]) -> HookResult:
+        """`tool:post` and `tool:error`: note what became of them."""
+        tool, given = str(data.get("tool_name") or ""), data.get("tool_input")
+        call, owner = str(data.get("tool_call_id") or ""), self._owner
+        look = owner._looks.pop(call, None)
+        if look is not None:
+            await owner._compare(look)
+            return _CONTINUE
+        files = owner._calls.pop(call, None)
+        if files is None:
+            root = self._workspace()
+            paths = self._settings.paths(tool, given if isinstance(given, Mapping) else {})
+            files = [path for text in paths if (path := inside(text, root)) is not None]
+        await owner._note(files)
+        return _CONTINUE
+
+    @property
+    def _owner(self) -> "Checkpoints":
+        """Whose turn it is: a sub-agent works in the turn of the session that called it."""
+        owner = self._coordinator.get_capability(STORE_CAPABILITY)
+        return owner if isinstance(owner, Checkpoints) else self
+
+    async def _began(self, store: CopyStore) -> ChangedTurn:
+        if self._turn is None:
+            self._turn = await asyncio.to_thread(store.begin, self._number, self._prompt)
+        return self._turn
+
+    async def _copy(self, call: str, files: list[Path]) -> None:
+        async with self._lock:
+            again = self._calls.get(call) == files if call else False
+            if call:
+                self._calls[call] = files
+            for file in files:
+                if not again:
+                    self._changing[file] += 1
+                try:
+                    store = await self._opened()
+                    turn = await self._began(store)
+                    await asyncio.to_thread(self._copy_one, store, turn, file)
+                except OSError as error:
+                    await self._trouble(file, error)
+
+    def _copy_one(self, store: CopyStore, turn: ChangedTurn, file: Path) -> None:
+        known = turn.files.get(str(file))
+        alone = self._changing[file] < 2
+        if known is None or (alone and known.after == "" and not known.skipped):
+            # The second: nobody has changed it yet, but the user may have while they were asked.
+            store.add(turn, file, self._settings.limits)
+        elif alone and not known.skipped and not known.by_hand and digest(file) != known.after:
+            store.note_by_hand(turn, file)
+
+    async def _note(self, files: list[Path]) -> None:
+        async with self._lock:
+            if self._turn is None or self._store is None:
+                return
+            for file in files:
+                self._changing[file] -= 1
+                try:
+                    await asyncio.to_thread(self._store.note_after, self._turn, file)
+                except OSError as error:
+                    logger.warning("What became of %s is not noted: %s", file, error)
+
+    async def _look(self, call: str, command: str) -> None:
+        """Look at the workspace before a command."""
+        async with self._lock:
+            try:
+                store = await self._opened()
+                if self._compared is None:
+                    self._compared = WorkspaceFiles(self._workspace())
+                self._looks[call] = await asyncio.to_thread(
+                    self._compared.look, command, store, self._settings.limits
+                )
+            except OSError as error:
+                self._looks[call] = WorkspaceLook(command, problem=error.strerror or str(error))
+
+    async def _compare(self, look: WorkspaceLook) -> None:
+        """Note what a command changed."""
+        async with self._lock:
+            try:
+                store = await self._opened()
+                found = []
+                if self._compared is not None and not look.problem:
+                    found = await asyncio.to_thread(
+                        self._compared.changes, look, store, self._settings.limits
+                    )
+                for entry in found:
+                    if self._changing[entry.path] > 0:
+                        continue  # A file tool is at it.
+                    turn = await self._began(store)
+                    known = turn.files.get(str(entry.path))
+                    if known is None:
+                        await asyncio.to_thread(store.enter, turn, entry)
+                    elif entry.copy is not None and known.after not in ("", entry.copy):
+                        await asyncio.to_thread(store.note_by_hand, turn, entry.path)
+                    await asyncio.to_thread(store.note_after, turn, entry.path)
+                if look.problem:
+                    turn = await self._began(store)
+                    why = f"what `{look.command}` changed: {look.problem}"
+                    await asyncio.to_thread(store.note_unseen, turn, why)
+            except OSError as error:
+                logger.warning("What a command changed is not noted: %s", error)
+
+    async def _trouble(self, file: Path, error: OSError) -> None:
+        logger.warning("No checkpoint of %s: %s", file, error)
+        if self._told:
+            return
+        self._told = True
+        reason = error.strerror or str(error)
+        await self._coordinator.hooks.emit(
+            "user:notification",
+            {
+                "message": f"There is no checkpoint of {file.name}, it can't be undone: {reason}",
+                "level": "warning",
+                "source": "hooks-checkpoint",
+            },
+        )
+
+    def _workspace(self) -> Path:
+        return working_dir(self._coordinator).resolve()
+
+    async def _opened(self) -> CopyStore:
+        if self._store is None:
+            folder = self._chosen or session_folder(self._coordinator) / "checkpoints"
+            self._store = await asyncio.to_thread(CopyStore, folder)
+        return self._store
+
+    async def _count_prompts(self) -> int:
+        context = self._coordinator.get("context")
+        if context is None:
+            return 0
+        messages = await awaited(context.get_messages())
+        return sum(map(_is_prompt, messages))
+
+    # --- capabilities: see the package's docstring ------------------------------------------
+
+    async def listed(self) -> list[dict[str, Any]]:
+        """Return the checkpoints."""
+        root = self._workspace()
+        async with self._lock:
+            store = await self._opened()
+            stands = standing(store.turns)
+            found = [_described(turn, stands, root) for turn in store.turns if not turn.back_to]
+        return [turn for turn in found if turn["files"] or turn["unseen"]]
+
+    async def preview(self, id: str) -> dict[str, Any]:
+        """Return what `restore` would do."""
+        root = self._workspace()
+        async with self._lock:
+            store = await self._opened()
+            files = await asyncio.to_thread(returns, store, root, id)
+            place = next(place for place, turn in enumerate(store.turns) if turn.id == id)
+            unseen = [why for turn in store.turns[place:] for why in turn.unseen]
+        return {
+            "damaged": place < store.damaged,
+            "unseen": list(dict.fromkeys(unseen)),
+            "files": [described(file, root) for file in files],
+        }
+
+    async def content(self, id: str, path: str) -> bytes | None:
+        """Return what a file is put back to; an `OSError` where there is no copy of it."""
+        root = self._workspace()
+        async with self._lock:
+            store = await self._opened()
+            files = await asyncio.to_thread(returns, store, root, id)
+            entry = next(f.entry for f in files if shown_path(f.entry.path, root) == path)
+            return None if entry.copy is None else await asyncio.to_thread(store.read, entry.copy)
+
+    async def restore(
+        self,
+        id: str,
+        paths: Collection[str] | None = None,
+        force: bool | Collection[str] = False,
+    ) -> dict[str, Any]:
+        """Put files back."""
+        root = self._workspace()
+        async with self._lock:
+            store = await self._opened()
+            return await asyncio.to_thread(restore, store, root, id, paths, force)
+
+
+def _is_prompt(message: Any) -> bool:
+    if not isinstance(message, Mapping) or message.get("role") != "user":
+        return False
+    metadata = message.get("metadata")
+    return not (isinstance(metadata, Mapping) and metadata.get("source") == "hook")
+
+
+def _described(
+    turn: ChangedTurn, stands: Mapping[str, list[ChangedTurn]], root: Path
+) -> dict[str, Any]:
+    return {
+        "id": turn.id,
+        "turn": turn.number,
+        "prompt": turn.prompt,
+        "at": turn.at,
+        "unseen": turn.unseen,
+        "files": [
+            {
+                "path": shown_path(entry.path, root),
+                "action": "changed" if entry.existed else "created",
+                "size": entry.size,
+                "skipped": entry.skipped,
+                "command": entry.command,
+            }
+            for path, entry in turn.files.items()
+            if entry.differs and turn in stands.get(path, ())
+        ],
+    }

@@ -1,0 +1,205 @@
+"""What a command changes: the workspace is looked at before it and after it.
+
+In a git repository the index says which files there are, and what those hold that were not touched
+since. All others are copied before the command runs. Ignored files are not looked at.
+"""
+
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.git import git_bytes_now, git_output_now
+from amplifier_tui.base.protected import holds_secrets
+from amplifier_tui.modules.hooks_checkpoint.store import CopyLimits, CopyStore, FileEntry
+
+_MOST_LISTED: Final = 20_000
+_MOST_WALKED: Final = 2_000
+_MOST_COPIED: Final = 20_000_000
+_LIST_BYTES: Final = 16_000_000
+_CLOCK_NS: Final = 20_000_000
+"""How far the time of a file may lag behind the clock."""
+
+_LEFT_OUT: Final = frozenset(
+    {
+        *(".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox"),
+        *(".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".gradle", ".terraform"),
+    }
+)
+_INDEXED: Final = re.compile(
+    r"(?P<mode>\d+) (?P<blob>[0-9a-f]+) \d\t(?P<path>[^\0]+)\0"
+    r"\s+ctime: \d+:\d+\s+mtime: (?P<s>\d+):(?P<ns>\d+)"
+    r"\s+dev: \d+\s+ino: \d+\s+uid: \d+\s+gid: \d+\s+size: (?P<size>\d+)\s+flags: \w+\n?"
+)
+
+_Sign = tuple[int, int, int]
+"""Changes when a file does: modification time in ns, size, inode."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A file before a command: `blob` is the git object it equals, `copy` the SHA-256 of a copy."""
+
+    sign: _Sign
+    mode: int
+    blob: str = ""
+    copy: str = ""
+    skipped: str = ""
+
+
+@dataclass(slots=True)
+class WorkspaceLook:
+    """The files of a workspace before a command; `problem` says why they are not known."""
+
+    command: str
+    began: int = 0
+    problem: str = ""
+    files: dict[str, _Seen] = field(default_factory=dict)
+
+
+class WorkspaceFiles:
+    """Compares the files of a workspace. Everything here blocks: call it in a thread."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._copied: dict[str, tuple[_Sign, str]] = {}
+
+    def look(self, command: str, store: CopyStore, most: CopyLimits) -> WorkspaceLook:
+        """Look at all files before a command, and copy what git has no copy of."""
+        look = WorkspaceLook(command)
+        listed = self._listed()
+        if isinstance(listed, str):
+            look.problem = listed
+            return look
+        room = _MOST_COPIED
+        for name, (indexed, found) in listed.items():
+            sign, mode = _sign(found), stat.S_IMODE(found.st_mode)
+            blob, size, changed = indexed
+            if blob and (size, changed) == (found.st_size, found.st_mtime_ns):
+                look.files[name] = _Seen(sign, mode, blob=blob)
+                continue
+            known = self._copied.get(name)
+            if known is not None and known[0] == sign:
+                look.files[name] = _Seen(sign, mode, copy=known[1])
+                continue
+            room -= found.st_size
+            if room < 0:
+                why = f"more than {_MOST_COPIED:,} bytes are not in git"
+                look.files[name] = _Seen(sign, mode, skipped=why)
+                continue
+            copy, skipped = self._copy(name, store, most)
+            if copy:
+                self._copied[name] = sign, copy
+            look.files[name] = _Seen(sign, mode, copy=copy, skipped=skipped)
+        look.began = time.time_ns()
+        return look
+
+    def _copy(self, name: str, store: CopyStore, most: CopyLimits) -> tuple[str, str]:
+        """Copy a file; returns its SHA-256, or why there is no copy."""
+        path = self._root / name
+        if holds_secrets(path):
+            return "", "keys are usually kept there"
+        try:
+            entry = store.copied(path, most)
+        except OSError as error:
+            return "", error.strerror or str(error)
+        return entry.copy or "", entry.skipped
+
+    def changes(self, look: WorkspaceLook, store: CopyStore, most: CopyLimits) -> list[FileEntry]:
+        """Return the files that changed since a look, as they were; notes a problem in it."""
+        listed = self._listed()
+        if isinstance(listed, str):
+            look.problem = listed
+            return []
+        found = []
+        for name, seen in look.files.items():
+            there = listed.get(name)
+            present = there[1] if there is not None else _stat(self._root / name)
+            if present is None or _sign(present) != seen.sign:
+                found.append(self._before(name, seen, store, most, look.command))
+        for name, (_, present) in listed.items():
+            # Of a file that was ignored before, nobody knows what it was.
+            if name not in look.files and present.st_ctime_ns >= look.began - _CLOCK_NS:
+                found.append(FileEntry(self._root / name, command=look.command))
+        return found
+
+    def _before(
+        self, name: str, seen: _Seen, store: CopyStore, most: CopyLimits, command: str
+    ) -> FileEntry:
+        path = self._root / name
+        if seen.blob:
+            data = git_bytes_now(
+                self._root, "cat-file", "blob", seen.blob, most_bytes=most.text + 1
+            )
+            if data is not None and len(data) == seen.sign[1]:
+                entry = store.keep(path, data, seen.mode, most)
+                entry.command = command
+                return entry
+            why = "git has it in another form"
+            return FileEntry(path, None, True, seen.sign[1], seen.mode, why, command=command)
+        copy = seen.copy or None
+        return FileEntry(path, copy, True, seen.sign[1], seen.mode, seen.skipped, command=command)
+
+    def _listed(self) -> dict[str, tuple[tuple[str, int, int], os.stat_result]] | str:
+        """Return all files with what the index says of them, or why they can't be listed."""
+        indexed = git_output_now(
+            self._root, "ls-files", "-z", "--stage", "--debug", most_bytes=_LIST_BYTES
+        )
+        files: dict[str, tuple[str, int, int]] = {}
+        if indexed is None:
+            for name in self._walked():
+                files[name] = ("", 0, 0)
+                if len(files) > _MOST_WALKED:
+                    return f"the folder is no git repository and has over {_MOST_WALKED:,} files"
+        else:
+            others = git_output_now(
+                self._root,
+                *("ls-files", "-z", "--others", "--exclude-standard"),
+                most_bytes=_LIST_BYTES,
+            )
+            if others is None:
+                return "git does not say which files there are"
+            racy = self._index_time()
+            for entry in _INDEXED.finditer(indexed):
+                changed = int(entry["s"]) * 1_000_000_000 + int(entry["ns"])
+                # What changed as late as the index itself may have changed once more.
+                blob = entry["blob"] if changed < racy else ""
+                files[entry["path"]] = (blob, int(entry["size"]), changed)
+            files |= {name: ("", 0, 0) for name in others.split("\0") if name}
+            if len(files) > _MOST_LISTED or len(indexed) >= _LIST_BYTES:
+                return f"the workspace has over {_MOST_LISTED:,} files"
+        return {
+            name: (about, found)
+            for name, about in files.items()
+            if (found := _stat(self._root / name)) is not None
+        }
+
+    def _walked(self) -> Iterator[str]:
+        for folder, folders, names in os.walk(self._root):
+            folders[:] = [name for name in folders if name not in _LEFT_OUT]
+            for name in names:
+                yield os.path.relpath(os.path.join(folder, name), self._root)
+
+    def _index_time(self) -> int:
+        path = git_output_now(self._root, "rev-parse", "--git-path", "index")
+        try:
+            return (self._root / (path or "").strip()).stat().st_mtime_ns
+        except OSError:
+            return 0
+
+
+def _sign(found: os.stat_result) -> _Sign:
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    """Return what is known of a regular file; None for anything else."""
+    try:
+        found = path.lstat()
+    except (OSError, ValueError):
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None

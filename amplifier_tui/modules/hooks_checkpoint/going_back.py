@@ -1,0 +1,196 @@
+"""Putting files back to what they were when a turn began: what it would do, and doing it.
+
+What was put back is itself noted as a turn, so that it can be undone, and so that the turns it took
+back count no more.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.base.files import write_atomic
+from amplifier_tui.modules._shared.places import shown_path
+from amplifier_tui.modules.hooks_checkpoint.store import (
+    ChangedTurn,
+    CopyLimits,
+    CopyStore,
+    FileEntry,
+    digest,
+    inside,
+)
+
+_SINCE: Final = "it was changed since by you or another program"
+_BETWEEN: Final = "it was changed in between by you or another program"
+_UNKNOWN: Final = "it is not known who changed it last"
+_AGAIN: Final = "it was changed again since"
+
+
+@dataclass(frozen=True, slots=True)
+class FileReturn:
+    """What going back means for a file.
+
+    Attributes:
+        entry: What it was.
+        action: What is to be done: `restored`, `removed` or `unchanged`.
+        conflict: Why it is not done without a question; empty where it is.
+        problem: Why it can't be done; empty where it can.
+        command: The command that changed it; empty for a tool that named it.
+    """
+
+    entry: FileEntry
+    action: str
+    conflict: str = ""
+    problem: str = ""
+    command: str = ""
+
+
+def standing(turns: list[ChangedTurn]) -> dict[str, list[ChangedTurn]]:
+    """Return by path the turns whose change of it has not been taken back, in order."""
+    order = {turn.id: place for place, turn in enumerate(turns)}
+    found: dict[str, list[ChangedTurn]] = {}
+    before: dict[tuple[str, str], list[ChangedTurn]] = {}
+    for turn in turns:
+        for path, entry in turn.files.items():
+            stood = before[turn.id, path] = found.get(path, [])
+            if not turn.back_to:
+                found[path] = [*stood, turn]
+            elif entry.after in ("", entry.copy):
+                continue  # It was not put back after all.
+            elif (turn.back_to, path) in before and turns[order[turn.back_to]].back_to:
+                found[path] = before[turn.back_to, path]
+            else:
+                until = order.get(turn.back_to, 0)
+                found[path] = [each for each in stood if order[each.id] < until]
+    return found
+
+
+def returns(store: CopyStore, root: Path, turn_id: str) -> list[FileReturn]:
+    """Return what going back to the beginning of a turn means for each file.
+
+    Raises:
+        KeyError: There is no such turn.
+    """
+    place = next((place for place, turn in enumerate(store.turns) if turn.id == turn_id), None)
+    if place is None:
+        raise KeyError(turn_id)
+    last = {path: turn for turn in store.turns for path in turn.files}
+    undone = store.turns[place]
+    if undone.back_to:
+        return [
+            _return(store, root, [entry], last[path].files[path], again=last[path] is not undone)
+            for path, entry in undone.files.items()
+            if entry.after not in ("", entry.copy)
+        ]
+    later = {turn.id for turn in store.turns[place:]}
+    found = []
+    for path, turns in standing(store.turns).items():
+        chain = [turn.files[path] for turn in turns if turn.id in later]
+        if chain:
+            found.append(_return(store, root, chain, last[path].files[path]))
+    return found
+
+
+def _return(
+    store: CopyStore, root: Path, chain: list[FileEntry], last: FileEntry, *, again: bool = False
+) -> FileReturn:
+    """Look at one file: `chain` are its changes, the one to go back before first."""
+    entry = chain[0]
+    command = next((each.command for each in chain if each.command), "")
+    # The way to it may have become a link in the meantime, or the workspace another one.
+    if inside(str(entry.path), root) != entry.path:
+        problem = "it is not in the workspace, or a link by now"
+        return FileReturn(entry, "unchanged", problem=problem, command=command)
+    if entry.skipped:
+        problem = f"there is no copy: {entry.skipped}"
+        return FileReturn(entry, "unchanged", problem=problem, command=command)
+    try:
+        now = digest(entry.path)
+        if now == entry.copy:
+            return FileReturn(entry, "unchanged", command=command)
+        if entry.copy is not None:
+            store.read(entry.copy)
+    except OSError as error:
+        problem = error.strerror or str(error)
+        return FileReturn(entry, "unchanged", problem=problem, command=command)
+    conflict = ""
+    if again:
+        conflict = _AGAIN
+    elif last.after == "":
+        conflict = _UNKNOWN
+    elif now != last.after:
+        conflict = _SINCE
+    elif any(each.by_hand for each in chain) or any(
+        one.after != other.copy for one, other in pairwise(chain)
+    ):
+        conflict = _BETWEEN
+    action = "removed" if entry.copy is None else "restored"
+    return FileReturn(entry, action, conflict, command=command)
+
+
+def restore(
+    store: CopyStore,
+    root: Path,
+    turn_id: str,
+    paths: Collection[str] | None,
+    force: bool | Collection[str],
+) -> dict[str, Any]:
+    """Put files back to what they were when a turn began; see the package's docstring.
+
+    Raises:
+        KeyError: There is no such turn.
+    """
+    report: dict[str, Any] = {
+        **{name: [] for name in ("restored", "removed", "unchanged", "conflicts")},
+        "failed": {},
+        "id": "",
+    }
+    noted: ChangedTurn | None = None
+    for file in returns(store, root, turn_id):
+        shown = shown_path(file.entry.path, root)
+        forced = force if isinstance(force, bool) else shown in force
+        if paths is not None and shown not in paths:
+            continue
+        if file.problem:
+            report["failed"][shown] = file.problem
+        elif file.action == "unchanged":
+            report["unchanged"].append(shown)
+        elif file.conflict and not forced:
+            report["conflicts"].append(shown)
+        else:
+            try:
+                if noted is None:
+                    noted = store.begin(0, "", turn_id)
+                    report["id"] = noted.id
+                _put_back(file.entry, store, noted)
+            except OSError as error:
+                report["failed"][shown] = error.strerror or str(error)
+            else:
+                report[file.action].append(shown)
+    return report
+
+
+def _put_back(entry: FileEntry, store: CopyStore, noted: ChangedTurn) -> None:
+    kept = store.add(noted, entry.path, CopyLimits())
+    if kept.skipped:
+        raise OSError(f"what is there now can't be kept: {kept.skipped}")
+    try:
+        if entry.copy is None:
+            entry.path.unlink()
+        else:
+            data = store.read(entry.copy)
+            write_atomic(entry.path, data, mode=entry.mode, durable=True)
+    finally:
+        store.note_after(noted, entry.path)
+
+
+def described(file: FileReturn, root: Path) -> Mapping[str, Any]:
+    """Return a file as `checkpoint.preview` tells of it."""
+    return {
+        "path": shown_path(file.entry.path, root),
+        "action": file.action,
+        "conflict": file.conflict,
+        "problem": file.problem,
+        "command": file.command,
+    }

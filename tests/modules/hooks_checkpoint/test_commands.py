@@ -1,0 +1,142 @@
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.modules.hooks_checkpoint.support import Session, write
+
+
+def git(root: Path, *arguments: str) -> None:
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.com")
+    subprocess.run(["git", *who, *arguments], cwd=root, check=True, capture_output=True)
+
+
+@pytest.fixture(params=["plain", "git"])
+async def session(request: pytest.FixtureRequest, tmp_path: Path) -> Session:
+    session = await Session(tmp_path / "work", tmp_path / "store").mount()
+    (session.root / "kept.txt").write_text("kept")
+    (session.root / "changed.txt").write_text("before")
+    (session.root / "gone.bin").write_bytes(b"\0gone")
+    if request.param == "git":
+        git(session.root, "init", "-q")
+        (session.root / ".gitignore").write_text("*.log\n")
+        git(session.root, "add", ".")
+        git(session.root, "commit", "-qm", "x")
+        # Changed as late as the index, a file may have changed once more without a trace.
+        later = (session.root / ".git" / "index").stat().st_mtime_ns - 5_000_000_000
+        for path in session.root.iterdir():
+            if path.is_file():
+                os.utime(path, ns=(later, later))
+        git(session.root, "update-index", "--refresh")
+    (session.root / "draft.txt").write_text("untracked")
+    return session
+
+
+def names(checkpoint: dict[str, Any]) -> dict[str, str]:
+    return {file["path"]: file["action"] for file in checkpoint["files"]}
+
+
+async def test_what_a_command_changes_can_be_undone(session: Session):
+    def run() -> None:
+        (session.root / "changed.txt").write_text("after")
+        (session.root / "gone.bin").unlink()
+        (session.root / "draft.txt").write_text("overwritten")
+        (session.root / "sub").mkdir()
+        (session.root / "sub" / "made.txt").write_text("made")
+
+    await session.turn("x")
+    await session.command("make fmt", run)
+    (checkpoint,) = await session.listed()
+    assert names(checkpoint) == {
+        "changed.txt": "changed",
+        "gone.bin": "changed",
+        "draft.txt": "changed",
+        "sub/made.txt": "created",
+    }
+    assert {file["command"] for file in checkpoint["files"]} == {"make fmt"}
+    copies = {copy.read_bytes() for copy in session.folder.glob("checkpoints/objects/*")}
+    assert (b"kept" in copies) is not (session.root / ".git").exists(), "git has a copy itself"
+    outcome = await session.restore(checkpoint["id"])
+    assert outcome["removed"] == ["sub/made.txt"] and not outcome["failed"]
+    assert session.read("changed.txt") == "before" and session.read("draft.txt") == "untracked"
+    assert (session.root / "gone.bin").read_bytes() == b"\0gone"
+    await session.restore(outcome["id"])
+    assert session.read("changed.txt") == "after" and session.read("sub/made.txt") == "made"
+    assert not (session.root / "gone.bin").exists()
+
+
+async def test_a_command_that_only_reads_is_not_compared(session: Session):
+    await session.turn("x")
+    await session.command("cat kept.txt", lambda: (session.root / "kept.txt").write_text("hand"))
+    assert await session.listed() == []
+
+
+async def test_what_the_user_wrote_before_the_command_is_what_comes_back(session: Session):
+    await session.turn("x", write("changed.txt", "by the agent"))
+    (session.root / "changed.txt").write_text("by hand")
+    await session.command("make", lambda: (session.root / "changed.txt").write_text("made"))
+    (checkpoint,) = await session.listed()
+    assert (await session.restore(checkpoint["id"]))["conflicts"] == ["changed.txt"]
+
+
+async def test_what_was_ignored_before_is_left_alone(tmp_path: Path):
+    session = await Session(tmp_path / "work", tmp_path / "store").mount()
+    git(session.root, "init", "-q")
+    (session.root / ".gitignore").write_text("*.log\n")
+    (session.root / "old.log").write_text("precious")
+    os.utime(session.root / "old.log", (1, 1))
+    await session.turn("x")
+    look = session.root / ".gitignore"
+
+    def run() -> None:
+        look.write_text("")
+        (session.root / "new.log").write_text("made")
+
+    while (session.root / "old.log").stat().st_ctime_ns > time.time_ns() - 30_000_000:
+        pass
+    await session.command("make", run)
+    (checkpoint,) = await session.listed()
+    assert names(checkpoint) == {".gitignore": "changed", "new.log": "created"}
+
+
+async def test_a_commit_or_checkout_is_seen(tmp_path: Path):
+    session = await Session(tmp_path / "work", tmp_path / "store").mount()
+    git(session.root, "init", "-q")
+    for text in ("one", "two"):
+        (session.root / "a.txt").write_text(text)
+        git(session.root, "add", ".")
+        git(session.root, "commit", "-qm", text)
+    await session.turn("x")
+    await session.command(
+        "git checkout HEAD~1", lambda: git(session.root, "checkout", "-q", "HEAD~1")
+    )
+    (checkpoint,) = await session.listed()
+    assert names(checkpoint) == {"a.txt": "changed"}
+    await session.restore(checkpoint["id"])
+    assert session.read("a.txt") == "two"
+
+
+async def test_keys_are_not_copied(tmp_path: Path):
+    session = await Session(tmp_path / "work", tmp_path / "store").mount()
+    (session.root / "id_rsa").write_text("a key")
+    await session.turn("x")
+    await session.command("make", lambda: (session.root / "id_rsa").write_text("another"))
+    (checkpoint,) = await session.listed()
+    assert "keys" in checkpoint["files"][0]["skipped"]
+    copies = (session.folder / "checkpoints").glob("objects/*")
+    assert not any(copy.read_text() == "a key" for copy in copies)
+
+
+async def test_a_workspace_that_is_too_large_is_said(tmp_path: Path):
+    session = await Session(tmp_path / "work", tmp_path / "store").mount()
+    for number in range(2_001):
+        (session.root / str(number)).touch()
+    await session.turn("x")
+    await session.command("make all", lambda: None)
+    (checkpoint,) = await session.listed()
+    assert checkpoint["files"] == []
+    (why,) = (await session.preview(checkpoint["id"]))["unseen"]
+    assert "`make all`" in why and "2,000 files" in why

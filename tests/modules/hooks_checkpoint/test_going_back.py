@@ -1,0 +1,132 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.modules.hooks_checkpoint.support import Session, write
+
+
+@pytest.fixture
+async def session(tmp_path: Path) -> Session:
+    return await Session(tmp_path / "work", tmp_path / "store").mount()
+
+
+def conflicts(preview: dict[str, Any]) -> dict[str, str]:
+    return {file["path"]: file["conflict"] for file in preview["files"]}
+
+
+async def test_a_preview_says_what_would_happen_and_changes_nothing(session: Session):
+    (session.root / "a.txt").write_text("one")
+    await session.turn("x", write("a.txt", "two"), write("new.txt", "n"))
+    (checkpoint,) = await session.listed()
+    preview = await session.preview(checkpoint["id"])
+    assert [(file["path"], file["action"]) for file in preview["files"]] == [
+        ("a.txt", "restored"),
+        ("new.txt", "removed"),
+    ]
+    assert (preview["damaged"], preview["unseen"]) == (False, [])
+    assert session.read("a.txt") == "two" and session.read("new.txt") == "n"
+    content = session.coordinator.get_capability("checkpoint.content")
+    assert await content(checkpoint["id"], "a.txt") == b"one"
+    assert await content(checkpoint["id"], "new.txt") is None
+
+
+async def test_what_was_put_back_can_be_undone(session: Session):
+    (session.root / "a.txt").write_text("one")
+    await session.turn("x", write("a.txt", "two"), write("new.txt", "n"))
+    (checkpoint,) = await session.listed()
+    outcome = await session.restore(checkpoint["id"])
+    assert session.read("a.txt") == "one"
+    again = await Session(session.root, session.folder).mount()
+    undone = await again.restore(outcome["id"])
+    assert undone["restored"] == ["a.txt", "new.txt"]
+    assert session.read("a.txt") == "two" and session.read("new.txt") == "n"
+    assert [each["id"] for each in await again.listed()] == [checkpoint["id"]], "it stands again"
+    await again.restore(undone["id"])
+    assert session.read("a.txt") == "one" and not (session.root / "new.txt").exists()
+
+
+async def test_what_was_taken_back_is_not_taken_back_twice(session: Session):
+    (session.root / "a.txt").write_text("0")
+    await session.turn("one", write("a.txt", "1"))
+    await session.turn("two", write("a.txt", "2"))
+    first, second = await session.listed()
+    await session.restore(second["id"])
+    await session.turn("another two", write("a.txt", "another 2"))
+    assert [turn["prompt"] for turn in await session.listed()] == ["one", "another two"]
+    assert (await session.restore(first["id"]))["conflicts"] == []
+    assert session.read("a.txt") == "0"
+
+
+async def test_what_the_user_wrote_between_two_turns_is_asked_about(session: Session):
+    (session.root / "a.txt").write_text("one")
+    await session.turn("x", write("a.txt", "two"))
+    (session.root / "a.txt").write_text("by hand")
+    await session.turn("y", write("a.txt", "three"))
+    first, second = await session.listed()
+    assert conflicts(await session.preview(second["id"])) == {"a.txt": ""}
+    assert "in between" in conflicts(await session.preview(first["id"]))["a.txt"]
+    assert (await session.restore(first["id"]))["conflicts"] == ["a.txt"]
+    assert session.read("a.txt") == "three"
+    outcome = await session.restore(first["id"], force=["a.txt"])
+    assert outcome["restored"] == ["a.txt"] and session.read("a.txt") == "one"
+
+
+async def test_what_the_user_wrote_between_two_calls_is_asked_about(session: Session):
+    (session.root / "a.txt").write_text("one")
+    await session.turn("x", write("a.txt", "two"))
+    (session.root / "a.txt").write_text("by hand")
+    await session.call(*write("a.txt", "three"))
+    again = await Session(session.root, session.folder).mount()
+    (checkpoint,) = await again.listed()
+    assert (await again.restore(checkpoint["id"]))["conflicts"] == ["a.txt"]
+
+
+async def test_what_the_user_wrote_while_they_were_asked_is_what_comes_back(session: Session):
+    (session.root / "a.txt").write_text("one")
+    await session.turn("x")
+    tool, given = write("a.txt", "two")
+    data = {"tool_name": tool, "tool_input": given, "tool_call_id": "c1"}
+    await session.coordinator.hooks.emit("tool:pre", data)
+    (session.root / "a.txt").write_text("by hand")
+    await session.coordinator.hooks.emit("approval:granted", {"tool_call_id": "c1"})
+    (session.root / "a.txt").write_text("two")
+    await session.coordinator.hooks.emit("tool:post", data)
+    (checkpoint,) = await session.listed()
+    await session.restore(checkpoint["id"])
+    assert session.read("a.txt") == "by hand"
+
+
+async def test_a_call_that_was_killed_leaves_a_question(session: Session):
+    (session.root / "a.txt").write_text("one")
+    await session.turn("x")
+    tool, given = write("a.txt", "two")
+    await session.coordinator.hooks.emit("tool:pre", {"tool_name": tool, "tool_input": given})
+    (session.root / "a.txt").write_text("half, or by hand")
+    again = await Session(session.root, session.folder).mount()
+    (checkpoint,) = await again.listed()
+    preview = await again.preview(checkpoint["id"])
+    assert "not known" in conflicts(preview)["a.txt"]
+    assert (await again.restore(checkpoint["id"]))["conflicts"] == ["a.txt"]
+
+
+async def test_a_restore_that_was_changed_again_is_undone_only_by_force(session: Session):
+    (session.root / "a.txt").write_text("one")
+    await session.turn("x", write("a.txt", "two"))
+    (checkpoint,) = await session.listed()
+    outcome = await session.restore(checkpoint["id"])
+    await session.turn("y", write("a.txt", "three"))
+    assert (await session.restore(outcome["id"]))["conflicts"] == ["a.txt"]
+    assert session.read("a.txt") == "three"
+
+
+async def test_a_damaged_record_is_said(session: Session):
+    await session.turn("x", write("a.txt", "1"))
+    index = session.folder / "checkpoints" / "index.jsonl"
+    with index.open("a") as file:
+        file.write("damage\n")
+    await session.turn("y", write("b.txt", "1"))
+    again = await Session(session.root, session.folder).mount()
+    first, second = await again.listed()
+    assert (await again.preview(first["id"]))["damaged"]
+    assert not (await again.preview(second["id"]))["damaged"], "it is from after the damage"
