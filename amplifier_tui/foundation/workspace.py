@@ -42,10 +42,7 @@ from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.foundation.trust.layers import review_settings
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
 from amplifier_tui.foundation.trust.refusing import remove_refused
-from amplifier_tui.foundation.trust.review import (
-    OnlyLooking,
-    TrustReview,
-)
+from amplifier_tui.foundation.trust.review import MOST_QUESTIONS, OnlyLooking, TrustReview
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.checks.preview import BundleDescription
@@ -149,7 +146,7 @@ class Workspace(ProjectBundles):
             BundleError: It cannot be had, or in strict mode a module cannot be activated.
             TrustCancelledError: The user was asked, and wants nothing opened.
         """
-        review = self.review(trust, chosen_by)
+        review = self.review(trust, chosen_by, MOST_QUESTIONS)
         while True:
             for item in also:
                 review.allows(item)
@@ -172,6 +169,7 @@ class Workspace(ProjectBundles):
         for module in prepared.refused:
             prepared.activation_failures.pop(module.module_id, None)
         prepared.refused_items = review.refused
+        prepared.unasked = frozenset(review.unasked)
         prepared.notes += review.left_out.values()
         self._leave_out_unused(prepared)
         prepared.mount_plan = expand_plan(prepared.mount_plan, self.environ)

@@ -1,8 +1,6 @@
 """A bundle of thirty sources, written the way published ones are."""
 
 import shutil
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +9,9 @@ from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_
 from amplifier_tui.foundation.checks.opening import report_prepared
 from amplifier_tui.foundation.report import absent
 from amplifier_tui.foundation.trust.gate import trust_everything
-from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
 from amplifier_tui.foundation.workspace import Workspace
 from tests.ecosystem.world import NUMBERED, World
-from tests.trust.test_one_question import Person, use_all
+from tests.trust.test_one_question import Person, use_all, use_none
 
 pytestmark = pytest.mark.usefixtures("process")
 ACME = "git.example/acme"
@@ -27,33 +24,18 @@ def forget_clones(space: Workspace) -> None:
             shutil.rmtree(folder)
 
 
-def use_all_of_acme(items: Sequence[TrustItem]) -> TrustDecision:
-    return replace(use_all(items), owners=(ACME,))
-
-
-async def test_thirty_sources_are_one_question_where_their_publisher_is_trusted(
+async def test_thirty_sources_of_a_publisher_are_one_question_and_opened_again_none(
     world: World, space: Workspace
 ) -> None:
     assert len(world.sources) == 30
     forget_clones(space)
-    person = Person(use_all_of_acme)
+    person = Person(use_all)
     prepared = await space.prepare("grand", trust=person)
     (question,) = person.questions
     assert {item.owner for item in question if item.group == "code"} == {ACME}
+    assert "amplifier-bundle-polish" not in " ".join(item.detail for item in question)
     assert not prepared.refused_items
-
-
-async def test_otherwise_what_the_fetched_bundles_bring_is_asked_about_after_they_came(
-    space: Workspace,
-) -> None:
-    forget_clones(space)
-    person = Person(use_all)
-    await space.prepare("grand", trust=person)
-    first, *later = [" ".join(item.detail for item in asked) for asked in person.questions]
-    assert "amplifier-stem" in first and "amplifier-bundle-polish" not in first
-    assert "amplifier-bundle-polish" in " ".join(later)
-    # Opened again, nothing is asked.
-    again = Person(use_all)
+    again = Person(use_none)
     again.memory = person.memory
     await space.prepare("grand", trust=again)
     assert again.questions == []

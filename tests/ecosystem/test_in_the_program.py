@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.acting import GRACE, ask, decide, quit_program, ready
+from tests.e2e.acting import ask, decide, quit_program, ready
 from tests.e2e.machine import Machine
-from tests.e2e.terminal import Terminal
 from tests.e2e.test_trust import KEYS, QUESTION, answer
 from tests.ecosystem.world import NUMBERED
 from tests.foundation.helpers import write
@@ -29,18 +28,6 @@ TURN = (
 """What the screen shows of the turn: two tools, the agent with its lane, tool and answer."""
 
 
-def trust_the_publisher(terminal: Terminal) -> None:
-    """Use everything, and from now on whatever the publisher brings."""
-    terminal.wait_for(QUESTION)
-    terminal.wait_for(KEYS)
-    for key in ("c", " ", "j", " "):
-        # Keys in one burst decide nothing.
-        terminal.watch(GRACE)
-        terminal.press(key)
-    terminal.wait_for("[✓] all of git.example/acme, also later")
-    answer(terminal, "u")
-
-
 def test_a_published_bundle_asks_once_reports_works_and_is_resumed_with_lanes_and_title(
     machine: Machine, installed: Path, installing: dict[str, str]
 ) -> None:
@@ -51,7 +38,9 @@ def test_a_published_bundle_asks_once_reports_works_and_is_resumed_with_lanes_an
     write(machine.home / ".config/amplifier-tui/rules.yaml", "allow: [word, lens]\n")
 
     terminal = machine.start("--bundle", "grand", columns=100, rows=30)
-    trust_the_publisher(terminal)
+    terminal.wait_for(QUESTION)
+    terminal.wait_for(KEYS)
+    answer(terminal, "u")
     terminal.wait_for(re.compile(rf"{QUESTION}|{READY} ready"), 60)
     assert not terminal.shows(QUESTION)
     ready(terminal, "grand")

@@ -43,8 +43,8 @@ class Person:
     def known(self, item: TrustItem) -> bool | None:
         return self.memory.known(item, "s")
 
-    def bind(self, item: TrustItem) -> None:
-        self.memory.bind(item, "s")
+    def bind(self, item: TrustItem, like: TrustItem) -> None:
+        self.memory.bind(item, like, "s")
 
     async def ask(self, items: Sequence[TrustItem]) -> frozenset[str]:
         self.questions.append(items)
@@ -270,28 +270,3 @@ def test_a_publisher_is_a_server_and_an_account_and_nothing_that_looks_like_one(
     from amplifier_tui.foundation.trust.code import publisher
 
     assert publisher(uri) == (uri if owner is None else owner)
-
-
-async def test_what_a_fetched_include_brings_is_one_more_question_about_that_alone(
-    project: Path, tmp_path: Path
-) -> None:
-    def published(name: str, head: str) -> str:
-        text = f"---\nbundle: {{name: {name}}}\n{head}---\nHello.\n"
-        return GitRepo.create(tmp_path / name, {"bundle.md": text}).uri()
-
-    timeout = "hooks: [{module: hooks-approval, config: {timeout: NUMBER}}]\n"
-    farther = published("farther", timeout.replace("NUMBER", "5"))
-    far = published("far", f"includes: ['{farther}']\n" + timeout.replace("NUMBER", "7"))
-    team(project, "").write_text(
-        f"---\nbundle: {{name: team}}\nincludes: [coding, '{far}']\n---\nHello.\n"
-    )
-    person = Person()
-    await opened(project, person)
-    assert [sorted(titles) for titles in person.titles] == [
-        ["bundle far"],
-        ["bundle farther", "hooks-approval · timeout"],
-        ["hooks-approval · timeout"],
-    ]
-    again = Person(use_none)
-    await opened(project, again)
-    assert again.questions == []

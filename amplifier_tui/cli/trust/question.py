@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from amplifier_tui.foundation.trust.items import TrustItem
 
 _HEADS = {
-    "code": "Would be fetched, installed and run",
+    "code": "Would be fetched, installed and run, with what it brings of the same publisher",
     "power": "Settings of what guards you",
     "files": "Files outside of the project",
     "keys": "Would get a key",
@@ -37,9 +37,9 @@ class TerminalAnswers:
         """Return what was answered before; None when it has to be asked."""
         return self._memory.known(item, "")
 
-    def bind(self, item: "TrustItem") -> None:
-        """Keep for an item what was answered before its content was known."""
-        self._memory.bind(item, "")
+    def bind(self, item: "TrustItem", like: "TrustItem") -> None:
+        """Keep for an item, for as long, what was answered about `like`."""
+        self._memory.bind(item, like, "")
 
     async def ask(self, items: Sequence["TrustItem"]) -> Collection[str]:
         """Ask about all items at once; without a person they are refused, and nothing is kept."""

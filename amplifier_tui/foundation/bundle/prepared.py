@@ -49,6 +49,7 @@ class PreparedBundle:
             would have gone to a server that is not trusted.
         allowed: Keys of the further items that may count.
         refused_items: Everything that was refused: code, settings, files and keys.
+        unasked: Subjects of those of them that came too late to be asked about.
         unused: Providers without a key that are not in the plan.
     """
 
@@ -64,6 +65,7 @@ class PreparedBundle:
     refused: list[RefusedModule] = field(default_factory=list)
     allowed: frozenset[str] = frozenset()
     refused_items: tuple[TrustItem, ...] = ()
+    unasked: frozenset[str] = frozenset()
     unused: list[ReportItem] = field(default_factory=list)
 
     def create_session(

@@ -17,8 +17,9 @@ from amplifier_tui.foundation.checks.bundle_file import line_in, place_of
 from amplifier_tui.foundation.checks.preview_modules import PreviewModule
 from amplifier_tui.foundation.report import ReportItem, ReportKind
 from amplifier_tui.foundation.settings.apply import IN_PLACE_OF
+from amplifier_tui.foundation.trust.code import CodeSource, source_of
 from amplifier_tui.foundation.trust.owners import weakest
-from amplifier_tui.foundation.trust.refusing import ALLOW_IT
+from amplifier_tui.foundation.trust.review import ALLOW_IT, ASK_LATER, NOT_ASKED
 
 _CORRECT: Final = "Correct the include, or take it out."
 _SKIPPED: Final[Mapping[SkipKind, tuple[ReportKind, str]]] = {
@@ -45,7 +46,8 @@ async def report_prepared(prepared: PreparedBundle, working_dir: Path) -> list[R
     had are left to their mounting, which knows more.
     """
     bundle = prepared.bundle
-    found = [*map(_of_include, bundle.skipped), *await report_context(bundle, working_dir)]
+    found = [_of_include(skipped, prepared.unasked) for skipped in bundle.skipped]
+    found += await report_context(bundle, working_dir)
     found += await asyncio.to_thread(lambda: [*_refused(prepared), *_agents(prepared)])
     found += [_of_mode(warning, bundle) for warning in prepared.mode_warnings]
     found += await asyncio.to_thread(lambda: list(_replaced(bundle)))
@@ -120,9 +122,9 @@ def how_to_install(module_id: str) -> str:
     return f"Install the package that has {module_id}, or give it a source."
 
 
-def _of_include(skipped: SkippedInclude) -> ReportItem:
+def _of_include(skipped: SkippedInclude, unasked: frozenset[str] = frozenset()) -> ReportItem:
     kind, remedy = _SKIPPED[skipped.kind]
-    return ReportItem(
+    item = ReportItem(
         what=skipped.source,
         kind=kind,
         part="include",
@@ -132,6 +134,9 @@ def _of_include(skipped: SkippedInclude) -> ReportItem:
         owner=skipped.owner,
         where=where(skipped.path, skipped.line),
     )
+    if CodeSource(source_of(skipped.source)).item().subject in unasked:
+        return replace(item, why=NOT_ASKED, remedy=ASK_LATER)
+    return item
 
 
 def _missing(module: PreviewModule, bundle: BundleData) -> ReportItem:
@@ -184,12 +189,13 @@ def _refused(prepared: PreparedBundle) -> Iterator[ReportItem]:
     for item in prepared.refused_items:
         # Refused code is there already, for every module and include of it.
         if item.group != "code":
+            unasked = item.subject in prepared.unasked
             yield ReportItem(
                 what=item.title,
                 kind="refused",
                 part=item.group,
-                why="you refused it",
-                remedy=ALLOW_IT,
+                why=NOT_ASKED if unasked else "you refused it",
+                remedy=ASK_LATER if unasked else ALLOW_IT,
                 asked_by=item.owner,
                 where=item.where,
             )

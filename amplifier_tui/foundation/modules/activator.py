@@ -231,6 +231,8 @@ class ModuleActivator:
 
     async def _fetched(self, module: str, uri: str, progress: ProgressCallback | None) -> "_Ready":
         _report(progress, "activating", module)
+        if uri in self.fetch.failed:
+            raise self.fetch.failed[uri]
         source = await self._sources.resolve(uri)
         path = source.active_path
         if not path.is_dir():

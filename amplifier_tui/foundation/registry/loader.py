@@ -89,22 +89,24 @@ class _UnusableInclude(BundleDependencyError):
 class Chain:
     """How a load came about: the URIs that include it, outermost first, each also without fragment.
 
-    `parent` is the URI that directly includes it, and `owner` the weakest of those who do.
+    `parent` is the URI that directly includes it, `file` its file, and `owner` the weakest of those
+    who do.
     """
 
     uris: frozenset[str] = frozenset()
     names: tuple[str, ...] = ()
     parent: str | None = None
     owner: Owner = Owner.USER
+    file: Path | None = None
 
-    def then(self, uri: str, name: str, owner: Owner) -> "Chain":
-        """Return the chain for the includes of `uri`, whose file is of an owner."""
+    def then(self, uri: str, bundle: Bundle) -> "Chain":
+        """Return the chain for the includes of a bundle, loaded from `uri`."""
         uris = self.uris | {uri}
         if not is_subdirectory_uri(uri):
             # Not for a subdirectory: a nested bundle may include its own root.
             uris |= {without_fragment(uri)}
-        names = (*self.names, name or redact_uri(uri))
-        return Chain(uris, names, uri, weakest(self.owner, owner))
+        names = (*self.names, bundle.name or redact_uri(uri))
+        return Chain(uris, names, uri, weakest(self.owner, bundle.owner), bundle.source_file)
 
 
 @dataclass(eq=False)
@@ -177,23 +179,24 @@ class BundleLoader:
         review = self.fetch.review
         if review is not None and is_remote(uri):
             name = f"bundle {parse_uri(uri).path.rpartition('/')[2]}"
-            review.announce(CodeSource(source_of(uri), (name,), chain.names), Owner.STRANGER)
+            source = CodeSource(source_of(uri), (name,), chain.names)
+            review.announce(source, Owner.STRANGER, chain.file)
         with requested_by(redact_uri(uri), chain.names):
-            source = await self.sources.resolve(uri)
+            found = await self.sources.resolve(uri)
         if review is None:
-            bundle = await asyncio.to_thread(load_bundle_path, source.active_path)
+            bundle = await asyncio.to_thread(load_bundle_path, found.active_path)
         else:
-            bundle = await asyncio.to_thread(self._reviewed, uri, source, review, chain.owner)
+            bundle = await asyncio.to_thread(self._reviewed, uri, found, review, chain.owner)
         bundle._source_uri = uri
-        confine(bundle, source, self.cache_dir)
-        root = self._roots.find(bundle, source)
+        confine(bundle, found, self.cache_dir)
+        root = self._roots.find(bundle, found)
         nested = place(bundle, root)
-        remember(self.names, bundle, uri, source, root, nested, requested=chain.parent is None)
+        remember(self.names, bundle, uri, found, root, nested, requested=chain.parent is None)
         if not auto_include:
             return bundle
         if bundle.includes:
             self.fetch.report("composing", bundle.name or uri)
-            composed = await self._with_includes(bundle, chain.then(uri, bundle.name, bundle.owner))
+            composed = await self._with_includes(bundle, chain.then(uri, bundle))
             composed._source_uri = uri
             bundle = composed
         if not bundle.skipped:

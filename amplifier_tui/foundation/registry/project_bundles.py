@@ -80,8 +80,16 @@ class ProjectBundles:
         places = Ownership(self.home, self.project, self.shipped)
         return KeyGuard(bundle, self.settings, self.environ, places)
 
-    def review(self, trust: Trust | None, chosen_by: Owner = Owner.USER) -> TrustReview:
-        """Return what decides, with the answers of `trust`, what may count here."""
+    def review(
+        self,
+        trust: Trust | None,
+        chosen_by: Owner = Owner.USER,
+        questions: int | None = None,
+    ) -> TrustReview:
+        """Return what decides, with the answers of `trust`, what may count here.
+
+        `questions` is how often may be asked; None for as often as needed.
+        """
         if trust is None or callable(trust):
             answers: TrustAnswers = EachAsked(trust or shipped_only(self.shipped))
         else:
@@ -89,7 +97,10 @@ class ProjectBundles:
         places = Ownership(self.home, self.project, self.shipped, answers.folders)
         if places.owner_of(self.project).is_trusted:
             chosen_by = Owner.USER
-        return TrustReview(places, answers, self.environ, chosen_by)
+        review = TrustReview(places, answers, self.environ, chosen_by, questions)
+        if self.lock is not None and not places.owner_of(self.lock.path).is_trusted:
+            review.pinned = frozenset(self.lock.sources)
+        return review
 
     async def _load(
         self, entry: BundleEntry, fetch: FetchContext, *, persist: bool = True
@@ -172,9 +183,10 @@ class ProjectBundles:
                 f"There is no bundle {name!r}", remedy="Look at the list of bundles."
             )
         lock = self.lock if locked else None
+        failed: dict[str, BundleError] = {}
         while True:
             reviewed = review if whole else None
-            fetch = FetchContext(review.gate(), progress, lock=lock, review=reviewed)
+            fetch = FetchContext(review.gate(), progress, lock=lock, review=reviewed, failed=failed)
             try:
                 bundle = await self._load(entry, fetch)
                 if whole and review.collects:

@@ -12,7 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
-from amplifier_tui.foundation.exceptions import BundleNotFoundError, SourceNotFetchedError
+from amplifier_tui.foundation.exceptions import (
+    BundleError,
+    BundleNotFoundError,
+    SourceNotFetchedError,
+)
 from amplifier_tui.foundation.paths import (
     ParsedURI,
     ResolvedSource,
@@ -50,8 +54,9 @@ class FetchContext:
     """What all fetching of one operation shares.
 
     `offline` uses what is cached, never the network; `lock` pins sources to what they resolved to
-    before; `resolved` collects what every git, http and zip source resolved to, by URI; `review`
-    decides what of a project or a stranger counts.
+    before; `resolved` collects what every git, http and zip source resolved to, by URI; `failed`
+    has the sources of modules that could not be had and are not tried again; `review` decides what
+    of a project or a stranger counts.
     """
 
     gate: TrustGate = field(default_factory=TrustGate)
@@ -61,6 +66,7 @@ class FetchContext:
     limits: FetchLimits = field(default_factory=FetchLimits)
     resolved: dict[str, LockEntry] = field(default_factory=dict)
     review: TrustReview | None = None
+    failed: dict[str, BundleError] = field(default_factory=dict)
     _slots: asyncio.Semaphore | None = None
     _locks: dict[Path, asyncio.Lock] = field(default_factory=dict)
     _dead_hosts: dict[str, tuple[float, str]] = field(default_factory=dict)

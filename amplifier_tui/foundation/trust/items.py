@@ -2,11 +2,14 @@
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 TrustGroup = Literal["code", "power", "files", "keys"]
 Remember = Literal["run", "session", "always"]
+
+_PUBLISHER: Final = re.compile(r"[a-z0-9.-]+(:\d+)?/[a-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,11 @@ class TrustItem:
     where: str = ""
     was: str = ""
     subject: str = ""
+
+    @property
+    def is_published(self) -> bool:
+        """Whether its owner is a publisher: a server and an account there."""
+        return _PUBLISHER.fullmatch(self.owner) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

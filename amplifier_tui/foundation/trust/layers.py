@@ -254,7 +254,7 @@ class Layer(FileReview):
             return None
         absolute = str(absolute_source(source, self.path.parent))
         found = CodeSource(source_of(absolute), (module,), (self.name,), self.where(keys))
-        self.review.announce(found, self.owner)
+        self.review.announce(found, self.owner, self.path)
         return found
 
     def _drop_source(self, holder: dict[str, Any], key: Any, module: Any, keys: Keys) -> None:

@@ -10,10 +10,9 @@ from amplifier_tui.foundation.paths import redact_uri
 from amplifier_tui.foundation.sources.lockfile import LockEntry
 from amplifier_tui.foundation.trust.items import make_item
 from amplifier_tui.foundation.trust.owners import Owner
-from amplifier_tui.foundation.trust.review import TrustReview
+from amplifier_tui.foundation.trust.review import ALLOW_IT, ASK_LATER, NOT_ASKED, TrustReview
 
 GUARDING_HOOKS: Final = ("hooks-approval", "hooks-redaction", "hooks-logging", "hooks-checkpoint")
-ALLOW_IT: Final = "Allow it when asked, or with `amplifier-tui trust add`, or start with --trust."
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +84,13 @@ def remove_refused(
         if not isinstance(source, str) or not source or review.allows_source(source, resolved):
             continue
         remove_entry(plan, entry)
-        reason = f"you refused its code, {redact_uri(source)}"
+        reason, remedy = f"you refused its code, {redact_uri(source)}", ALLOW_IT
+        if review.is_unasked(source):
+            reason, remedy = f"{NOT_ASKED}: {redact_uri(source)}", ASK_LATER
         if entry.module in GUARDING_HOOKS and not entry.agent:
             plan["hooks"] = [*plan.get("hooks", ()), {"module": entry.module}]
             reason += "; the program's own is mounted in its place"
-        removed.append(RefusedModule.of(entry, bundle, reason))
+        removed.append(RefusedModule.of(entry, bundle, reason, remedy))
     return removed
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.exceptions import TrustRefusedError
@@ -20,6 +20,13 @@ from amplifier_tui.foundation.trust.gate import (
 from amplifier_tui.foundation.trust.items import TrustGroup, TrustItem, make_item
 from amplifier_tui.foundation.trust.owners import Owner, Ownership
 
+ALLOW_IT: Final = "Allow it when asked, or with `amplifier-tui trust add`, or start with --trust."
+MOST_QUESTIONS: Final = 2
+"""Of one opening: about what it brings, and about what others bring that was fetched then."""
+
+NOT_ASKED: Final = "it came with what you allowed, too late to be asked about"
+ASK_LATER: Final = "Open the bundle again: it is asked about then."
+
 
 class TrustAnswers(Protocol):
     """Who answers: what was answered before, and the user."""
@@ -31,8 +38,11 @@ class TrustAnswers(Protocol):
     def known(self, item: TrustItem) -> bool | None:
         """Return what was answered before; None when it has to be asked."""
 
-    def bind(self, item: TrustItem) -> None:
-        """Keep for an item what was answered before its content was known."""
+    def bind(self, item: TrustItem, like: TrustItem) -> None:
+        """Keep for an item, for as long, what was answered about `like`.
+
+        That is the same item before its content was known, or what the item comes with.
+        """
 
     async def ask(self, items: Sequence[TrustItem]) -> Collection[str]:
         """Ask about items, as one question; returns the keys of those that may count.
@@ -49,11 +59,20 @@ class TrustReview:
     starts over. So nothing counts before it was asked about, and everything is asked at once that
     can be known at once.
 
+    An answer to code of a publisher holds for what it brings of the same publisher, unless other
+    code of that publisher was refused beside it. Settings, files and keys are always asked about.
+
+    Args:
+        questions: How often may be asked where all is asked at once; None for as often as needed.
+            What comes after that does not count, and is asked about the next time.
+
     Attributes:
         places: Whose files are whose.
         environ: The environment, for whether there is a key to give.
         chosen_by: Whose word it is that the bundle is opened.
         left_out: What never counts, whoever allows it, by what it is and where; see `leave_out`.
+        unasked: Subjects of the items that came too late to be asked about.
+        pinned: Sources whose commit somebody else than the publisher or the user has chosen.
         collects: Whether code and keys are collected here; else the callback is asked about them
             when they are needed.
     """
@@ -64,22 +83,28 @@ class TrustReview:
         answers: TrustAnswers,
         environ: Mapping[str, str] | None = None,
         chosen_by: Owner = Owner.USER,
+        questions: int | None = None,
     ) -> None:
         self.places = places
         self.chosen_by = chosen_by
         self.environ = environ or {}
         self.collects = not isinstance(answers, EachAsked)
+        self._questions = questions if self.collects else None
         self._callback = answers.callback if isinstance(answers, EachAsked) else None
         self._answers = answers
         self._given: dict[str, bool] = {}
         self._pending: dict[str, TrustItem] = {}
         self._refused: dict[str, TrustItem] = {}
         self._fresh: set[str] = set()
+        self.unasked: set[str] = set()
+        self.pinned: frozenset[str] = frozenset()
         self.left_out: dict[tuple[str, str], ReportItem] = {}
         self._sources: dict[str, CodeSource] = {}
         self._strange: set[str] = set()
         self._vouched: set[str] = set()
         self._fetched: set[Path] = set()
+        self._brought: set[str] = set()
+        self._accepted: dict[str, TrustItem] = {}
 
     @property
     def pending(self) -> tuple[TrustItem, ...]:
@@ -91,15 +116,21 @@ class TrustReview:
         """The items that were refused."""
         return tuple(self._refused.values())
 
-    def allows(self, item: TrustItem) -> bool:
-        """Whether an item may count."""
+    def allows(self, item: TrustItem, comes_with: TrustItem | None = None) -> bool:
+        """Whether an item may count.
+
+        Args:
+            comes_with: What was allowed and has the item allowed, too.
+        """
         answer = self._given.get(item.key)
         if answer is None:
             answer = self._answers.known(item)
-        if answer is None and item.subject in self._fresh:
-            # It was allowed before it was fetched, and this is what came.
+        # Of what was allowed before it was fetched, this is what came.
+        like = item if item.subject in self._fresh else comes_with
+        if answer is None and like is not None:
             answer = True
-            self._answers.bind(item)
+            self._fresh.add(item.subject)
+            self._answers.bind(item, like)
         if answer is None:
             self._pending[item.key] = item
             return False
@@ -114,24 +145,40 @@ class TrustReview:
 
     async def settle(self) -> bool:
         """Ask about everything that waits; whether anything did."""
-        asked, self._pending = self.pending, {}
+        waiting, self._pending = self.pending, {}
+        # Some may have come with others since.
+        asked = [item for item in waiting if item.key not in self._given]
         if not asked:
-            return False
+            return bool(waiting)
+        if self._questions == 0:
+            self.unasked |= {item.subject for item in asked}
+            self._given |= {item.key: False for item in asked}
+            return True
+        if self._questions is not None:
+            self._questions -= 1
         accepted = await self._answers.ask(asked)
         for item in asked:
             self._given[item.key] = item.key in accepted
             if item.key in accepted and item.key == item.subject:
                 self._fresh.add(item.subject)
+        code = [item for item in asked if item.group == "code"]
+        self._accepted |= {item.owner: item for item in code}
+        for item in code:
+            if item.key not in accepted:
+                self._accepted.pop(item.owner, None)
         return True
 
     # --- code ------------------------------------------------------------------------------
 
-    def announce(self, source: CodeSource, owner: Owner) -> None:
+    def announce(self, source: CodeSource, owner: Owner, named_in: Path | None = None) -> None:
         """Say who asks for a source, before it is asked about.
 
         Args:
             owner: The owner of what asks for it.
+            named_in: The file or folder that does.
         """
+        if named_in is not None and self._is_fetched(named_in):
+            self._brought.add(source.uri)
         known = self._sources.get(source.uri, source)
         brings = dict.fromkeys((*known.brings, *source.brings))
         asked_by = dict.fromkeys((*known.asked_by, *source.asked_by))
@@ -161,7 +208,7 @@ class TrustReview:
         if is_remote(uri):
             entry = resolved.get(parse_uri(uri).source)
             content = "" if entry is None else entry.commit or entry.sha256
-            allowed = self.allows(source.item(content))
+            allowed = self._allows_code(source, content)
             if allowed and root is not None:
                 self._fetched.add(root)
             return allowed
@@ -175,12 +222,28 @@ class TrustReview:
     def _is_own(self, path: Path) -> bool:
         """Whether the program or the user has a folder run, or it came with what is allowed."""
         owner, name = self.places.owner_of(path), str(path)
-        if owner is Owner.PROGRAM or any(is_within(path, fetched) for fetched in self._fetched):
+        if owner is Owner.PROGRAM or self._is_fetched(path):
             return True
         if name in self._strange:
             return False
         named = name in self._vouched and not is_within(path, self.places.home / "cache")
         return owner is Owner.USER or (owner is Owner.STRANGER and named)
+
+    def _is_fetched(self, path: Path) -> bool:
+        """Whether something came with what was fetched and is allowed."""
+        return any(is_within(path, folder) for folder in self._fetched)
+
+    def _allows_code(self, source: CodeSource, content: str) -> bool:
+        if source.uri in self.pinned:
+            # Servers give out commits of forks under the address of the original.
+            return self.allows(source.item(content, source.uri))
+        item = source.item(content)
+        brought = source.uri in self._brought
+        return self.allows(item, self._accepted.get(item.owner) if brought else None)
+
+    def is_unasked(self, uri: str) -> bool:
+        """Whether a source that may not be used came too late to be asked about."""
+        return CodeSource(source_of(uri)).item().subject in self.unasked
 
     def gate(self) -> TrustGate:
         """Return the gate for fetching, installing and running."""
@@ -198,7 +261,7 @@ class TrustReview:
         if not is_remote(request.uri):
             # Where it is, whatever it was written relative to.
             return self.allows_source(request.uri if path is None else str(path), {})
-        allowed = self.allows(self._sources[name].item(request.commit))
+        allowed = self._allows_code(self._sources[name], request.commit)
         if allowed and path is not None:
             self._fetched.add(path)
         return allowed
@@ -206,10 +269,7 @@ class TrustReview:
 
 def refused(what: str) -> TrustRefusedError:
     """Return the error for what a user did not allow."""
-    return TrustRefusedError(
-        f"You refused {what}, or were not asked yet",
-        remedy="Allow it when asked, or with `amplifier-tui trust add`, or start with --trust.",
-    )
+    return TrustRefusedError(f"You refused {what}, or were not asked yet", remedy=ALLOW_IT)
 
 
 def key_item(request: TrustRequest) -> TrustItem:
@@ -246,7 +306,7 @@ class EachAsked:
         """Return None: everything is asked."""
         return None
 
-    def bind(self, item: TrustItem) -> None:
+    def bind(self, item: TrustItem, like: TrustItem) -> None:
         """Do nothing."""
 
     async def ask(self, items: Sequence[TrustItem]) -> Collection[str]:
@@ -275,7 +335,7 @@ class OnlyLooking:
         self.seen.setdefault(item.key, item)
         return True
 
-    def bind(self, item: TrustItem) -> None:
+    def bind(self, item: TrustItem, like: TrustItem) -> None:
         """Do nothing."""
 
     async def ask(self, items: Sequence[TrustItem]) -> Collection[str]:

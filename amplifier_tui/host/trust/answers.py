@@ -274,9 +274,9 @@ class TrustMemory:
             if self.file.answer(key) is not None:
                 self.file.forget(key)
 
-    def bind(self, item: TrustItem, session_id: str) -> None:
-        """Keep for what was fetched the answer that was given before it was there."""
+    def bind(self, item: TrustItem, like: TrustItem, session_id: str) -> None:
+        """Keep that an item is accepted, for as long as the answer about `like` holds."""
         decision = TrustDecision(
-            accepted=frozenset({item.key}), remember=self._remembered.get(item.subject, "run")
+            accepted=frozenset({item.key}), remember=self._remembered.get(like.subject, "run")
         )
         self.keep((item,), decision, session_id, Path())

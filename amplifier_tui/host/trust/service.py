@@ -59,10 +59,10 @@ class TrustService:
         """Return what was answered before; None when it has to be asked."""
         return self._memory.known(item, self._opened)
 
-    def bind(self, item: TrustItem) -> None:
-        """Keep for an item what was answered before its content was known."""
+    def bind(self, item: TrustItem, like: TrustItem) -> None:
+        """Keep for an item, for as long, what was answered about `like`."""
         try:
-            self._memory.bind(item, self._opened)
+            self._memory.bind(item, like, self._opened)
         except OSError as error:
             logger.warning("An answer could not be kept: %s", error)
 

@@ -78,7 +78,7 @@ def test_what_came_of_an_answer_before_the_fetch_is_kept_as_long(tmp_path: Path)
     unfetched = item("x", "")
     assert unfetched.key == unfetched.subject
     memory.keep((unfetched,), always(unfetched), "s1", tmp_path)
-    memory.bind(item("x", "c1"), "s1")
+    memory.bind(item("x", "c1"), item("x", "c1"), "s1")
     later = TrustFile(tmp_path / "t.json")
     assert later.answer(item("x", "c1").key) is True
     assert later.answer(item("x", "c2").key) is None

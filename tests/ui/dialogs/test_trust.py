@@ -59,6 +59,7 @@ async def test_ninety_sources_are_five_lines_at_80x24() -> None:
         assert "90 sources · 2 settings · 1 file · 1 key" in text
         assert "▸ github.com/microsoft · 60 sources" in text
         assert "▸ github.com/kit · 4 sources" in text
+        assert "with what it brings of the same publisher; all else is asked about" in text
         assert "Power  settings of what guards you" in text
         await drive.press("G")
         assert "[ ] this folder, also later: /home/u/src/app" in drive.text()

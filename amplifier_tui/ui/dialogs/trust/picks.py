@@ -1,6 +1,5 @@
 """What is ticked and folded in the question of trust: items, publishers and a folder for good."""
 
-import re
 from typing import Final
 
 from amplifier_tui.host.events import TrustAsked, TrustItem
@@ -11,7 +10,6 @@ About = tuple[str, ...]
 FOLDER: Final[About] = ("folder",)
 _FOLDED_ABOVE: Final = 3
 """An owner with more new sources than this is folded at first; nothing else ever is."""
-_PUBLISHER: Final = re.compile(r"[a-z0-9.-]+(:\d+)?/[a-z0-9._-]+")
 
 
 def _is_long(items: list[TrustItem]) -> bool:
@@ -37,7 +35,8 @@ class TrustPicks:
         self.items = asked.items
         self.choosing = False
         owners = dict.fromkeys(item.owner for item in asked.items)
-        self.publishers = tuple(owner for owner in owners if _PUBLISHER.fullmatch(owner))
+        published = (item.owner for item in asked.items if item.is_published)
+        self.publishers = tuple(dict.fromkeys(published))
         self.offers_folder = bool(asked.folder) and asked.folder in owners
         self._folder = asked.folder
         self._members: dict[About, list[TrustItem]] = {}

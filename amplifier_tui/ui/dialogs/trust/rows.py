@@ -24,6 +24,7 @@ _GROUPS: Final = {
     "files": ("Files", "of yours, to be put before the model", "file"),
     "keys": ("Keys", "of yours, and where they would go", "key"),
 }
+_ALONG: Final = "with what it brings of the same publisher; all else is asked about"
 _LEAST = 12
 """Cells for words in a row."""
 
@@ -64,6 +65,8 @@ def trust_rows(asked: "TrustAsked", picks: TrustPicks, width: int) -> list[Trust
         owners = dict.fromkeys(owner_of(item) for item in asked.items if item.group == group)
         if owners:
             rows += _heading(name, what, width, after=rows)
+        if group == "code" and any(item.is_published for item in asked.items):
+            rows += _block(_ALONG, "muted", [("  ", "text")], width, (), own=False)
         for about in owners:
             members = picks.members(about)
             lead: Row = [
