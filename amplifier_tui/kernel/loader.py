@@ -180,7 +180,7 @@ class ModuleLoader:
             known = known or self._from_search_paths(module_id)
             known = known or self._from_installed_package(module_id)
             if known is None:
-                raise MissingModuleError(self._nowhere(module_id, unresolved)) from unresolved
+                raise self._nowhere(module_id, unresolved) from unresolved
             self._loaded[module_id, None] = known
         return known
 
@@ -258,15 +258,18 @@ class ModuleLoader:
         add_path(package_dir.parent, self._added_paths)
         return import_package(module_id, package_dir)
 
-    def _nowhere(self, module_id: str, unresolved: ModuleNotFoundError | None) -> str:
+    def _nowhere(
+        self, module_id: str, unresolved: ModuleNotFoundError | None
+    ) -> MissingModuleError:
         tried = [f"entry point '{module_id}' of group {ENTRY_POINT_GROUP}"]
         tried += [f"{folder}/{FOLDER_PREFIX}{module_id}" for folder in self._search_dirs()]
         tried.append(f"package {package_name(module_id)}")
         if unresolved is not None:
             tried.insert(0, f"the module source resolver ({unresolved})")
-        return (
+        return MissingModuleError(
             f"Module '{module_id}' not found via entry points or filesystem. "
-            f"Tried: {'; '.join(tried)}. Install the package that provides it, or give its source."
+            f"Tried: {'; '.join(tried)}.",
+            remedy="Install the package that provides it, or give its source.",
         )
 
     @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from amplifier_tui.foundation.exceptions import BundleError
+from amplifier_tui.foundation.exceptions import BundleError, located
 from amplifier_tui.foundation.modules.project import Project, SourceCommit, read_project
 from amplifier_tui.foundation.paths import get_amplifier_home, parse_uri, redact_uri
 from amplifier_tui.foundation.protocols import ProgressCallback
@@ -29,8 +29,10 @@ _log = logging.getLogger(__name__)
 class ModuleActivationError(BundleError):
     """Modules could not be activated; `failures` says why, by module id."""
 
-    def __init__(self, message: str, failures: Mapping[str, str] | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, failures: Mapping[str, str] | None = None, *, remedy: str = ""
+    ) -> None:
+        super().__init__(message, remedy=remedy)
         self.failures = dict(failures or {})
 
 
@@ -180,10 +182,11 @@ class ModuleActivator:
             if str(path) not in self.bundle_package_paths:
                 self.bundle_package_paths.append(str(path))
 
-    def outcome(self) -> tuple[dict[tuple[str, str], Path], dict[tuple[str, str], str]]:
+    def outcome(
+        self,
+    ) -> tuple[dict[tuple[str, str], Path], dict[tuple[str, str], ModuleActivationError]]:
         """Return the folders of what is activated, and why others are not, by id and source."""
-        failed = {key: error.failures[key[0]] for key, error in self._failed.items()}
-        return dict(self._activated), failed
+        return dict(self._activated), dict(self._failed)
 
     def finalize(self) -> None:
         """Nothing is left to be done; published name."""
@@ -225,7 +228,8 @@ class ModuleActivator:
         try:
             yield
         except BundleError as error:
-            failure = ModuleActivationError(f"{module}: {error}", {module: str(error)})
+            reason, remedy = located(error.message, error.path, error.line), error.remedy
+            failure = ModuleActivationError(f"{module}: {reason}", {module: reason}, remedy=remedy)
             self._failed[key] = failure
             raise failure from error
 

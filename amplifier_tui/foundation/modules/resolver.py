@@ -41,7 +41,7 @@ class BundleModuleResolver:
         activator: ModuleActivator | None = None,
         *,
         sources: Mapping[tuple[str, str], Path] | None = None,
-        failures: Mapping[tuple[str, str], str] | None = None,
+        failures: Mapping[tuple[str, str], ModuleActivationError] | None = None,
     ) -> None:
         self._paths = dict(paths)
         self._activator = activator
@@ -101,15 +101,16 @@ class BundleModuleResolver:
         return None if path is None else str(path)
 
     def _of_source(self, module_id: str, source: str) -> Path | None:
-        reason = self._failures.get((module_id, source))
-        if reason is None:
+        failure = self._failures.get((module_id, source))
+        if failure is None:
             return self._sources.get((module_id, source))
         from amplifier_tui.kernel.mounting.errors import SourceUnavailableError
 
-        remedy = ""
+        reason = failure.failures.get(module_id, failure.message)
+        remedy = failure.remedy or "Correct its source, or open it again when that can be had."
         if _has_built_in(module_id):
-            remedy = (
-                "To use the built-in module in its place, put "
+            remedy += (
+                " To use the built-in module in its place, put "
                 f"`sources: {{modules: {{{module_id}: {BUILT_IN}}}}}` into your settings.yaml."
             )
         raise SourceUnavailableError(f"Its source can't be had: {reason}", remedy=remedy)
@@ -128,7 +129,7 @@ class BundleModuleResolver:
         try:
             path = await activator.activate(module_id, hint)
         except ModuleActivationError as error:
-            self._failures[module_id, hint] = error.failures.get(module_id, str(error))
+            self._failures[module_id, hint] = error
         else:
             self._sources[module_id, hint] = path
             self._paths.setdefault(module_id, path)

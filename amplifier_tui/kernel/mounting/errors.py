@@ -32,20 +32,21 @@ class ModuleValidationError(Exception):
 
 
 class MissingModuleError(ModuleNotFoundError, ValueError):
-    """A module was found nowhere."""
+    """A module was found nowhere.
+
+    ``reason`` says why, and ``remedy`` what can be done about it; the error's text has both.
+    """
 
     reason_code: FailureReason = "missing_source"
 
+    def __init__(self, reason: str, *, remedy: str = "") -> None:
+        super().__init__(f"{reason} {remedy}".rstrip())
+        self.reason = reason
+        self.remedy = remedy
+
 
 class SourceUnavailableError(MissingModuleError):
-    """A module's own source can't be had, and nothing takes its place.
-
-    ``remedy`` says what can be done about it.
-    """
-
-    def __init__(self, message: str, *, remedy: str = "") -> None:
-        super().__init__(message)
-        self.remedy = remedy
+    """A module's own source can't be had, and nothing takes its place."""
 
 
 class BrokenModuleError(ModuleLoadError, ValueError):

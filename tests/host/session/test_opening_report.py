@@ -61,6 +61,7 @@ def test_a_missing_module_is_reported_with_remedy_bundle_owner_and_line(
     )
     assert item.where == f"{path}:{line}"
     assert "not found" in item.why and item.remedy.startswith("Install the package")
+    assert "Install" not in item.why
 
 
 def test_context_files_and_mentions_that_cannot_be_read_are_reported(
@@ -79,6 +80,21 @@ def test_context_files_and_mentions_that_cannot_be_read_are_reported(
     assert found["test:gone.md"].why == "there is no such file"
     assert "no bundle named 'nobody'" in found["nobody:style.md"].why
     assert all(item.part == "context" and item.remedy for item in found.values())
+
+
+def test_why_a_source_cannot_be_had_and_what_to_do_are_each_said_once(
+    project: Project, driver: Driver
+) -> None:
+    sources = {"tool-path": "./gone", "tool-git": "git+ssh://-x/y", "tool-name": "no-such-package"}
+    entries = "".join(f"- {{module: {name}, source: {uri}}}\n" for name, uri in sources.items())
+    changed(project, ("- module: tool-test\n", f"{entries}- module: tool-test\n"))
+    driver.open("test")
+    found = report(driver)
+    for name in sources:
+        why, remedy = found[name].why, found[name].remedy
+        assert why.startswith("Its source can't be had: ") and remedy
+        assert remedy not in why and "\n" not in why + remedy
+    assert found["tool-name"].remedy.startswith("Check the spelling")
 
 
 def test_a_module_of_an_agent_that_cannot_be_had_is_reported_when_the_session_opens(

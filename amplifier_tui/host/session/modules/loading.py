@@ -39,7 +39,7 @@ from amplifier_tui.host.session.modules.facts import ModuleFacts, Planned, put_i
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader, ModuleValidationError
-from amplifier_tui.kernel.mounting.errors import SourceUnavailableError
+from amplifier_tui.kernel.mounting.errors import MissingModuleError
 from amplifier_tui.kernel.mounting.sources import ModuleLoadError
 
 _POINTS: Final = ("orchestrator", "context", "providers", "tools")
@@ -178,7 +178,10 @@ class ObservingLoader(ModuleLoader):
         if key in self._failed:
             return
         self._failed.add(key)
-        text = str(error) or type(error).__name__
+        if isinstance(error, MissingModuleError):
+            text = error.reason
+        else:
+            text = str(error) or type(error).__name__
         if isinstance(error, BaseException) and (place := place_of_error(error)):
             text = f"{text} ({place})"
         failed = ModuleFailed(
@@ -336,7 +339,7 @@ def _kind_of(module_id: str) -> ModuleKind:
 def _remedy(planned: Planned, error: BaseException | str) -> str:
     if planned.missing:
         return f"Set {' or '.join(planned.missing)} in the environment or in keys.env."
-    if isinstance(error, SourceUnavailableError):
+    if isinstance(error, MissingModuleError):
         return error.remedy
     text = str(error)
     if isinstance(error, ModuleValidationError | ModuleLoadError):
