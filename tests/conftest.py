@@ -1,9 +1,10 @@
 """What every test gets: a home of its own, no keys, no animations."""
 
+import gc
 import logging
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 # Read once at Textual's import, so they must be set before it.
@@ -30,6 +31,17 @@ _PLUGINS = ("hypothesispytest", "anyio", "xdist", "xdist.looponfail")
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are cores: many tests wait for a program in a terminal."""
     return (os.cpu_count() or 1) + 1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Leave the garbage collector out while tests are found: it took a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -23,16 +23,17 @@ NO_PAGES = {
 }
 
 
-def docstrings() -> Iterator[tuple[str, str]]:
+@cache
+def docstrings() -> list[tuple[str, str]]:
+    found = []
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(
                 node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
             ) and (text := ast.get_docstring(node)):
-                yield f"{path.relative_to(ROOT)}: {getattr(node, 'name', 'module')}", text
-
-
-DOCSTRINGS = list(docstrings())
+                place = f"{path.relative_to(ROOT)}: {getattr(node, 'name', 'module')}"
+                found.append((place, text))
+    return found
 
 
 def unknown_command(words: list[str]) -> str | None:
@@ -50,21 +51,23 @@ def unknown_command(words: list[str]) -> str | None:
 
 def test_every_command_a_docstring_names_exists() -> None:
     named = [
-        (place, match[1].split()) for place, text in DOCSTRINGS for match in COMMAND.finditer(text)
+        (place, match[1].split())
+        for place, text in docstrings()
+        for match in COMMAND.finditer(text)
     ]
     assert len(named) > 5
     assert [(place, words) for place, words in named if unknown_command(words[:2])] == []
 
 
 def test_every_page_a_docstring_names_is_in_the_repository() -> None:
-    named = [(place, match[1]) for place, text in DOCSTRINGS for match in PAGE.finditer(text)]
+    named = [(place, match[1]) for place, text in docstrings() for match in PAGE.finditer(text)]
     missing = [
         (place, page)
         for place, page in named
         if page not in NO_PAGES and not any(ROOT.glob(f"**/{page}"))
     ]
     assert missing == []
-    assert [place for place, text in DOCSTRINGS if DESIGN.search(text)] == []
+    assert [place for place, text in docstrings() if DESIGN.search(text)] == []
 
 
 @pytest.mark.parametrize("words", [["rules", "nowhere"], ["nowhere"]])

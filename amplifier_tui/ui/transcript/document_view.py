@@ -1,7 +1,5 @@
 """A scrolling window on a document of rows: sizes, scrolling, painting, selecting."""
 
-from typing import ClassVar
-
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Offset, Size
@@ -93,7 +91,7 @@ class DocumentView(LineView[StyledLine]):
     """Draws what is visible of a document, whatever its length."""
 
     ALLOW_SELECT = True
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(_CLASSES)
+    COMPONENTS = _CLASSES
     DEFAULT_CSS = _CSS
 
     def __init__(self) -> None:

@@ -11,6 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from amplifier_tui.ui.keys.keymap import show_key
+from amplifier_tui.ui.terminal.textual_costs import LazyComponents
 from amplifier_tui.ui.widgets.palette import MARGIN, ROLE_CLASSES, ROLE_CSS, Palette
 from amplifier_tui.ui.widgets.styled import Row, pieces_width
 
@@ -45,7 +46,7 @@ def key_words(widget: Widget, words: Iterable[tuple[str, str]], width: int) -> R
     return pieces
 
 
-class LineView(ScrollView, Generic[RowT], can_focus=True):
+class LineView(ScrollView, LazyComponents, Generic[RowT], can_focus=True):
     """Draws the visible ones of its rows, and moves a cursor over them.
 
     A subclass makes the rows for a width (`_make_rows`) and draws one (`_draw_row`). `PINNED` rows
@@ -56,7 +57,7 @@ class LineView(ScrollView, Generic[RowT], can_focus=True):
     ALLOW_SELECT = False
     PINNED: ClassVar[int] = 0
     FOOT: ClassVar[tuple[tuple[str, str], ...]] = ()
-    COMPONENT_CLASSES = ROLE_CLASSES
+    COMPONENTS = ROLE_CLASSES
     DEFAULT_CSS = f"""
     LineView {{
         background: $surface;

@@ -1,18 +1,20 @@
 """From the names of styles to the theme's colours, for widgets drawn line by line."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from typing import Final
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
+from amplifier_tui.ui.terminal.textual_costs import LazyComponents
 from amplifier_tui.ui.widgets.styled import PAD, Piece, Row, fit_pieces
 
 MARGIN = 1
 """Cells left free at the left of a pane's row. The one at the right is the scrollbar's."""
 
-ROLE_CLASSES = {
+ROLE_CLASSES: Final[Set[str]] = {
     *("pane--text", "pane--strong", "pane--muted", "pane--head", "pane--key", "pane--primary"),
     *("pane--accent", "pane--success", "pane--warning", "pane--error", "pane--alarm"),
     "pane--cursor",
@@ -96,11 +98,11 @@ class Palette:
         return strip
 
 
-class RowWidget(Widget):
+class RowWidget(LazyComponents):
     """A widget of one row, drawn from pieces."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES = ROLE_CLASSES
+    COMPONENTS = ROLE_CLASSES
     DEFAULT_CSS = f"""
     RowWidget {{
         height: 1;

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from textual import events
 from textual.content import Content
@@ -11,6 +10,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from amplifier_tui.ui.widgets.line_view import LineView
+from amplifier_tui.ui.widgets.palette import ROLE_CLASSES
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def marked(text: str, positions: Iterable[int], style: str = "$primary bold") ->
 class PickList(LineView[PickRow], can_focus=False):
     """Draws only what is visible; the cursor is a surface, not a glyph."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"pick-list--cursor"}
+    COMPONENTS = ROLE_CLASSES | {"pick-list--cursor"}
     DEFAULT_CSS = """
     PickList {
         height: 1fr;

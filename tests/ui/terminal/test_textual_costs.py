@@ -5,9 +5,12 @@ import weakref
 
 import pytest
 from rich.segment import Segment
+from rich.style import Style
+from textual.app import App, ComposeResult
 from textual.strip import Strip
+from textual.widget import Widget
 
-from amplifier_tui.ui.terminal.textual_costs import let_strips_go
+from amplifier_tui.ui.terminal.textual_costs import LazyComponents, let_strips_go
 
 
 @pytest.fixture(autouse=True)
@@ -52,3 +55,69 @@ assert tree_sitter.Parser
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+# --- component classes -----------------------------------------------------------------------
+
+NAMES = {"part--head", "part--body"}
+RULES = """
+    & > .part--head { color: $primary; }
+    &:focus > .part--head { color: $error; text-style: bold; }
+    & > .part--body { background: $surface; }
+"""
+
+
+class Eager(Widget, can_focus=True):
+    COMPONENT_CLASSES = NAMES
+    DEFAULT_CSS = f"Eager {{ {RULES} }}"
+
+
+class Lazy(LazyComponents, can_focus=True):
+    COMPONENTS = NAMES
+    DEFAULT_CSS = f"Lazy {{ {RULES} }}"
+    drawn = 0
+
+    def render(self) -> str:
+        self.drawn += 1
+        return ""
+
+
+class Both(App[None]):
+    AUTO_FOCUS = None
+
+    def compose(self) -> ComposeResult:
+        yield Eager()
+        yield Lazy()
+
+    def heads(self) -> list[Style]:
+        return [
+            self.query_one(kind).get_component_rich_style("part--head") for kind in (Eager, Lazy)
+        ]
+
+
+async def test_components_look_as_ever_and_only_those_drawn_with_are_styled() -> None:
+    app = Both()
+    async with app.run_test() as pilot:
+        eager, lazy = app.heads()
+        assert eager == lazy
+        assert lazy.color is not None
+        assert set(app.query_one(Lazy)._component_styles) == {"part--head"}
+        with pytest.raises(KeyError):
+            app.query_one(Lazy).get_component_styles("part--other")
+        app.theme = "textual-light"
+        await pilot.pause()
+        changed, lazy = app.heads()
+        assert changed == lazy != eager
+
+
+async def test_a_component_that_was_drawn_with_follows_the_focus_and_is_drawn_again() -> None:
+    app = Both()
+    async with app.run_test() as pilot:
+        app.query_one(Eager).focus()
+        await pilot.pause()
+        (_, resting), drawn = app.heads(), app.query_one(Lazy).drawn
+        app.query_one(Lazy).focus()
+        await pilot.pause()
+        (_, focused) = app.heads()
+        assert (resting.bold, focused.bold) == (None, True)
+        assert app.query_one(Lazy).drawn > drawn
