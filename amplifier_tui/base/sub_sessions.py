@@ -1,4 +1,4 @@
-"""Sub-sessions: how their ids are written, and what a tool's result says of them to the model."""
+"""What a tool's result says to the model alone: how a command ended, what asks an agent again."""
 
 import json
 import re
@@ -15,22 +15,32 @@ _NOTE: Final = re.compile(rf"\[session_id {_ID}, to ask [\w.:/-]{{1,200}} someth
 _ANSWERS: Final = ("response", "output", "result")
 
 
+def ending_note(state: str, seconds: float) -> str:
+    """Return the line by which a model learns how a command ended, such as `exit code 0`."""
+    return f"[{state} · {seconds:.1f} s]"
+
+
+_ENDING: Final = re.compile(r"\[(?:exit code \d{1,3}|ended by signal \d{1,3}) · [\d.]{1,12} s\]")
+
+
 def resume_note(session_id: str, agent: str) -> str:
     """Return the line by which a model learns how to ask an agent again."""
     return f"[session_id {session_id}, to ask {agent} something more]"
 
 
 def for_people(text: str) -> str:
-    """Return the result of a tool without what it says of a sub-session to the model alone.
+    """Return the result of a tool without what it says to the model alone.
 
-    That is the note at its end; of an object with the sub-session's id, all but the answer, where
+    That is the note at its end of how to ask an agent again, or of how a command ended, which is
+    shown beside the call; of an object with a sub-session's id, all but the answer, where
     that is no more than names and numbers: the result may be a stranger's words.
     """
     if text.startswith("{") and SUB_SESSION_ID.search(text):
         return _answer_in(text)
     kept = text.rstrip()
     begin = kept.rfind("\n") + 1
-    return kept[:begin].rstrip() if _NOTE.fullmatch(kept, begin) else text
+    told = _NOTE.fullmatch(kept, begin) or _ENDING.fullmatch(kept, begin)
+    return kept[:begin].rstrip() if told else text
 
 
 def _answer_in(text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,13 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from amplifier_tui.host.gate.explain import Explanation
+    from amplifier_tui.host.cards import AuditCard, CallExplanation
     from amplifier_tui.host.gate.modes import Verdict
     from amplifier_tui.host.gate.rules.file import RuleProblem
 
 _SHOWN = 10
 _DONE = {"allow": "goes", "ask": "asks", "deny": "is denied"}
 
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _for_project = click.option(
     "--project", "for_project", is_flag=True, help="For this directory only."
 )
@@ -29,12 +32,20 @@ def rules() -> None:
 
 
 @rules.command("list", short_help="List the rules that hold here.")
-def list_rules() -> None:
+@_as_json
+def list_rules(as_json: bool) -> None:
     """List the rules that hold in this directory, each with where it is."""
     from amplifier_tui.cli.layout import table
     from amplifier_tui.host.gate.rules.file import load_rules
 
     found, problems = load_rules(Path.cwd(), trusted=_trusted())
+    if as_json:
+        _print_json(
+            {"rule": str(rule), "verdict": rule.verdict, "scope": rule.scope, "where": rule.origin}
+            for rule in found
+        )
+        _say(problems)
+        return
     rows = [(rule.verdict, str(rule), rule.origin) for rule in found]
     for line in table([("RULE", "SPEAKS OF", "FROM"), *rows]) if rows else ["There is no rule."]:
         click.echo(line)
@@ -48,12 +59,8 @@ def list_rules() -> None:
 @_for_project
 def add(rule: str, verdict: str | None, for_project: bool) -> None:
     """Let the calls that RULE speaks of go, or ask about them, or refuse them."""
-    from amplifier_tui.host.gate.rules.file import (
-        VERDICTS,
-        RulesFileError,
-        add_rules,
-        user_rules_path,
-    )
+    from amplifier_tui.host.gate.modes import VERDICTS
+    from amplifier_tui.host.gate.rules.file import RulesFileError, add_rules, user_rules_path
     from amplifier_tui.host.gate.rules.text import RuleError, parse_rule
 
     known: Verdict = next((each for each in VERDICTS if each == verdict), "allow")
@@ -88,13 +95,18 @@ def remove(rule: str, for_project: bool) -> None:
 @click.argument("tool")
 @click.argument("arguments", nargs=-1)
 @click.option("--mode", default="ask", help="The mode: plan, ask (default), edits or auto.")
-def explain(tool: str, arguments: tuple[str, ...], mode: str) -> None:
+@_as_json
+def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> None:
     """Say what happens to a call of TOOL, by which rule, and what that did in the last 30 days.
 
     ARGUMENTS are JSON, or the command, the file or the address that the call is about.
     """
     from amplifier_tui.host.gate import explain as explaining
+    from amplifier_tui.host.gate.audit import read_audit
+    from amplifier_tui.host.gate.gate import Gate
     from amplifier_tui.host.gate.modes import MODES, read_mode
+    from amplifier_tui.host.gate.rules.book import RuleBook
+    from amplifier_tui.host.gate.rules.file import load_rules
 
     known = read_mode(mode)
     if known is None:
@@ -103,31 +115,81 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str) -> None:
         given = explaining.given_arguments(tool, " ".join(arguments))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="ARGUMENTS") from error
-    found = explaining.explain(tool, given, Path.cwd().resolve(), known, trusted=_trusted())
-    _print(found, explaining.DAYS)
-    _say(found.problems)
+    here = Path.cwd().resolve()
+    held, problems = load_rules(here, trusted=_trusted())
+    gate = Gate(here, lambda: RuleBook(held), known)
+    found = explaining.explain(gate, tool, given, read_audit(here))
+    if as_json:
+        _print_json(asdict(found))
+    else:
+        _print(found)
+    _say(problems)
 
 
-def _print(found: Explanation, days: int) -> None:
+@rules.command(short_help="List what was decided, newest first.")
+@click.argument("words", nargs=-1)
+@click.option("--limit", default=50, show_default=True, help="How many decisions at most.")
+@_as_json
+def audit(words: tuple[str, ...], limit: int, as_json: bool) -> None:
+    """List the decisions about calls here in the last 30 days, the newest first.
+
+    With WORDS only those that have them all, such as `bash denied`.
+    """
+    from amplifier_tui.cli.layout import table
+    from amplifier_tui.host.gate.audit import read_audit
+
+    found = [
+        card
+        for card in read_audit(Path.cwd().resolve())
+        if all(word.casefold() in " ".join(_row(card)).casefold() for word in words)
+    ][:limit]
+    if as_json:
+        _print_json(asdict(card) for card in found)
+        return
+    heads = ("WHEN", "OUTCOME", "BY", "TOOL", "ABOUT")
+    lines = table([heads, *map(_row, found)]) if found else ["Nothing was decided here."]
+    for line in lines:
+        click.echo(line)
+
+
+def _row(card: AuditCard) -> tuple[str, ...]:
+    when = datetime.fromtimestamp(card.at).strftime("%Y-%m-%d %H:%M:%S")
+    by = f"rule {card.rule}" if card.by == "rule" else f"mode {card.mode}".rstrip()
+    about = _about(card.arguments) or card.prompt
+    return when, card.outcome, by if card.by in ("rule", "mode") else card.by, card.tool, about
+
+
+def _print(found: CallExplanation) -> None:
     from amplifier_tui.base.text import one_line
     from amplifier_tui.cli.layout import table
+    from amplifier_tui.host.gate.audit import DAYS
     from amplifier_tui.ui.state.formats import plural
 
-    decision = found.decision
-    judgement = decision.description.judgement
-    click.echo(f"It {_DONE[decision.verdict]}: {one_line(decision.reason, 300)}.")
-    if found.origin:
-        click.echo(f"The rule is in {one_line(found.origin, 300)}.")
-    words = ", ".join(judgement.reasons)
-    click.echo(f"Risk: {judgement.risk}{f' ({one_line(words, 300)})' if words else ''}.")
-    what = f"the rule {decision.rule} decides" if decision.rule else "of this tool"
-    click.echo(f"\n{plural(len(found.past), 'call')} here in the last {days} days {what}:")
+    click.echo(f"It {_DONE[found.verdict]}: {one_line(found.reason, 300)}.")
+    if found.where:
+        click.echo(f"The rule is in {one_line(found.where, 300)}.")
+    words = ", ".join(found.reasons)
+    click.echo(f"Risk: {found.risk}{f' ({one_line(words, 300)})' if words else ''}.")
+    what = f"the rule {found.rule} decides" if found.rule else "of this tool"
+    click.echo(f"\n{plural(len(found.past), 'call')} here in the last {DAYS} days {what}:")
     rows = [
-        (call.outcome, f"by {call.by}", f"now {_DONE[call.now.verdict]}", _about(call.arguments))
-        for call in found.past[-_SHOWN:]
+        (
+            *(call.card.outcome, f"by {call.card.by}", f"now {_DONE[call.verdict]}"),
+            _about(call.card.arguments),
+        )
+        for call in found.past[:_SHOWN]
     ]
     for line in table(rows, indent=2):
         click.echo(line)
+
+
+def _print_json(value: Any) -> None:
+    import json
+
+    from amplifier_tui.base.plain import plain
+
+    whole = value if isinstance(value, dict) else list(value)
+    click.echo(json.dumps(plain(whole), indent=2, ensure_ascii=False))
 
 
 def _about(arguments: Mapping[str, Any]) -> str:

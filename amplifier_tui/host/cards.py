@@ -1,11 +1,13 @@
-"""What a front end is told where it asks: bundles, sessions, models, modules, memories."""
+"""What a front end is told where it asks: bundles, sessions, models, modules, memories, rules."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from amplifier_tui.host.events import PlanStep, ReportItem
+from amplifier_tui.host.events import Mode, PlanStep, ReportItem, Risk, Scope
 
 BundleState = Literal["ready", "incomplete", "needs_key", "not_fetched", "invalid"]
+RuleOwner = Literal["session", "user", "project", "bundle"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,3 +189,101 @@ class ModuleDetails:
     tools: tuple[ToolCard, ...] = ()
     folder: str = ""
     """Where its code is, as far as that is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleCard:
+    """One standing rule, or what is wrong with a file of rules.
+
+    Attributes:
+        key: What the methods on rules take.
+        text: As it is written; empty for a problem.
+        verdict: `allow`, `ask` or `deny`.
+        scope: How long it holds.
+        owner: Whose word it is: of the session, the user, the project or its bundle.
+        where: File and line, or the bundle.
+        uses: Calls it decided by itself in the last 30 days.
+        last_use: Unix time in seconds; 0 for none.
+        editable: `change_rule` and `remove_rule` may be called for it.
+        problem: Why it does not count; empty where it does.
+    """
+
+    key: str
+    text: str = ""
+    verdict: Literal["allow", "ask", "deny"] = "allow"
+    scope: Scope = "session"
+    owner: RuleOwner = "session"
+    where: str = ""
+    uses: int = 0
+    last_use: float = 0.0
+    editable: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditCard:
+    """One decision about a call, or about a hook's question; secrets are replaced.
+
+    Attributes:
+        key: Identifies it among all.
+        at: Unix time in seconds.
+        tool: Empty for a question outside of a call; then `prompt` says what was asked.
+        outcome: `allowed`, `denied`, `timed_out`, `cancelled` or `changed`.
+        by: `user`, `rule`, `mode`, `timeout` or `stop`.
+        rule: The rules that decided, or that were kept of the answer.
+        scope: How long the answer holds.
+        asker: The module that asked.
+        call_id, lane: Which call of its session it was.
+    """
+
+    key: str
+    session_id: str
+    at: float = 0.0
+    tool: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    outcome: str = ""
+    by: str = "user"
+    rule: str = ""
+    mode: str = ""
+    scope: str = "once"
+    reason: str = ""
+    asker: str = ""
+    prompt: str = ""
+    risk: str = ""
+    reasons: tuple[str, ...] = ()
+    call_id: str = ""
+    lane: str = "main"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastCall:
+    """A call that was decided about, and what would be decided now."""
+
+    card: AuditCard
+    verdict: Literal["allow", "ask", "deny"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallExplanation:
+    """What happens to a call, and why.
+
+    Attributes:
+        verdict: Whether it goes, is asked about or refused.
+        reason: In words: the rule, the mode, or why only a person may decide.
+        rule: The rules that decide; empty where none does.
+        where: File and line of the rule.
+        risk, reasons: How risky it is, and why.
+        past: The calls of the last 30 days that the same rule decides, or those of the same tool;
+            the newest first.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    verdict: Literal["allow", "ask", "deny"] = "ask"
+    reason: str = ""
+    rule: str = ""
+    where: str = ""
+    mode: Mode = "ask"
+    risk: Risk = "medium"
+    reasons: tuple[str, ...] = ()
+    past: tuple[PastCall, ...] = ()

@@ -12,15 +12,18 @@ from typing import Literal, Protocol
 
 from amplifier_tui.foundation.trust.items import Remember as Remember
 from amplifier_tui.foundation.trust.items import TrustDecision as TrustDecision
+from amplifier_tui.host.cards import AuditCard as AuditCard
 from amplifier_tui.host.cards import BundleCard as BundleCard
 from amplifier_tui.host.cards import BundlePreview as BundlePreview
 from amplifier_tui.host.cards import BundleState as BundleState
+from amplifier_tui.host.cards import CallExplanation as CallExplanation
 from amplifier_tui.host.cards import CompactionPreview as CompactionPreview
 from amplifier_tui.host.cards import MemoryCard as MemoryCard
 from amplifier_tui.host.cards import ModelCard as ModelCard
 from amplifier_tui.host.cards import ModuleDetails as ModuleDetails
 from amplifier_tui.host.cards import ModuleSetting as ModuleSetting
 from amplifier_tui.host.cards import PlannedModule as PlannedModule
+from amplifier_tui.host.cards import RuleCard as RuleCard
 from amplifier_tui.host.cards import SessionCard as SessionCard
 from amplifier_tui.host.cards import ToolCard as ToolCard
 from amplifier_tui.host.events import HostEvent, Mode, Scope
@@ -205,6 +208,41 @@ class SessionClient(Protocol):
 
     def hold(self, request_id: str) -> None:
         """Stop a request's clock: the user is reading it."""
+
+    def rule_reach(self, request_id: str) -> "Future[int]":
+        """Count the calls of the last 30 days that a request's rule would also have allowed."""
+
+    def rules(self) -> "Future[tuple[RuleCard, ...]]":
+        """List the rules that hold in the session, and what is wrong with their files."""
+
+    def add_rule(self, line: str, scope: Scope) -> "Future[str]":
+        """Add a rule, and write it down where it holds longer than the session.
+
+        Args:
+            line: Its text, with `ask` or `deny` before it where it does not allow.
+            scope: `session`, `project` or `always`.
+
+        Returns:
+            What is wrong with it, with the column, or why it can't be kept; else nothing.
+        """
+
+    def change_rule(self, key: str, line: str) -> "Future[str]":
+        """Put another rule in place of one; see `add_rule`."""
+
+    def remove_rule(self, key: str) -> "Future[str]":
+        """Take a rule out of force, and out of its file; returns why that is not possible."""
+
+    def explain_call(self, text: str) -> "Future[CallExplanation]":
+        """Say what would happen to a call.
+
+        The future raises `ValueError` for a text that is no call.
+
+        Args:
+            text: A command line, or `tool(arguments)` as in a rule.
+        """
+
+    def audit(self) -> "Future[tuple[AuditCard, ...]]":
+        """List what was decided in the project in the last 30 days, the newest first."""
 
     def switch_bundle(self, name: str, *, carry: bool = True) -> None:
         """Open another bundle in a new session; `carry` takes the conversation along.

@@ -74,3 +74,31 @@ def test_an_explanation_says_what_the_rule_decided_before(
     assert "1 call here in the last 30 days" in text
     assert "npm run test unit" in text and "deploy" not in text and "old" not in text
     assert "allowed  by user  now goes" in text
+
+
+def test_the_audit_is_listed_newest_first_and_by_words_and_as_json(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said(capsys, "audit") == "Nothing was decided here.\n"
+    calls = [
+        {"ts": now(), "tool": "bash", "outcome": "allowed", "by": "mode", "mode": "auto",
+         "arguments": {"command": "ls"}},
+        {"ts": now(), "tool": "write_file", "outcome": "denied", "by": "user",
+         "arguments": {"file_path": "a\x1b[31m.py"}},
+        "no entry", {"ts": 7, "tool": [], "arguments": "what"},
+    ]  # fmt: skip
+    folder = sessions_dir(project.resolve()) / "s1"
+    folder.mkdir(parents=True)
+    rows = "".join(json.dumps({"row": 1, "approval": call}) + "\n" for call in calls)
+    (folder / "display.jsonl").write_text(rows + '{"row": 1, "approval": {"ts"')
+    _, first, second = said(capsys, "audit").splitlines()
+    assert "denied   user       write_file  a.py" in first and "\x1b" not in first
+    assert "allowed  mode auto  bash        ls" in second
+    assert said(capsys, "audit", "bash", "allowed").count("\n") == 2
+    (found,) = json.loads(said(capsys, "audit", "--json", "denied"))
+    assert (found["session_id"], found["tool"]) == ("s1", "write_file")
+    said(capsys, "add", "--deny", "bash(git push)")
+    (rule,) = json.loads(said(capsys, "list", "--json"))
+    assert (rule["verdict"], rule["rule"]) == ("deny", "bash(git push)")
+    found = json.loads(said(capsys, "explain", "--json", "bash", "git push"))
+    assert (found["verdict"], found["rule"]) == ("deny", "bash(git push)")

@@ -6,19 +6,29 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from amplifier_tui.host.client import (
+    AuditCard,
     BundleCard,
     BundlePreview,
+    CallExplanation,
     CompactionPreview,
     Decision,
     MemoryCard,
     ModelCard,
     ModuleDetails,
     OpenRequest,
+    RuleCard,
     SessionCard,
     SpendLimit,
     TrustDecision,
 )
-from amplifier_tui.host.events import HostEvent, Mode, ModeChanged, SessionClosed, SessionOpened
+from amplifier_tui.host.events import (
+    HostEvent,
+    Mode,
+    ModeChanged,
+    Scope,
+    SessionClosed,
+    SessionOpened,
+)
 
 SESSION = "s1"
 
@@ -36,7 +46,11 @@ class FakeClient:
         stored: What `sessions` answers.
         payloads: What `payload` answers by seq.
         arguments: What `call_arguments` answers.
-        wrong: What `change_call` answers.
+        wrong: What `change_call`, `add_rule` and `change_rule` answer.
+        reach: What `rule_reach` answers; an exception makes it fail.
+        standing: What `rules` answers; an exception makes it fail.
+        explained: What `explain_call` answers; an exception makes it fail.
+        audited: What `audit` answers; an exception makes it fail.
         earlier: What `history` answers.
         reckoned: What `compaction` answers; an exception makes it fail, None leaves it open.
         offered: What `models` answers; an exception makes it fail.
@@ -55,6 +69,12 @@ class FakeClient:
     payloads: dict[int, str] = field(default_factory=dict)
     arguments: str = '{"command": "rm -rf build"}'
     wrong: str = ""
+    reach: int | Exception = 0
+    standing: tuple[RuleCard, ...] | Exception = ()
+    explained: CallExplanation | Exception = field(
+        default_factory=lambda: CallExplanation(tool="bash")
+    )
+    audited: tuple[AuditCard, ...] | Exception = ()
     earlier: tuple[HostEvent, ...] = ()
     reckoned: CompactionPreview | Exception | None = None
     remembered: tuple[MemoryCard, ...] | Exception = ()
@@ -161,6 +181,34 @@ class FakeClient:
     def change_call(self, request_id: str, arguments: str) -> Future[str]:
         self.calls.append(("change_call", request_id, arguments))
         return _done(self.wrong)
+
+    def rule_reach(self, request_id: str) -> Future[int]:
+        self.calls.append(("rule_reach", request_id))
+        return _answer(self.reach)
+
+    def rules(self) -> Future[tuple[RuleCard, ...]]:
+        self.calls.append(("rules",))
+        return _answer(self.standing)
+
+    def add_rule(self, line: str, scope: Scope) -> Future[str]:
+        self.calls.append(("add_rule", line, scope))
+        return _done(self.wrong)
+
+    def change_rule(self, key: str, line: str) -> Future[str]:
+        self.calls.append(("change_rule", key, line))
+        return _done(self.wrong)
+
+    def remove_rule(self, key: str) -> Future[str]:
+        self.calls.append(("remove_rule", key))
+        return _done("")
+
+    def explain_call(self, text: str) -> Future[CallExplanation]:
+        self.calls.append(("explain_call", text))
+        return _answer(self.explained)
+
+    def audit(self) -> Future[tuple[AuditCard, ...]]:
+        self.calls.append(("audit",))
+        return _answer(self.audited)
 
     def hold(self, request_id: str) -> None:
         self.calls.append(("hold", request_id))

@@ -4,16 +4,20 @@ import asyncio
 from typing import Final
 
 from amplifier_tui.host.client import (
+    AuditCard,
+    CallExplanation,
     CompactionPreview,
     Decision,
     MemoryCard,
     ModelCard,
     ModelChoice,
     ModuleDetails,
+    RuleCard,
     SpendLimit,
 )
-from amplifier_tui.host.events import HostEvent, Level
+from amplifier_tui.host.events import HostEvent, Level, Scope
 from amplifier_tui.host.session.live import LiveSession
+from amplifier_tui.host.session.permissions import Permissions
 
 NO_SESSION: Final = "No session is open"
 
@@ -125,6 +129,40 @@ class SessionCommands:
         if self._live is None:
             return NO_SESSION
         return self._live.approvals.change(request_id, arguments)
+
+    @property
+    def _permissions(self) -> Permissions:
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return self._live.gating.permissions
+
+    async def rule_reach(self, request_id: str) -> int:
+        """Count the calls a request's rule would also have allowed."""
+        return await self._permissions.reach(request_id) if self._live is not None else 0
+
+    async def rules(self) -> tuple[RuleCard, ...]:
+        """List the rules."""
+        return await self._permissions.rules()
+
+    async def add_rule(self, line: str, scope: Scope) -> str:
+        """Add a rule; return what is wrong with it."""
+        return await self._permissions.add(line, scope)
+
+    async def change_rule(self, key: str, line: str) -> str:
+        """Put another rule in place of one; return what is wrong with it."""
+        return await self._permissions.change(key, line)
+
+    async def remove_rule(self, key: str) -> str:
+        """Take a rule out of force; return why that is not possible."""
+        return await self._permissions.remove(key)
+
+    async def explain_call(self, text: str) -> CallExplanation:
+        """Say what would happen to a call."""
+        return await self._permissions.explain(text)
+
+    async def audit(self) -> tuple[AuditCard, ...]:
+        """List what was decided."""
+        return await self._permissions.audit()
 
     async def hold(self, request_id: str) -> None:
         """Stop the clock of an approval request."""

@@ -92,3 +92,4 @@ class Segment:
     note: str = ""
     """For example `allowed by rule pytest *` or `no rule · deletes files`."""
     allowed: bool = False
+    risk: Risk = "medium"

@@ -222,6 +222,7 @@ class ApprovalRequested(HostEvent):
         default: What a timeout does.
         scopes: What may be remembered.
         rule: The rule that remembering would store, verbatim.
+        kept_in: The file it would be stored in, where it holds longer than the session.
         editable: Its arguments may be changed; see `SessionClient.change_call`.
     """
 
@@ -246,6 +247,7 @@ class ApprovalRequested(HostEvent):
     default: Literal["allow", "deny"] = "deny"
     scopes: tuple[Scope, ...] = ("once",)
     rule: str = ""
+    kept_in: str = ""
     editable: bool = False
 
 

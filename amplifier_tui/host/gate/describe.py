@@ -206,13 +206,15 @@ class Description:
     complete: bool = True
 
 
-def describe_call(tool: str, arguments: Mapping[str, Any], workspace: Path) -> Description:
+def describe_call(
+    tool: str, arguments: Mapping[str, Any], workspace: Path, *, diffs: bool = True
+) -> Description:
     """Describe a tool call of a session that works in `workspace`, an absolute path.
 
-    A call that can't be looked at is described as that, as risky.
+    A call that can't be looked at is described as that, as risky. Without `diffs` no file is read.
     """
     try:
-        return _described(tool, arguments, workspace)
+        return _described(tool, arguments, workspace, diffs)
     except Exception:
         logger.exception("A call of %s could not be described", tool)
         judgement = Judgement("high", ("it could not be looked at",))
@@ -226,7 +228,9 @@ def describe_call(tool: str, arguments: Mapping[str, Any], workspace: Path) -> D
         )
 
 
-def _described(tool: str, arguments: Mapping[str, Any], workspace: Path) -> Description:
+def _described(
+    tool: str, arguments: Mapping[str, Any], workspace: Path, diffs: bool
+) -> Description:
     subject = read_subject(tool, arguments)
     if subject.kind == "command":
         return _command(subject, workspace)
@@ -238,7 +242,7 @@ def _described(tool: str, arguments: Mapping[str, Any], workspace: Path) -> Desc
             what = _change_words(subject, places)
             each = tuple(judge_write(place) for place in places)
             whole = worst(each) if each else Judgement("medium", ("changes files",))
-            diff, problem = _diff(subject, places)
+            diff, problem = _diff(subject, places) if diffs else ("", "")
             if problem:
                 whole = whole.joined(Judgement("low", (problem,)))
         case "read":

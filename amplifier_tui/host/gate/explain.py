@@ -1,15 +1,14 @@
-"""What the rules make of a call, and would have made of the calls of the last days."""
+"""What the gate makes of a call, and would have made of the calls of the last days."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from amplifier_tui.base.jsonl import StoredRows
-from amplifier_tui.host.events import Mode
+from amplifier_tui.host.cards import AuditCard, CallExplanation, PastCall
+from amplifier_tui.host.gate.describe import describe_call
 from amplifier_tui.host.gate.gate import Gate, GateDecision
+from amplifier_tui.host.gate.guarded import call_key
 from amplifier_tui.host.gate.modes import (
     COMMAND_TOOLS,
     GROUPS,
@@ -18,38 +17,25 @@ from amplifier_tui.host.gate.modes import (
     WRITE_TOOLS,
 )
 from amplifier_tui.host.gate.rules.book import RuleBook
-from amplifier_tui.host.gate.rules.file import RuleProblem, load_rules
-from amplifier_tui.host.store.replay import DISPLAY
-from amplifier_tui.paths import sessions_dir
+from amplifier_tui.host.gate.rules.text import Rule
 
-DAYS: Final = 30
+_MOST_JUDGED: Final = 500
+"""Different earlier calls that are judged anew, the newest."""
+_CALL: Final = re.compile(r"([\w.-]+)\((.*)\)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class PastCall:
-    """A call that was decided about.
+def read_call(text: str) -> tuple[str, dict[str, Any]]:
+    """Return tool and arguments of a call in a person's words.
 
-    Attributes:
-        outcome: How: `allowed`, `denied`, `timed_out` or `cancelled`.
-        by: `user`, `rule`, `mode`, `timeout` or `stop`.
-        now: What the rules would make of it.
+    Args:
+        text: A command line, or `tool(arguments)` as in a rule.
+
+    Raises:
+        ValueError: The arguments can't be told.
     """
-
-    tool: str
-    arguments: Mapping[str, Any]
-    outcome: str
-    by: str
-    now: GateDecision
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """What happens to a call, what is wrong with the rules, and what their rule decided before."""
-
-    decision: GateDecision
-    origin: str
-    problems: tuple[RuleProblem, ...]
-    past: tuple[PastCall, ...]
+    found = _CALL.fullmatch(text.strip())
+    tool, inside = (found[1], found[2]) if found else ("bash", text.strip())
+    return tool, given_arguments(tool, inside)
 
 
 def given_arguments(tool: str, text: str) -> dict[str, Any]:
@@ -74,51 +60,77 @@ def given_arguments(tool: str, text: str) -> dict[str, Any]:
 
 
 def explain(
+    gate: Gate,
     tool: str,
     arguments: Mapping[str, Any],
-    project: Path,
-    mode: Mode,
-    *,
-    trusted: Collection[str] = (),
-) -> Explanation:
-    """Say what happens to a call in a project, and what the same rule decides about earlier ones.
+    past: Iterable[AuditCard],
+    confines: Callable[[str], bool] = lambda _: False,
+) -> CallExplanation:
+    """Say what happens to a call, and what the same rule decides about earlier ones.
 
     Args:
+        gate: Decides.
         tool: Its name, or a kind of tools.
         arguments: Of the call.
-        project: Its folder, absolute.
-        mode: The mode that is applied.
-        trusted: The texts of those of the project's own rules that may allow.
+        past: What was decided before, the newest first.
+        confines: Whether a tool runs its commands in a sandbox.
     """
-    rules, problems = load_rules(project, trusted=trusted)
-    gate = Gate(project, lambda: RuleBook(rules), mode)
     tool = next(iter(sorted(GROUPS.get(tool, ()))), tool)
-    decision = gate.decide(tool, arguments)
-    origin = next((rule.origin for rule in rules if str(rule) == decision.rule), "")
-    past = tuple(
-        call
-        for call in past_calls(gate, project)
-        if (call.now.rule == decision.rule if decision.rule else call.tool == tool)
+    decision = gate.decide(tool, arguments, confines=confines(tool))
+    judgement = decision.description.judgement
+    origins = (rule.origin for rule in gate.book.rules if str(rule) == decision.rule)
+    return CallExplanation(
+        tool=tool,
+        arguments=arguments,
+        verdict=decision.verdict,
+        reason=decision.reason,
+        rule=decision.rule,
+        where=next(origins, ""),
+        mode=decision.mode,
+        risk=judgement.risk,
+        reasons=judgement.reasons,
+        past=tuple(
+            PastCall(card=card, verdict=now.verdict)
+            for card, now in _judged(gate, past, "" if decision.rule else tool, confines)
+            if now.rule == decision.rule
+        ),
     )
-    return Explanation(decision, origin, problems, past)
 
 
-def past_calls(gate: Gate, project: Path) -> Iterator[PastCall]:
-    """Yield the calls of a project's sessions that were asked about or decided, oldest first."""
-    since = (datetime.now(UTC) - timedelta(days=DAYS)).isoformat()
-    for entry in sorted(_audits(project), key=lambda each: str(each.get("ts"))):
-        tool, arguments = entry.get("tool"), entry.get("arguments")
-        if str(entry.get("ts")) < since or not tool or not isinstance(arguments, Mapping):
+def _judged(
+    gate: Gate, past: Iterable[AuditCard], tool: str, confines: Callable[[str], bool]
+) -> Iterator[tuple[AuditCard, GateDecision]]:
+    """Yield earlier calls (of a tool, if one is named) with what would be decided now."""
+    known: dict[Any, GateDecision] = {}
+    for card in past:
+        if not card.tool or (tool and card.tool != tool):
             continue
-        now = gate.decide(str(tool), arguments)
-        yield PastCall(
-            str(tool), arguments, str(entry.get("outcome")), str(entry.get("by", "user")), now
-        )
+        key = call_key(card.tool, card.arguments)
+        if key not in known:
+            if len(known) >= _MOST_JUDGED:
+                return
+            known[key] = gate.decide(
+                card.tool, card.arguments, confines=confines(card.tool), diffs=False
+            )
+        yield card, known[key]
 
 
-def _audits(project: Path) -> Iterator[Mapping[str, Any]]:
-    for path in sorted(sessions_dir(project).glob(f"*/{DISPLAY}")):
-        for _, row in StoredRows(path).read():
-            entry = row.get("approval")
-            if isinstance(entry, Mapping):
-                yield entry
+def reach(gate: Gate, rules: tuple[Rule, ...], past: Iterable[AuditCard]) -> int:
+    """Count the earlier calls that rules would allow beyond what is allowed without them."""
+    names = {rule.tool for rule in rules}
+    standing = gate.book
+    wider = RuleBook((*standing.rules, *rules))
+    known: dict[Any, bool] = {}
+    count = 0
+    for card in past:
+        if card.tool not in names:
+            continue
+        key = call_key(card.tool, card.arguments)
+        if key not in known:
+            if len(known) >= _MOST_JUDGED:
+                break
+            parts = describe_call(card.tool, card.arguments, gate.workspace, diffs=False).parts
+            now, then = standing.match(parts), wider.match(parts)
+            known[key] = now is None and then is not None and then.verdict == "allow"
+        count += known[key]
+    return count

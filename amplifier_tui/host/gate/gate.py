@@ -70,6 +70,8 @@ class Gate:
         sandbox: Says why commands can't run in a sandbox; empty where they can. It may take a
             moment.
         timeout: Seconds the user has; None for as long as it takes.
+        unread: Why rules of the user may be missing; empty where all could be read. Then no mode
+            lets more than reading through.
     """
 
     workspace: Path
@@ -78,6 +80,7 @@ class Gate:
     careful: bool = False
     sandbox: Callable[[], str] = lambda: "commands are not run in a sandbox"
     timeout: float | None = None
+    unread: str = ""
     _book: RuleBook | None = None
     _loading: Lock = field(default_factory=Lock)
 
@@ -97,6 +100,7 @@ class Gate:
         hooked: bool = False,
         failed: tuple[str, ...] = (),
         confines: bool = False,
+        diffs: bool = True,
     ) -> GateDecision:
         """Decide about a call; looks at files, so not for an event loop.
 
@@ -104,11 +108,12 @@ class Gate:
             hooked: A hook asks.
             failed: Modules whose hooks failed while they judged the call.
             confines: The tool runs its commands in a sandbox, where there is one.
+            diffs: Describe the changes it would make.
         """
         from amplifier_tui.host.gate.describe import act_of, describe_call
 
         mode = self.mode
-        description = describe_call(tool, arguments, self.workspace)
+        description = describe_call(tool, arguments, self.workspace, diffs=diffs)
         act = act_of(description, tool, arguments)
         if act == "look" and self._may_run_more(description, confines):
             act = "other"
@@ -119,7 +124,9 @@ class Gate:
         def by_rule(match: Match, reason: str) -> GateDecision:
             return decision(match.verdict, reason, rule=match.rule, scope=match.scope)
 
-        match = self.book.match(description.parts)
+        book = self.book
+        book.refresh()
+        match = book.match(description.parts)
         if match is not None and match.verdict == "deny":
             return by_rule(match, f"The rule {match.rule} denies this.")
         by_mode = self._by_mode(mode, description, act, confines)
@@ -133,13 +140,14 @@ class Gate:
             return by_rule(match, f"the rule {match.rule} asks")
         if match is not None:
             return by_rule(match, f"by the rule {match.rule}")
-        match = self.book.match(description.parts, planned=True)
+        match = book.match(description.parts, planned=True)
         goes = match is not None or by_mode == "allow"
         if hooked and (goes or by_mode == "ask"):
             return decision("ask", "a hook asks", hook_only=goes)
         if match is not None:
             return by_rule(match, f"by the rule {match.rule}")
-        return decision(by_mode, mode_words(mode, act, by_mode))
+        reason = mode_words(mode, act, by_mode)
+        return decision(by_mode, self.unread if by_mode == "ask" and self.unread else reason)
 
     def _may_run_more(self, description: Description, confines: bool) -> bool:
         """Whether git would run, outside of a sandbox, what a repository's configuration names."""
@@ -159,7 +167,9 @@ class Gate:
             and description.kind == "command"
             and not self.sandbox()
         )
-        return mode_verdict(mode, act, careful=self.careful, sandboxed=sandboxed)
+        verdict = mode_verdict(mode, act, careful=self.careful, sandboxed=sandboxed)
+        strict = bool(self.unread) and act not in ("read", "look")
+        return "ask" if strict and verdict == "allow" else verdict
 
 
 def _only_by_person(arguments: Mapping[str, Any], description: Description, act: Act) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, get_args
 from amplifier_tui.host.events import Mode
 
 Verdict = Literal["allow", "ask", "deny"]
+VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 
 COMMAND_TOOLS: Final = frozenset({"bash", "shell", "run_command"})
 READ_TOOLS: Final = frozenset(

@@ -108,7 +108,7 @@ class SessionGate:
             arguments,
             hooked=hooked,
             failed=failed,
-            confines=self._confines(tool),
+            confines=self.confines(tool),
         )
         decision = await asyncio.to_thread(judge)
         while decision.mode != self._gate.mode:
@@ -151,7 +151,7 @@ class SessionGate:
             self._open.pop(id(given_up), None)
         return asked
 
-    def _confines(self, tool: str) -> bool:
+    def confines(self, tool: str) -> bool:
         """Whether a tool offers to leave the sandbox, so that it is in one."""
         properties = self._schema(tool).get("properties")
         return isinstance(properties, dict) and OUTSIDE_SANDBOX in properties

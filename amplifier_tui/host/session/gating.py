@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -27,12 +28,14 @@ from amplifier_tui.host.gate.guarded import bounded
 from amplifier_tui.host.gate.modes import read_policy
 from amplifier_tui.host.gate.session_gate import SessionGate
 from amplifier_tui.host.session.modules.facts import ModuleFacts
+from amplifier_tui.host.session.permissions import Permissions
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.session.grant import SandboxTerms
 from amplifier_tui.paths import amplifier_home, user_config_dir, user_log_dir, user_state_dir
 
 if TYPE_CHECKING:
     from amplifier_tui.host.gate.rules.book import RuleBook
+    from amplifier_tui.host.gate.rules.file import RuleProblem
     from amplifier_tui.host.gate.rules.text import Rule
 
 
@@ -48,6 +51,7 @@ class Gating:
     Attributes:
         gate: Decides.
         approvals: The questions.
+        permissions: The rules, for the user.
         main: Stands before the tools of the session itself.
     """
 
@@ -95,6 +99,10 @@ class Gating:
             audit=sender.store.audit,
             keep=self._keep,
         )
+        self.permissions = Permissions(
+            *(self.gate, self.approvals, project, trusted, sender.redactor),
+            lambda tool: self.main is not None and self.main.confines(tool),
+        )
 
     def before(self, lane: str = MAIN_LANE) -> SessionGate:
         """Return the gate before the tools of the session, or of a sub-agent."""
@@ -141,23 +149,31 @@ class Gating:
     def _load(self) -> RuleBook:
         """Read the rules, in a thread."""
         from amplifier_tui.host.gate.rules.book import RuleBook
-        from amplifier_tui.host.gate.rules.file import load_rules
+        from amplifier_tui.host.gate.rules.file import RuleFiles
         from amplifier_tui.host.gate.rules.text import RuleError, planned_rule
 
-        found, problems = load_rules(self._project, trusted=self._trusted)
-        rules, wrong = list(found), [str(problem) for problem in problems]
+        files = RuleFiles(self._project, self._trusted, self._rules_read)
+        rules = list(files.read() or ())
         for text in self._policy.rules:
             try:
                 rules.append(planned_rule(text, self._bundle))
             except RuleError as error:
-                wrong.append(f"hooks-approval allows {text!r}, which is no rule: {error}")
+                self._warn(f"hooks-approval allows {text!r}, which is no rule: {error}")
                 # Who wrote it meant something: nearly everything asks until it is corrected.
                 self.gate.careful = True
-        for problem in wrong:
-            self._loop.call_soon_threadsafe(
-                partial(self._sender.notice, "warning", problem, "rules")
-            )
-        return RuleBook(rules)
+        return RuleBook(rules, files.read)
+
+    def _rules_read(self, problems: tuple[RuleProblem, ...]) -> None:
+        """Say what is wrong with the files of rules; called in a thread."""
+        unread = [problem.path for problem in problems if problem.unread]
+        names = " and ".join(path.name for path in unread)
+        self.gate.unread = f"{names} can't be read, and may deny this" if unread else ""
+        for problem in problems:
+            self._warn(str(problem))
+
+    def _warn(self, text: str) -> None:
+        """Show a line about the rules; called in a thread."""
+        self._loop.call_soon_threadsafe(partial(self._sender.notice, "warning", text, "rules"))
 
     async def set_mode(self, mode: Mode) -> None:
         """Apply another mode, to the calls that wait for an answer as well."""
@@ -226,7 +242,10 @@ class Gating:
             try:
                 add_rules(user_rules_path(), rules, project)
             except (OSError, RulesFileError) as error:
-                self._sender.notice("error", f"The rule holds for this session only: {error}")
+                book = self.gate.book
+                book.remove(*rules)
+                book.add(replace(rule, scope="session") for rule in rules)
+                self._warn(f"The rule holds for this session only: {error}")
 
         asyncio.get_running_loop().run_in_executor(None, write)
 

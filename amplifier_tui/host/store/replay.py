@@ -11,6 +11,7 @@ from amplifier_tui.base.jsonl import Row, StoredRows
 from amplifier_tui.base.tool_calls import RecordedCall, answer_calls, calls_of, unanswered
 from amplifier_tui.host.events import (
     MAIN_LANE,
+    ApprovalResolved,
     BlockEnded,
     BlockKind,
     Compacted,
@@ -67,18 +68,23 @@ class Outcomes:
 
     Attributes:
         tools: By lane and call id, each with the number of rows there were, in order.
+        decisions: The same, of calls that a rule, a mode or the clock decided about.
         lanes: What began and ended sub-agents; like the others, with the number of rows there
             were, in order.
     """
 
     tools: dict[tuple[str, str], list[tuple[int, ToolEnded]]] = field(default_factory=dict)
+    decisions: dict[tuple[str, str], list[tuple[int, ApprovalResolved]]] = field(
+        default_factory=dict
+    )
     lanes: list[tuple[int, HostEvent]] = field(default_factory=list)
     others: list[tuple[int, HostEvent]] = field(default_factory=list)
 
     def all(self) -> list[tuple[int, HostEvent]]:
         """Return every event with the number of rows there were."""
         tools = [item for items in self.tools.values() for item in items]
-        return [*tools, *self.lanes, *self.others]
+        decisions = [item for items in self.decisions.values() for item in items]
+        return [*decisions, *tools, *self.lanes, *self.others]
 
 
 def read_outcomes(path: Path) -> Outcomes:
@@ -90,16 +96,22 @@ def read_outcomes(path: Path) -> Outcomes:
         logger.warning("%s can't be read: %s", path, error)
         return found
     for _, record in stored.read():
-        if "event" not in record:
+        told = record.get("event", record.get("approval"))
+        if told is None:
             continue
         try:
-            event = HostEvent.from_json(record["event"])
+            event = HostEvent.from_json(told)
             rows = int(record["row"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             logger.debug("A line of %s can't be read: %s", path, error)
             continue
         if isinstance(event, ToolEnded):
             found.tools.setdefault((event.agent, event.call_id), []).append((rows, event))
+        elif isinstance(event, ApprovalResolved):
+            texts = (event.call_id, event.agent, event.rule, event.mode or "")
+            if event.by in ("rule", "mode", "timeout") and all(isinstance(t, str) for t in texts):
+                calls = found.decisions.setdefault((event.agent, event.call_id), [])
+                calls.append((rows, event))
         elif isinstance(event, LaneOpened | LaneClosed):
             found.lanes.append((rows, event))
         else:
@@ -265,6 +277,7 @@ class Replay:
         calls = [call for call in calls_of(row) if call.call_id and call.name]
         results = self._results(index, rows) if calls else {}
         for call in calls:
+            yield from self._decided(index, call)
             yield ToolStarted(
                 **self._stamp(at), call_id=call.call_id, tool=call.name, arguments=call.arguments
             )
@@ -272,6 +285,14 @@ class Replay:
             yield from self._task(index, call, result, at)
             if result is not None:
                 yield self._ended(index, call, result)
+
+    def _decided(self, index: int, call: RecordedCall) -> Iterator[HostEvent]:
+        """Tell which rule or mode let a call through, or that nobody answered about it."""
+        notes = self._outcomes.decisions.get((self._place.lane, call.call_id), ())
+        above = index if self._place.row is None else self._place.row
+        noted = next((event for rows, event in notes if rows > above), None)
+        if noted is not None:
+            yield self._retold(noted)
 
     def _task(
         self, index: int, call: RecordedCall, result: Row | None, at: float

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.commands.process import CommandProcess, Leftovers
 from amplifier_tui.base.commands.run import CommandRun, Output
+from amplifier_tui.base.sub_sessions import ending_note
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.session_paths import working_dir
@@ -148,7 +149,7 @@ def _result(
         state = f"ended by signal {-code}"
     else:
         state = f"exit code {code}"
-    lines = [output.text().rstrip("\n"), f"[{state} · {seconds:.1f} s]"]
+    lines = [output.text().rstrip("\n"), ending_note(state, seconds)]
     if run.left_running:
         lines.append(
             f"[Processes of this command still run in the background (process group "

@@ -17,11 +17,18 @@ from amplifier_tui.ui.widgets.question_strip import NARROW, TINY, strip_row
 from amplifier_tui.ui.widgets.scroll_lines import TextLine
 
 if TYPE_CHECKING:
-    from amplifier_tui.host.events import ApprovalRequested, ApprovalResolved, Level, Risk, Scope
+    from amplifier_tui.host.events import (
+        ApprovalRequested,
+        ApprovalResolved,
+        Level,
+        Risk,
+        Scope,
+        Segment,
+    )
     from amplifier_tui.ui.state.waiting import QueuePlace
 
 RISK: dict[Risk, tuple[str, str]] = {
-    "low": ("▲", "$text-secondary"),
+    "low": ("•", "$text-secondary"),
     "medium": ("▲", "$text-warning"),
     "high": ("▲▲", "$text-error"),
     "critical": ("■", "$text-error"),
@@ -252,7 +259,7 @@ def payload_lines(request: ApprovalRequested) -> list[TextLine]:
         segment = request.segments[0]
         shown, marks = visible(segment.text)
         if lines == [TextLine(shown, marks=marks)]:
-            return [_segment_line(shown, marks, "", segment.note, segment.allowed)]
+            return [_segment_line(shown, marks, "", segment.note, segment)]
     if len(request.segments) > 1:
         lines.append(TextLine(""))
     for number, segment in enumerate(request.segments, start=1):
@@ -260,14 +267,16 @@ def payload_lines(request: ApprovalRequested) -> list[TextLine]:
             shown, marks = visible(part)
             lead = f"{number:>2}  " if at == 0 else ""
             note = segment.note if at == 0 else ""
-            lines.append(_segment_line(shown, marks, lead, note, segment.allowed))
+            lines.append(_segment_line(shown, marks, lead, note, segment))
     return lines
 
 
 def _segment_line(
-    text: str, marks: tuple[tuple[int, int], ...], lead: str, note: str, allowed: bool
+    text: str, marks: tuple[tuple[int, int], ...], lead: str, note: str, segment: Segment
 ) -> TextLine:
-    style = "$text-success" if allowed else "$text-error"
+    # Red is for danger, and for no more.
+    style = "$text-muted" if segment.risk == "low" else RISK[segment.risk][1]
+    style = "$text-success" if segment.allowed else style
     return TextLine(text, lead=lead, note=visible(note)[0], note_style=style, marks=marks)
 
 

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from amplifier_tui.host.gate.rules.book import RuleBook
 from amplifier_tui.host.gate.rules.file import (
+    RuleFiles,
+    RuleProblem,
     RulesFileError,
     add_rules,
     load_rules,
@@ -145,3 +148,56 @@ def test_rules_are_written_for_all_projects_or_one_and_taken_out_again(tmp_path:
     assert not remove_rule(user_rules_path(), "echo")
     assert remove_rule(user_rules_path(), "write(**)", tmp_path)
     assert said(tmp_path) == ["deny bash(ls)"]
+
+
+def test_a_rule_in_another_spelling_is_taken_out_and_an_empty_list_is_filled(
+    tmp_path: Path,
+) -> None:
+    write(user_rules_path(), "allow: ['bash(git:*)']\ndeny:\nprojects:\n")
+    assert remove_rule(user_rules_path(), "bash(git *)", None, "allow")
+    add_rules(user_rules_path(), (parse_rule("echo", "deny"),))
+    add_rules(user_rules_path(), (parse_rule("web"),), tmp_path)
+    assert said(tmp_path) == ["deny echo", "allow web"]
+
+
+def test_the_file_a_link_leads_to_is_written_and_the_link_stays(tmp_path: Path) -> None:
+    target = write(tmp_path / "dotfiles" / "rules.yaml", "allow: [echo]\n")
+    user_rules_path().parent.mkdir(parents=True, exist_ok=True)
+    user_rules_path().symlink_to(target)
+    add_rules(user_rules_path(), (parse_rule("web", "deny"),))
+    assert user_rules_path().is_symlink() and "web" in target.read_text()
+
+
+def test_a_change_by_hand_or_of_another_window_counts_from_the_next_call_on(
+    tmp_path: Path,
+) -> None:
+    files = [RuleFiles(tmp_path, (), lambda _: None) for _ in range(2)]
+    books = [RuleBook(each.read() or (), each.read) for each in files]
+    kept = parse_rule("echo", scope="always")
+    books[0].add((kept, parse_rule("web", scope="session")))
+    add_rules(user_rules_path(), (kept,))
+    for book in books:
+        book.refresh()
+    assert [str(rule) for rule in books[0].rules] == ["echo", "web"]
+    assert [str(rule) for rule in books[1].rules] == ["echo"]
+    write(user_rules_path(), "deny: [grep]\n")
+    books[0].refresh()
+    assert [str(rule) for rule in books[0].rules] == ["grep", "web"]
+
+
+@pytest.mark.parametrize("name", sorted(SPOILED.keys() - {"a pipe", "unreadable"}))
+def test_of_a_file_that_is_spoiled_meanwhile_all_holds_on_that_denies(
+    tmp_path: Path, name: str
+) -> None:
+    told: list[tuple[RuleProblem, ...]] = []
+    path = write(user_rules_path(), "allow: [echo]\nask: [web]\ndeny: [grep]\n")
+    files = RuleFiles(tmp_path, (), told.append)
+    book = RuleBook(files.read() or (), files.read)
+    path.unlink()
+    SPOILED[name](path)
+    book.refresh()
+    left = [str(rule) for rule in book.rules]
+    if any(problem.unread for problem in told[-1]):
+        assert left == ["web", "grep"]
+    else:
+        assert left == [] and told[-1], "it can be read, and holds no rule"

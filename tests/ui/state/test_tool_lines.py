@@ -232,3 +232,35 @@ def test_the_result_of_a_call_that_was_given_up_still_counts() -> None:
 )
 def test_arguments_are_read_when_they_can_be(text: str, arguments: dict[str, object]) -> None:
     assert parse_arguments(text) == arguments
+
+
+def test_a_call_that_a_rule_or_a_mode_let_through_is_marked_with_it() -> None:
+    state = new_state(
+        turn(),
+        answer("allowed", "q1", call_id="c1", by="rule", rule="bash(ls *)"),
+        tool("c1", at=1.0),
+        tool_ended("c1"),
+        answer("allowed", "q2", call_id="c1", by="mode", mode="edits"),
+        tool("c1", at=9.0),
+        ask("q3", "c2"),
+        answer("allowed", "q3", call_id="c2", by="user"),
+        tool("c2"),
+        ask("q4", "c3"),
+        answer("allowed", "q4", call_id="c3", by="mode", mode="auto"),
+    )
+    marks = [entry.allowed_by for entry in lines(state)]
+    assert marks == ["rule bash(ls *)", "mode edits", "", "mode auto"]
+
+
+@pytest.mark.parametrize("replayed", [True, False])
+def test_a_call_nobody_answered_about_in_time_is_told_from_one_that_was_denied(
+    replayed: bool,
+) -> None:
+    state = new_state(
+        turn(),
+        *([] if replayed else [tool("c"), ask()]),
+        answer("timed_out", call_id="c", by="timeout", replayed=replayed),
+        *([tool("c", replayed=True)] if replayed else []),
+        tool_ended("c", ok=False, denied=True, error="nobody answered", replayed=replayed),
+    )
+    assert (only(state).state, only(state).timed_out) == ("denied", True)

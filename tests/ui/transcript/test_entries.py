@@ -90,6 +90,25 @@ def test_a_failed_tool_says_why_on_its_line() -> None:
     assert line.startswith("    ✗ bash    ls · no such file and more")
 
 
+def test_what_a_rule_or_a_mode_let_through_says_so_on_its_line_or_below_it() -> None:
+    entry = tool(state="ok", summary="3 lines", allowed_by="rule bash(ls *)", output="a\nb\nc")
+    assert drawn(entry) == ["", "    ✓ bash    ls · 3 lines · rule bash(ls *)"]
+    cut = tool(state="ok", allowed_by=f"rule bash({'x' * 20} *)", output="a")
+    narrow = drawn(cut, width=40, opened=True)
+    assert "let through" in " ".join(narrow)
+
+
+def test_a_call_nobody_answered_about_timed_out() -> None:
+    assert row(tool(state="denied", timed_out=True, error="nobody came")).endswith("timed out")
+
+
+def test_the_exit_code_of_a_command_is_said_once() -> None:
+    entry = tool(state="failed", error="exit code 1", output="oops", expanded=True)
+    assert "\n".join(drawn(entry)).count("exit code") == 1
+    entry = tool(arguments={"command": "x" * 70}, state="failed", error="exit code 1", output="o")
+    assert "exit code 1" in "\n".join(drawn(entry, opened=True)), "cut from the line, said below"
+
+
 def test_a_call_shows_its_object_while_the_model_writes_it() -> None:
     entry = tool(tool="write_file", arguments={}, preparing=True, argument_text='{"path": "src/a')
     assert row(entry) == "    ◐ write   src/a"

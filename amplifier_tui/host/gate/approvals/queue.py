@@ -155,7 +155,7 @@ class ApprovalQueue:
         outcome: ApprovalOutcome = "allowed" if decision.allow else "denied"
         self._finish(pending, ApprovalAnswer(outcome, "user", decision.reason.strip()), scope)
         if scope != "once":
-            self._look_again()
+            self.look_again()
 
     def arguments(self, request_id: str) -> str:
         """Return the arguments of a call that waits and may be changed, as JSON; else nothing."""
@@ -193,7 +193,7 @@ class ApprovalQueue:
             if lanes is None or pending.question.lane in lanes:
                 self._finish(pending, ApprovalAnswer("cancelled", "stop", reason))
 
-    def _look_again(self) -> None:
+    def look_again(self) -> None:
         """Answer what waits and is covered by a rule now."""
         for pending in tuple(self._pending.values()):
             match = self.book.match(pending.parts)

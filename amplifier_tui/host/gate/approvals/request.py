@@ -68,12 +68,13 @@ class ApprovalRequestMaker:
     ) -> ApprovalRequested:
         """Return the request; `rules` are those that may be remembered."""
         from amplifier_tui.host.gate.risk import severity
+        from amplifier_tui.host.gate.rules.file import user_rules_path
         from amplifier_tui.host.gate.rules.text import rule_words
 
         risky = severity(judgement.risk) >= severity("high")
         default: Default = "deny" if risky else question.default
         own_options = {option.casefold() for option in question.options} - _USUAL_OPTIONS
-        text = self.redactor.text
+        text, scopes = self.redactor.text, self._scopes(description, rules)
         return ApprovalRequested(
             session_id=self.session_id,
             agent=question.lane,
@@ -97,7 +98,8 @@ class ApprovalRequestMaker:
             options=question.options if own_options else (),
             timeout=question.timeout,
             default=default,
-            scopes=self._scopes(description, rules),
+            scopes=scopes,
+            kept_in=str(user_rules_path()) if "always" in scopes else "",
             rule=text(rule_words(rules)),
             # What is masked on the screen must not be written back as its mask.
             editable=question.schema is not None
@@ -126,4 +128,9 @@ class ApprovalRequestMaker:
         else:
             note = " · ".join(("no rule", *part.judgement.reasons))
         text = self.redactor.text
-        return Segment(text=text(part.text), note=text(note), allowed=rule is not None)
+        return Segment(
+            text=text(part.text),
+            note=text(note),
+            allowed=rule is not None,
+            risk=part.judgement.risk,
+        )

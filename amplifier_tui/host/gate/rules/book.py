@@ -1,7 +1,8 @@
 """The rules in force, and the rules that remembering an answer would add."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Final, Literal
 
 from amplifier_tui.host.events import Scope
@@ -25,10 +26,21 @@ class Match:
 
 
 class RuleBook:
-    """The rules in force."""
+    """The rules in force.
 
-    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+    Args:
+        rules: Those that are known.
+        reread: Returns the rules of files when these have changed, else None.
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[Rule] = (),
+        reread: Callable[[], tuple[Rule, ...] | None] = lambda: None,
+    ) -> None:
         self._rules = list(dict.fromkeys(rules))
+        self._reread = reread
+        self._lock = Lock()
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -37,11 +49,30 @@ class RuleBook:
 
     def add(self, rules: Iterable[Rule]) -> None:
         """Take rules into force; those known already count once."""
-        self._rules = list(dict.fromkeys((*self._rules, *rules)))
+        with self._lock:
+            self._rules = list(dict.fromkeys((*self._rules, *rules)))
 
-    def remove(self, rule: Rule) -> None:
-        """Take a rule out of force; one that is gone is ignored."""
-        self._rules = [other for other in self._rules if other != rule]
+    def remove(self, *rules: Rule) -> None:
+        """Take rules out of force; those that are gone are ignored."""
+        with self._lock:
+            self._rules = [rule for rule in self._rules if rule not in rules]
+
+    def refresh(self) -> None:
+        """Take up what changed in the files of rules; looks at the disk."""
+        with self._lock:
+            found = self._reread()
+            if found is None:
+                return
+            written = {(rule.verdict, str(rule)) for rule in found}
+            # An answer that is kept is in the book before it is in its file.
+            kept = [
+                rule
+                for rule in self._rules
+                if rule.planned
+                or rule.scope == "session"
+                or (not rule.origin and (rule.verdict, str(rule)) not in written)
+            ]
+            self._rules = list(dict.fromkeys((*found, *kept)))
 
     def rule_for(
         self, part: Part, verdict: Verdict = "allow", *, planned: bool = False

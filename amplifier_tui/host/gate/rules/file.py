@@ -11,20 +11,19 @@ Only the user's has `projects`. What can't be read counts as no rules, and is sa
 """
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import yaml
 
 from amplifier_tui.base.files import locked, read_regular, write_atomic
 from amplifier_tui.host.events import Scope
-from amplifier_tui.host.gate.modes import Verdict
+from amplifier_tui.host.gate.modes import VERDICTS, Verdict
 from amplifier_tui.host.gate.rules.text import Rule, RuleError, parse_rule
 from amplifier_tui.paths import user_config_dir
 
-VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 _VERSION: Final = 1
 _KEYS: Final = (*VERDICTS, "projects", "version")
 _MOST_BYTES: Final = 1024 * 1024
@@ -32,12 +31,16 @@ _MOST_BYTES: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class RuleProblem:
-    """What is wrong with a file of rules; line and column from 1, 0 for the whole file."""
+    """What is wrong with a file of rules; line and column from 1, 0 for the whole file.
+
+    `unread`: none of its rules counts.
+    """
 
     path: Path
     message: str
     line: int = 0
     column: int = 0
+    unread: bool = False
 
     def __str__(self) -> str:
         place = f":{self.line}:{self.column}" if self.line else ""
@@ -46,6 +49,62 @@ class RuleProblem:
 
 class RulesFileError(ValueError):
     """A file of rules can't be changed as it is."""
+
+
+class RuleFiles:
+    """The files of rules that hold in a project, read again when they change.
+
+    Of a file that can't be read any more, what it denied and asked about holds on.
+
+    Args:
+        project: Its folder.
+        trusted: The texts of those of the project's own rules that may allow.
+        told: Told what is wrong with them, whenever they were read.
+    """
+
+    def __init__(
+        self,
+        project: Path,
+        trusted: Collection[str],
+        told: Callable[[tuple[RuleProblem, ...]], None],
+    ) -> None:
+        self._project = project
+        self._trusted = trusted
+        self._told = told
+        self._stamps: list[tuple[int, ...]] = []
+        self._known: dict[Path, tuple[Rule, ...]] = {}
+
+    def read(self) -> tuple[Rule, ...] | None:
+        """Return the rules; None when the files are as they were the last time."""
+        paths = {user_rules_path(): self._project, project_rules_path(self._project): None}
+        stamps = [_stamp(path) for path in paths]
+        if stamps == self._stamps:
+            return None
+        self._stamps = stamps
+        problems: list[RuleProblem] = []
+        for path, project in paths.items():
+            rules, wrong = read_rules(path, project)
+            if any(problem.unread for problem in wrong):
+                known = self._known.get(path, ())
+                rules = tuple(rule for rule in known if rule.verdict != "allow")
+            elif project is None:
+                rules = tuple(rule for rule in rules if _counts(rule, self._trusted))
+            self._known[path] = rules
+            problems += wrong
+        self._told(tuple(problems))
+        return tuple(rule for path in paths for rule in self._known[path])
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except OSError as error:
+        return (error.errno or 0,)
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _counts(rule: Rule, trusted: Collection[str]) -> bool:
+    return rule.verdict != "allow" or str(rule) in trusted
 
 
 def user_rules_path() -> Path:
@@ -69,7 +128,7 @@ def load_rules(
     """
     mine, problems = read_rules(user_rules_path(), project)
     found, more = read_rules(project_rules_path(project), None)
-    theirs = (rule for rule in found if rule.verdict != "allow" or str(rule) in trusted)
+    theirs = (rule for rule in found if _counts(rule, trusted))
     return (*mine, *theirs), (*problems, *more)
 
 
@@ -87,7 +146,7 @@ def read_rules(
         root = _document(path, links=project is not None)
     except (OSError, ValueError) as error:
         problem = f"{_why(error)}. None of its rules counts: correct it, or move it away."
-        return (), (RuleProblem(path, problem),)
+        return (), (RuleProblem(path, problem, unread=True),)
     rules: list[Rule] = []
     for key, node in _items(root, path, problems):
         name = str(key.value)
@@ -102,7 +161,7 @@ def read_rules(
         elif name == "version":
             if str(node.value) != str(_VERSION):
                 problem = f"it is of a newer version ({node.value}). None of its rules counts."
-                return (), (RuleProblem(path, problem, *_place(node)),)
+                return (), (RuleProblem(path, problem, *_place(node), unread=True),)
         else:
             problems.append(RuleProblem(path, f"`{name}` is unknown here", *_place(key)))
     return tuple(rules), tuple(problems)
@@ -186,15 +245,20 @@ def add_rules(path: Path, rules: tuple[Rule, ...], project: Path | None = None) 
 
     def put(lists: dict[str, Any]) -> None:
         for rule in rules:
-            listed = lists.setdefault(rule.verdict, [])
+            listed = lists.get(rule.verdict) or []
             if str(rule) not in listed:
-                listed.append(str(rule))
+                lists[rule.verdict] = [*listed, str(rule)]
 
     _change(path, project, put)
 
 
-def remove_rule(path: Path, text: str, project: Path | None = None) -> bool:
+def remove_rule(
+    path: Path, text: str, project: Path | None = None, verdict: Verdict | None = None
+) -> bool:
     """Take a rule out of a file; see `add_rules`.
+
+    Args:
+        verdict: Only where it has this one; None for any.
 
     Returns:
         Whether it was there.
@@ -202,11 +266,13 @@ def remove_rule(path: Path, text: str, project: Path | None = None) -> bool:
     found: list[str] = []
 
     def take(lists: dict[str, Any]) -> None:
-        for verdict in VERDICTS:
-            listed = lists.get(verdict) or []
-            if text in listed:
-                found.append(verdict)
-                lists[verdict] = [each for each in listed if each != text]
+        for name in VERDICTS if verdict is None else (verdict,):
+            listed = lists.get(name) or []
+            # It may be written in another way than it is shown.
+            left = [each for each in listed if str(parse_rule(str(each))) != text]
+            if len(left) < len(listed):
+                found.append(name)
+                lists[name] = left
 
     _change(path, project, take)
     return bool(found)
@@ -223,9 +289,9 @@ def _change(path: Path, project: Path | None, change: Any) -> None:
         data = data if isinstance(data, dict) else {}
         lists = data
         if project is not None:
-            parts = data.setdefault("projects", {})
+            parts = data["projects"] = data.get("projects") or {}
             name = next((each for each in parts if _same(str(each), project)), str(project))
-            lists = parts.setdefault(name, {})
+            lists = parts[name] = parts.get(name) or {}
         change(lists)
         text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, default_flow_style=False)
-        write_atomic(path, text.encode())
+        write_atomic(path, text.encode(), links="follow")

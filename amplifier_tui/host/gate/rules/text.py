@@ -19,7 +19,7 @@ from typing import Any
 
 from amplifier_tui.host.events import Risk, Scope
 from amplifier_tui.host.gate.guarded import arguments_text
-from amplifier_tui.host.gate.modes import COMMAND_TOOLS, Verdict
+from amplifier_tui.host.gate.modes import COMMAND_TOOLS, VERDICTS, Verdict
 from amplifier_tui.host.gate.risk import (
     judge_script,
     severity,
@@ -130,6 +130,22 @@ def _checked_arguments(inside: str, at: int) -> str:
         return arguments_text(json.loads(inside))
     except json.JSONDecodeError as error:
         raise RuleError(f"the arguments are no JSON: {error.msg}", at + error.pos) from error
+
+
+def read_rule_line(line: str, **more: Any) -> Rule:
+    """Read a rule with what happens before it: `deny bash(git push *)`; without that it allows.
+
+    Raises:
+        RuleError: It is none.
+    """
+    verdict, _, rest = line.lstrip().partition(" ")
+    for known in VERDICTS:
+        if verdict == known and rest.strip():
+            try:
+                return parse_rule(rest, known, **more)
+            except RuleError as error:
+                raise RuleError(str(error), error.column + len(line) - len(rest)) from error
+    return parse_rule(line, **more)
 
 
 def planned_rule(text: Any, bundle: str) -> Rule:

@@ -105,6 +105,8 @@ def event_role(row: HookTraced) -> Role:
     """Return the colour of an event's name: only what wants attention has one."""
     if row.verdict in ("deny", "error") or row.event.endswith((":error", "_failed", "_aborted")):
         return "error"
+    if row.event == "approval:granted":
+        return "success"
     return "warning" if row.event.startswith(("approval:", "policy:", "cancel:")) else "text"
 
 

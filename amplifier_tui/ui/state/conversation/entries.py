@@ -71,7 +71,8 @@ class ToolEntry(ConversationEntry):
 
     While the model is still writing the call (`preparing`) it has no `call_id`, and `argument_text`
     is the JSON so far. `started` is in Unix seconds, 0 when it is not known. `output` is the newest
-    part while the tool runs, afterwards what the model got.
+    part while the tool runs, afterwards what the model got. `allowed_by` is the rule or the mode
+    that let it through unasked; `timed_out` says that nobody answered, which is why it was refused.
     """
 
     tool: str
@@ -88,6 +89,8 @@ class ToolEntry(ConversationEntry):
     diff: str = ""
     summary: str = ""
     expanded: bool = False
+    allowed_by: str = ""
+    timed_out: bool = False
 
 
 @dataclass(slots=True, kw_only=True)

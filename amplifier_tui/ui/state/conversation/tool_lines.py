@@ -45,6 +45,8 @@ class ToolLines(Handlers):
         self._open_calls: dict[CallKey, _Call] = {}
         self._requests: dict[str, CallKey] = {}
         self._preparing: list[tuple[str, ToolEntry]] = []
+        self._decided: dict[CallKey, dict[str, Any]] = {}
+        """What was decided about calls that have not begun, as values of their entries."""
 
     def prepare(self, agent: str, block_id: str, tool: str, at: float) -> ToolEntry:
         """Add a line for a call that the model begins to write."""
@@ -84,6 +86,7 @@ class ToolLines(Handlers):
         if call is None:
             call = self._open(key, event.tool, event.arguments)
         call.began = event.at
+        self._tell(call.entry, **self._decided.pop(key, {}))
         self._tell(
             call.entry,
             tool=event.tool or call.entry.tool,
@@ -138,6 +141,8 @@ class ToolLines(Handlers):
     def _answered(self, event: events.ApprovalResolved) -> None:
         # A grant lets the call run unless another request holds it.
         key = self._requests.pop(event.request_id, None)
+        if event.call_id:
+            self._mark((event.agent, event.call_id), event)
         call = self._calls.get(key) if key is not None else None
         if call is None:
             return
@@ -150,6 +155,20 @@ class ToolLines(Handlers):
             return
         state = "interrupted" if event.outcome == "cancelled" else "denied"
         self._tell(call.entry, state=state, error=event.reason or call.entry.error)
+
+    def _mark(self, key: CallKey, event: events.ApprovalResolved) -> None:
+        """Say with a call, which may not have begun, that no person decided about it."""
+        values: dict[str, Any] = {}
+        if event.outcome == "allowed" and event.by in ("rule", "mode"):
+            name = event.rule if event.by == "rule" else str(event.mode or "")
+            values["allowed_by"] = f"{event.by} {name}".rstrip()
+        elif event.outcome == "timed_out":
+            values["timed_out"] = True
+        call = self._calls.get(key)
+        if call is not None and not call.ended:
+            self._tell(call.entry, **values)
+        elif values:
+            self._decided[key] = values
 
     def settle(self, agent: str | None = None) -> None:
         """Mark every call of a lane (None: of all) that will not end any more as interrupted."""

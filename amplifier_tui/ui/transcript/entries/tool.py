@@ -226,7 +226,7 @@ def tool_lines(entry: ToolEntry, scene: Scene) -> list[StyledLine]:
     if scene.expanded and has_more(entry):
         column = scene.column
         width = max(1, column.measure - column.body)
-        lines += margined(_body(entry, width), column, column.body)
+        lines += margined(_body(entry, width, lines[0].text), column, column.body)
     return lines
 
 
@@ -246,10 +246,14 @@ def _remarks(entry: ToolEntry) -> Iterator[Span]:
         yield Span(one_line(entry.error), "error" if entry.state == "failed" else "muted")
     elif entry.summary:
         yield Span(f" · {one_line(entry.summary)}", "muted")
+    if entry.allowed_by:
+        yield Span(f" · {one_line(entry.allowed_by)}", "muted")
 
 
 def _data(entry: ToolEntry, scene: Scene) -> Span:
     word = _WORDS.get(entry.state)
+    if word is not None and entry.state == "denied" and entry.timed_out:
+        return word._replace(text="timed out")
     if word is not None:
         return word
     if entry.state == "running":
@@ -258,7 +262,8 @@ def _data(entry: ToolEntry, scene: Scene) -> Span:
     return Span(duration(entry.duration_ms) if entry.duration_ms else "", "muted")
 
 
-def _body(entry: ToolEntry, width: int) -> list[StyledLine]:
+def _body(entry: ToolEntry, width: int, said: str) -> list[StyledLine]:
+    """Return what belongs to a call; `said` is what its line says already."""
     lines: list[StyledLine] = []
     command = _long_command(entry)
     if command:
@@ -266,7 +271,9 @@ def _body(entry: ToolEntry, width: int) -> list[StyledLine]:
     elif not is_known(entry.tool):
         lines += _arguments(entry, width)
     diff = _parsed(entry.diff)
-    if entry.error and entry.state != "ok":
+    if entry.allowed_by and one_line(entry.allowed_by) not in said:
+        lines += text_lines(f"let through by {entry.allowed_by}", "muted", width)
+    if entry.error and entry.state != "ok" and entry.error.strip() not in said:
         lines += text_lines(entry.error, "error" if entry.state == "failed" else "muted", width)
     if diff:
         return [*lines, *diff_lines(diff, width)]

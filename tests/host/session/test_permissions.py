@@ -1,0 +1,170 @@
+"""The rules of an open session: listed with their uses, changed, explained, and the audit log."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from amplifier_tui.host.client import Decision, RuleCard
+from amplifier_tui.host.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    Notice,
+    SessionOpened,
+    ToolEnded,
+    TurnEnded,
+)
+from amplifier_tui.host.gate.rules.file import add_rules, project_rules_path, user_rules_path
+from amplifier_tui.host.gate.rules.text import parse_rule
+from tests.host.driving import Driver, Project, calling
+
+T = TypeVar("T")
+RUN: dict[str, Any] = {"bash": {"command": "touch ran.txt"}}
+
+
+def got(asked: "Future[T]") -> T:
+    return asked.result(10)
+
+
+def opened(project: Project, driver: Driver, *calls: dict[str, Any], **more: Any) -> str:
+    name = project.bundle(script=calling(*calls), tools=("tool-filesystem", "tool-bash"))
+    project.allow([])
+    return driver.open(name, **more).session_id
+
+
+def shown(cards: tuple[RuleCard, ...]) -> list[tuple[str, ...]]:
+    return [(card.verdict, card.text, card.scope, card.owner) for card in cards]
+
+
+def test_a_rule_is_kept_for_the_project_after_its_reach_was_said_and_counts_its_uses(
+    project: Project, driver: Driver
+) -> None:
+    opened(project, driver, RUN)
+    driver.client.submit("go")
+    request = driver.deny_next()
+    driver.wait(TurnEnded)
+    driver.client.submit("again")
+    request = driver.wait(ApprovalRequested)
+    assert request.kept_in == str(user_rules_path())
+    assert got(driver.client.rule_reach(request.request_id)) == 1
+    assert got(driver.client.rule_reach("gone")) == 0
+    driver.client.decide(request.request_id, Decision(allow=True, scope="project"))
+    driver.wait(TurnEnded)
+    driver.wait_until(user_rules_path().exists, "it was not written")
+    driver.client.submit("and again")
+    assert driver.wait(ApprovalResolved, lambda e: e.by == "rule").rule == "bash(touch *)"
+    driver.wait(TurnEnded)
+    (card,) = got(driver.client.rules())
+    assert shown((card,)) == [("allow", "bash(touch *)", "project", "user")]
+    assert card.uses == 1 and card.last_use > 0 and card.where.startswith(str(user_rules_path()))
+    newest, *_, oldest = got(driver.client.audit())
+    assert (newest.by, newest.outcome, newest.tool) == ("rule", "allowed", "bash")
+    assert (oldest.by, oldest.outcome) == ("user", "denied")
+    assert newest.arguments == RUN["bash"] and newest.call_id
+
+
+def test_rules_are_added_changed_and_taken_out_of_their_file_again(
+    project: Project, driver: Driver
+) -> None:
+    opened(project, driver, RUN)
+    client = driver.client
+    assert got(client.add_rule("deny bash(git*)", "always")) == (
+        "Column 14: a `*` stands alone, behind a blank."
+    )
+    assert got(client.add_rule("deny bash(git push *)", "always")) == ""
+    assert got(client.add_rule("ask web", "project")) == ""
+    assert got(client.add_rule("bash(ls)", "session")) == ""
+    # Another window, and a hand in an editor.
+    add_rules(user_rules_path(), (parse_rule("read(notes/**)", "deny"),))
+    project_rules_path(project.folder).write_text("allow: [grep]\ndeny: [glob]\n")
+    cards = got(client.rules())
+    assert shown(cards) == [
+        ("allow", "bash(ls)", "session", "session"),
+        ("ask", "web", "project", "user"),
+        ("deny", "glob", "project", "project"),
+        ("deny", "bash(git push *)", "always", "user"),
+        ("deny", "read(notes/**)", "always", "user"),
+        ("allow", "grep", "project", "project"),
+    ]
+    assert [card.editable for card in cards] == [True, True, False, True, True, False]
+    assert "you did not let it" in cards[-1].problem
+    by_text = {card.text: card.key for card in cards}
+    assert got(client.change_rule(by_text["bash(git push *)"], "deny bash(git reset *)")) == ""
+    assert got(client.change_rule(by_text["web"], "ask web")) == ""
+    assert "changed elsewhere" in got(client.change_rule(by_text["bash(git push *)"], "web"))
+    assert got(client.remove_rule(by_text["bash(ls)"])) == ""
+    assert got(client.remove_rule(by_text["read(notes/**)"])) == ""
+    assert "changed elsewhere" in got(client.remove_rule(by_text["glob"]))
+    assert "bash(git reset *)" in user_rules_path().read_text()
+    assert [card.text for card in got(client.rules())] == [
+        *("web", "glob", "bash(git reset *)", "grep"),
+    ]
+
+
+def test_a_rule_added_while_a_call_waits_answers_it(project: Project, driver: Driver) -> None:
+    opened(project, driver, RUN)
+    driver.client.submit("go")
+    driver.wait(ApprovalRequested)
+    assert got(driver.client.add_rule("bash(touch *)", "session")) == ""
+    assert driver.wait(ApprovalResolved).rule == "bash(touch *)"
+    assert driver.wait(ToolEnded).ok
+
+
+def test_a_call_is_explained_by_rule_mode_and_risk(project: Project, driver: Driver) -> None:
+    opened(project, driver, RUN)
+    found = got(driver.client.explain_call("git push"))
+    assert (found.verdict, found.rule, found.mode) == ("ask", "", "ask")
+    assert "mode ask: asks before commands" in found.reason
+    got(driver.client.add_rule("deny bash(git push)", "always"))
+    found = got(driver.client.explain_call("git push --force"))
+    assert (found.verdict, found.rule) == ("deny", "bash(git push)")
+    assert found.where.startswith(f"{user_rules_path()}:")
+    assert got(driver.client.explain_call("write(src/a.py)")).verdict == "ask"
+    assert got(driver.client.explain_call("rm -rf /")).risk == "critical"
+    error = driver.client.explain_call("mcp_x(what)").exception(10)
+    assert isinstance(error, ValueError) and "as JSON" in str(error)
+
+
+def test_while_the_rules_cannot_be_read_no_mode_lets_more_than_reading_through(
+    project: Project, driver: Driver
+) -> None:
+    user_rules_path().parent.mkdir(parents=True, exist_ok=True)
+    user_rules_path().write_bytes(b"\xff\xfe")
+    opened(project, driver, {"write_file": {"file_path": "a.txt", "content": ""}}, mode="edits")
+    user_rules_path().write_bytes(b"\xff\xfe\xff")
+    driver.client.submit("go")
+    request = driver.deny_next()
+    assert request.why == "rules.yaml can't be read, and may deny this"
+    assert any("it is no text" in notice.text for notice in driver.of(Notice))
+    assert "it is no text" in got(driver.client.rules())[-1].problem
+    assert "Correct it first" in got(driver.client.add_rule("echo", "always"))
+    assert got(driver.client.explain_call("git status")).verdict == "allow"
+    user_rules_path().write_text("")
+    assert got(driver.client.explain_call("write(a.txt)")).verdict == "allow"
+
+
+def marks(driver: Driver) -> list[tuple[str, str, str | None]]:
+    return [(e.tool, e.rule, e.mode) for e in driver.of(ApprovalResolved)]
+
+
+def test_what_a_rule_or_a_mode_let_through_is_known_after_resume_and_fork(
+    project: Project, drive: Callable[..., Driver]
+) -> None:
+    write = {"write_file": {"file_path": "a.txt", "content": "a\nb\n"}}
+    first = drive()
+    opened(project, first, write, RUN, {"read_file": {"file_path": "a.txt"}}, mode="edits")
+    got(first.client.add_rule("bash(touch *)", "session"))
+    first.turn("go")
+    live = marks(first)
+    assert live == [("write_file", "", "edits"), ("bash", "bash(touch *)", None)]
+    first.close()
+    second = drive()
+    second.open(resume="last")
+    assert marks(second) == live
+    order = [type(e).__name__ for e in second.events if isinstance(e, ApprovalResolved | ToolEnded)]
+    assert order == [*("ApprovalResolved", "ToolEnded") * 2, "ToolEnded"]
+    second.client.fork()
+    fork = second.wait(SessionOpened).session_id
+    second.close()
+    third = drive()
+    third.open(resume=fork)
+    assert marks(third) == live
