@@ -1,7 +1,10 @@
 """Apps share what they parse: each pilot test would spend its first 20 ms on the same styles."""
 
+import pytest
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 
 Parsed = dict[tuple[object, ...], list[RuleSet]]
 
@@ -26,3 +29,10 @@ def _variables_set(sheet: Stylesheet, variables: dict[str, str]) -> None:
 
 
 Stylesheet.__init__, Stylesheet.set_variables = _made, _variables_set
+
+
+@pytest.fixture
+def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a key decide at once: tests press no keys by accident."""
+    monkeypatch.setattr(ApprovalDialog, "grace", 0.0)
+    monkeypatch.setattr(ApprovalDialog, "alone", 0.0)

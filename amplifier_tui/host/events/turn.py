@@ -212,6 +212,7 @@ class ApprovalRequested(HostEvent):
         payload_kind: How to draw `payload`.
         segments: The simple commands of a compound command line.
         diff: Unified diff of the change that would be made, else empty.
+        problem: Why the call would fail as it stands, as far as the files tell.
         risk: The word; `reasons` say why.
         cwd: Where it would run.
         paths: Files it names.
@@ -236,6 +237,7 @@ class ApprovalRequested(HostEvent):
     payload_kind: Literal["command", "json", "text", "none"] = "none"
     segments: tuple[Segment, ...] = ()
     diff: str = ""
+    problem: str = ""
     risk: Risk = "medium"
     reasons: tuple[str, ...] = ()
     cwd: str = ""

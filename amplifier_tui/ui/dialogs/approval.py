@@ -10,14 +10,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Input, Static, TextArea
+from textual.widgets import Input, Static
 
-from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import Decision, SessionClient
 from amplifier_tui.host.events import ApprovalRequested, Scope
 from amplifier_tui.ui.dialogs import approval_words as words
+from amplifier_tui.ui.dialogs.parts.call_editor import CallEditor
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
+from amplifier_tui.ui.diffs.reader import Reader
+from amplifier_tui.ui.diffs.rows import counted_lines
 from amplifier_tui.ui.keys.actions import BY_ID, bindings
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
 from amplifier_tui.ui.state.answer_keys import Heard
@@ -27,8 +29,16 @@ from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 REASON_LENGTH = 500
 LEAST_PAYLOAD = 2
 """Rows of the payload that rows about it do not take away."""
-RESERVE = 23
+MEASURE = 110
+"""The widest it is, unless it has the whole screen."""
+ROOMY = 100
+"""Cells from which side by side is offered."""
+SHORT = 30
+"""Rows of the screen below which no row of it is left empty but one."""
+RESERVE = 16
 """Cells for the clock."""
+LONG_RESERVE = 23
+"""Cells for the clock of what allows itself."""
 
 
 class ApprovalDialog(QuestionSheet[DialogAnswer]):
@@ -47,33 +57,35 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         *bindings("approval"),
         Binding("enter", "confirm", show=False),
     ]
-    DECIDES = frozenset(("deny", "reason", "allow", "allow_all", "confirm", "edit"))
-    AUTO_FOCUS = "#payload"
+    DECIDES = frozenset(("deny", "reason", "allow", "allow_all", "confirm", "edit", "edit_outside"))
+    AUTO_FOCUS = "ScrollLines"
     DEFAULT_CSS = """
     ApprovalDialog > #sheet { border-left: thick $secondary; }
     ApprovalDialog.-medium > #sheet { border-left: thick $warning; }
     ApprovalDialog.-high > #sheet, ApprovalDialog.-critical > #sheet { border-left: thick $error; }
     ApprovalDialog.-small > #sheet { height: 100%; }
+    ApprovalDialog.-full > #sheet { height: 100%; padding: 0 2; }
+    ApprovalDialog #sheet > * { max-width: 110; }
+    ApprovalDialog.-full #sheet > * { max-width: 100%; }
     ApprovalDialog #head { height: 1; margin-bottom: 1; }
     ApprovalDialog #who { width: 1fr; height: 1; }
     ApprovalDialog #place { width: auto; height: 1; }
     ApprovalDialog #wanted { display: none; height: 1; margin: 0 0 1 2; }
     ApprovalDialog.-worded #wanted { display: block; }
     ApprovalDialog.-worded #head { margin-bottom: 0; }
-    ApprovalDialog #payload { margin: 0 0 1 2; background: $panel; }
+    ApprovalDialog #payload { margin: 0 0 1 2; }
+    ApprovalDialog #problem { display: none; margin: 0 0 1 2; max-height: 3; }
+    ApprovalDialog.-problem #problem { display: block; }
     ApprovalDialog #facts, ApprovalDialog #remember, ApprovalDialog #why { margin-left: 2; }
-    ApprovalDialog #why { margin: 0 0 0 2; }
     ApprovalDialog #choices { margin-top: 1; }
     ApprovalDialog #reason { display: none; margin-top: 1; }
-    ApprovalDialog #edited, ApprovalDialog #wrong { display: none; margin-left: 2; }
-    ApprovalDialog #edited { border: none; padding: 0; background: $panel; }
-    ApprovalDialog #wrong { height: auto; max-height: 2; color: $text-error; }
-    ApprovalDialog.-editing #edited, ApprovalDialog.-editing #wrong { display: block; }
-    ApprovalDialog.-small #head, ApprovalDialog.-small #wanted, ApprovalDialog.-small #payload {
-        margin-bottom: 0;
-    }
     ApprovalDialog.-writing #choices { margin-top: 0; }
-    ApprovalDialog.-small #choices, ApprovalDialog.-small #reason { margin-top: 0; }
+    ApprovalDialog.-dense #head { margin-bottom: 0; }
+    ApprovalDialog.-dense #wanted { margin: 0 0 0 2; }
+    ApprovalDialog.-dense #payload { margin: 0 0 0 2; }
+    ApprovalDialog.-dense #problem { margin: 0 0 0 2; }
+    ApprovalDialog.-tight #choices { margin-top: 0; }
+    ApprovalDialog.-tight #reason { margin-top: 0; }
     """
 
     def __init__(
@@ -105,26 +117,27 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         self._full = False
         self._explaining = False
         self._writing = False
-        self._editing = False
         self._withdrawn = False
         self._remember = Content()
-        self._lines, self._lead, self._hunks = words.body(request)
+        self._rows, self._text, self._lead = words.body(request)
+        self._changed = counted_lines(self._rows)
+        self._problem = words.problem(request)
+        self.set_class(bool(self._problem), "-problem")
 
     def _content(self) -> ComposeResult:
         with Horizontal(id="head"):
             yield Static(words.head(self.request), id="who")
             yield Static(words.place(self._place, self._lane), id="place")
         yield Static(words.wanted(self.request), id="wanted")
-        yield ScrollLines(self._lines, self._lead, id="payload")
-        yield TextArea(id="edited", tab_behavior="focus")
-        yield Static(id="wrong", markup=False)
-        yield Static(words.facts(self.request), id="facts")
+        yield Static(self._problem, id="problem")
+        yield Reader(self._rows, self._text, self._lead, id="payload")
+        yield CallEditor()
+        yield Static(id="facts")
         yield Static(id="remember")
-        yield Static(words.why(self.request), id="why")
-        reserve = 0 if self.request.timeout is None else RESERVE
+        yield Static(id="why")
         why = "Why not? The model is told."
         yield Input(id="reason", placeholder=why, max_length=REASON_LENGTH)
-        yield KeyRow(reserve=reserve, id="choices")
+        yield KeyRow(id="choices")
 
     def on_mount(self) -> None:
         """Start the clock."""
@@ -147,7 +160,16 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
     @property
     def withheld(self) -> bool:
         """Whether remembering is withheld: part of the payload has not been on screen."""
-        return not self.query_one(ScrollLines).read_to_end and bool(self._lines)
+        return not self.reader.body.read_to_end and not self.reader.is_empty
+
+    @property
+    def reader(self) -> Reader:
+        """What is to be allowed."""
+        return self.query_one(Reader)
+
+    @property
+    def _editor(self) -> CallEditor:
+        return self.query_one(CallEditor)
 
     def _show_state(self) -> None:
         self._remember = words.remember(self.request, self._scope, self.withheld, self._width - 2)
@@ -164,20 +186,35 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         if self._writing:
             say = KeyChoice("enter", "Deny, and say this", "send")
             return [say, KeyChoice("esc", "Back", "later")]
-        if self._editing:
-            return [choice("judge", "Judge it anew"), choice("later", "Back")]
+        if self._editor.is_open:
+            outside = choice("editor", "In $EDITOR", "edit_outside")
+            return [choice("judge", "Judge it anew"), outside, choice("later", "Back")]
         if self._confirming:
             allow = KeyChoice("enter", "Allow this, once", "confirm", strong=True)
             return [allow, choice("deny", "Deny")]
-        found = [choice("deny", "Deny"), choice("reason", "Deny and say why")]
+        found = [choice("deny", "Deny")]
+        if not self._full:
+            found.append(choice("reason", "Deny and say why"))
         found.append(choice("allow", "Allow"))
         if self._place.same > 1 and self.request.risk != "critical":
             found.append(choice("all", f"Allow all {self._place.same}", "allow_all"))
+        if self._full:
+            return [*found, *self._reading_choices(choice)]
         if self.request.editable:
             found.append(choice("edit", "Edit"))
-        if self._offers_scopes:
+        if self._offers_scopes and not self.withheld:
             found.append(choice("scope", "Remember", "cycle_scope"))
+        if self._rows or self.withheld:
+            found.append(choice("full", "Full screen"))
         return [*found, choice("why", "Why"), choice("later", "Later")]
+
+    def _reading_choices(self, choice: Callable[..., KeyChoice]) -> list[KeyChoice]:
+        found = [choice("search", "Search")]
+        if self.reader.changes > 1 or self.reader.finding:
+            found += [choice("next", "Next", "step(1)"), choice("previous", "Previous", "step(-1)")]
+        if self._rows and (self.reader.split or self._width >= ROOMY):
+            found.append(choice("split", "Unified" if self.reader.split else "Side by side"))
+        return [*found, choice("full", "Small again")]
 
     @property
     def _offers_scopes(self) -> bool:
@@ -194,33 +231,42 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         """Share the rows: keys, payload, and what is about it where it fits; `?` shows it all."""
         if not self.query(ScrollLines):
             return
+        tight = self._full or self.has_class("-small")
+        dense = tight or self.app.size.height < SHORT
+        self.set_class(tight, "-tight")
+        self.set_class(dense, "-dense")
         width = self._width
-        keys = self.query_one(KeyRow).get_content_height(self.size, self.size, width)
-        keys += 1 if self._writing else 0
-        left = rows - keys - (1 if self.has_class("-small") else 6) - self._worded
+        keys = self.query_one(KeyRow)
+        if self.request.timeout is not None:
+            keys.set_reserve(LONG_RESERVE if self.request.default == "allow" else RESERVE)
+        # Head and keys; the sheet's own edges; what keeps the payload apart.
+        frame = 1 + self._worded + keys.get_content_height(self.size, self.size, width)
+        frame += self._writing + min(3, self._rows_of(self._problem)) + (0 if tight else 3)
+        if not dense:
+            frame += 2 + bool(self._problem)
+        left = rows - frame
         # What it will need once it is offered: the payload must not move when it is.
         offer = self._rows_of(words.remember(self.request, self._scope, False, width - 2))
-        facts = words.facts(self.request)
+        facts = words.facts(self.request, self._changed, brief=dense)
         if self._rows_of(facts) > left - offer - LEAST_PAYLOAD:
-            facts = words.facts(self.request, brief=True)
-        self.query_one("#facts", Static).update(facts)
+            facts = words.facts(self.request, self._changed, brief=True)
         needs = {"#remember": offer, "#facts": self._rows_of(facts)}
-        payload = self.query_one(ScrollLines)
+        self.query_one("#facts", Static).update(facts)
         if self._explaining:
             # The long form says where and who as well.
+            why = words.why(self.request, self._changed, self._held)
+            self.query_one("#why", Static).update(why)
             needs["#facts"] = 0
-            needs["#why"] = min(left, self._rows_of(words.why(self.request)))
+            needs["#why"] = min(left, self._rows_of(why))
         for name in ("#remember", "#facts", "#why"):
             wanted = needs.get(name, 0)
             fits = 0 < wanted <= left - (0 if name == "#why" else LEAST_PAYLOAD)
             self.query_one(name).display = fits
             left -= wanted if fits else 0
         self.query_one("#remember").styles.height = max(1, needs["#remember"])
-        payload.display = bool(self._lines) and left > 0 and not self._editing
-        if self._editing:
-            self.query_one("#edited").styles.height = max(1, left - 2)
-        payload.styles.max_height = max(1, left)
-        payload.styles.height = max(1, left) if self._full else "auto"
+        self.reader.display = left > 0 and not (self.reader.is_empty or self._editor.is_open)
+        self.reader.fit(max(1, left), full=self._full)
+        self._editor.fit(left)
         self.call_after_refresh(self._tell_cover)
 
     def _rows_of(self, content: Content) -> int:
@@ -229,7 +275,11 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
     @property
     def _width(self) -> int:
         """Cells inside the edge and the padding."""
-        return self.app.size.width - (3 if self.has_class("-small") else 5)
+        width = self.app.size.width - (3 if self.has_class("-small") else 5)
+        return width if self._full else min(width, MEASURE)
+
+    def _foot(self) -> int:
+        return 0 if self._full else super()._foot()
 
     def _tell_cover(self) -> None:
         if self.is_active:
@@ -262,7 +312,7 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """No decision before the dialog has been seen, none while a reason is written."""
         if action in self.DECIDES:
-            return self.armed and not (self._writing or self._editing)
+            return self.armed and not (self._writing or self._editor.is_open)
         return super().check_action(action, parameters)
 
     def _answer(self, decision: Decision | None, identical: bool = False) -> None:
@@ -296,36 +346,44 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
 
     async def action_edit(self) -> None:
         """Change the arguments of the call before it is allowed."""
-        if not self.request.editable or self._confirming:
-            return
-        given = self._client.call_arguments(self.request.request_id)
-        self.query_one("#edited", TextArea).text = await asyncio.wrap_future(given)
-        self._show_editor(True)
+        if self.request.editable and not self._confirming:
+            given = self._client.call_arguments(self.request.request_id)
+            self._editor.open(await asyncio.wrap_future(given))
+            self._show_state()
+
+    async def action_edit_outside(self) -> None:
+        """Change the arguments in the user's editor, and have what was saved judged."""
+        if not self._editor.is_open:
+            await self.action_edit()
+        if self._editor.is_open and self._editor.edit_outside():
+            await self.action_judge()
 
     async def action_judge(self) -> None:
         """Have the changed call judged; what is wrong with it is said, and it stays open."""
-        if not self._editing:
-            return
-        text = self.query_one("#edited", TextArea).text
-        changing = self._client.change_call(self.request.request_id, text)
-        wrong = await asyncio.wrap_future(changing)
-        if wrong:
-            self.query_one("#wrong", Static).update(one_line(wrong, 300))
+        if self._editor.is_open:
+            text = self._editor.text
+            changing = self._client.change_call(self.request.request_id, text)
+            self._editor.say(await asyncio.wrap_future(changing))
 
     async def action_send(self) -> None:
         """Refuse with what was written."""
         await self.query_one("#reason", Input).action_submit()
 
     def action_later(self) -> None:
-        """Leave it pending; while a reason is written or asked again, go back first."""
-        if self._editing:
-            self._show_editor(False)
+        """Leave it pending; go back first from what was begun."""
+        if self._editor.is_open:
+            self._editor.close()
+            self._show_state()
+            self.reader.body.focus()
         elif self._writing:
             self._show_reason(False)
         elif self._confirming:
             self._confirm_first(False)
-        else:
-            self._answer(None)
+        elif not self.reader.close_search():
+            if self._full:
+                self.action_full()
+            else:
+                self._answer(None)
 
     def action_cycle_scope(self) -> None:
         """Choose how long a grant holds."""
@@ -341,39 +399,43 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         self._show_state()
 
     def action_full(self) -> None:
-        """Give the payload all the height, or only what it needs."""
+        """Give the payload the whole screen, or only what it needs."""
         self._full = not self._full
-        self._fit(self.room())
+        if self._full:
+            # All at once: each change of classes looks at every style anew.
+            self.add_class("-full", "-tight", "-dense")
+        else:
+            self.remove_class("-full")
+        self._take_room()
+        self._show_state()
 
-    def action_hunk(self, direction: int) -> None:
-        """Go to the next or previous hunk of the diff."""
-        payload = self.query_one(ScrollLines)
-        rows = [payload.row_of(line) for line in self._hunks]
-        here = payload.scroll_offset.y
-        ahead = [row for row in rows if (row > here if direction > 0 else row < here)]
-        if ahead:
-            payload.scroll_to(y=ahead[0] if direction > 0 else ahead[-1], animate=False)
+    def action_step(self, direction: int) -> None:
+        """Go to the next or previous place found, or change."""
+        self.reader.step(direction)
+
+    def action_search(self) -> None:
+        """Search the payload."""
+        if not (self._confirming or self.reader.is_empty):
+            self.reader.open_search()
+
+    def action_split(self) -> None:
+        """Show a diff side by side, or unified."""
+        self.reader.toggle_split()
+        self._show_state()
 
     def _confirm_first(self, ask: bool) -> None:
         """Ask for enter on a row of its own, or go back to the choices."""
         self._confirming = ask
         self._show_state()
         # With nothing focused enter reaches the dialog instead of scrolling the payload.
-        self.set_focus(None if ask else self.query_one(ScrollLines))
-
-    def _show_editor(self, show: bool) -> None:
-        self._editing = show
-        self.set_class(show, "-editing")
-        self.query_one("#wrong", Static).update("")
-        self._show_state()
-        self.query_one("#edited" if show else ScrollLines).focus()
+        self.set_focus(None if ask else self.reader.body)
 
     def _show_reason(self, show: bool) -> None:
         reason = self.query_one("#reason", Input)
         self._writing = reason.display = show
         self.set_class(show, "-writing")
         self._show_state()
-        (reason if show else self.query_one(ScrollLines)).focus()
+        (reason if show else self.reader.body).focus()
 
     @on(Input.Submitted, "#reason")
     def _reason_given(self, event: Input.Submitted) -> None:
@@ -381,5 +443,6 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         self._answer(Decision(allow=False, reason=" ".join(event.value.split())))
 
     @on(ScrollLines.Read)
+    @on(Reader.Resized)
     def _read(self) -> None:
         self._show_state()

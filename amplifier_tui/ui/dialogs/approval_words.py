@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from amplifier_tui.base.text import one_line, reveal
+from amplifier_tui.ui.diffs.rows import DiffRow, parse_diff
 from amplifier_tui.ui.state.formats import elapsed, short_path
 from amplifier_tui.ui.widgets.question_strip import NARROW, TINY, strip_row
-from amplifier_tui.ui.widgets.scroll_lines import TextLine
+from amplifier_tui.ui.widgets.text_lines import TextLine, visible, visible_lines
 
 if TYPE_CHECKING:
     from amplifier_tui.host.events import (
@@ -62,6 +61,12 @@ def wanted(request: ApprovalRequested) -> Content:
     return _action(request) if has_question(request) else Content()
 
 
+def problem(request: ApprovalRequested) -> Content:
+    """Return why the call would fail as it stands."""
+    words = one_line(request.problem, 400)
+    return Content.assemble(("would fail   ", "$text-warning bold"), words) if words else Content()
+
+
 def _action(request: ApprovalRequested) -> Content:
     action = one_line(request.action, 300) or "Something asks for permission"
     tool = one_line(request.tool, 60)
@@ -74,24 +79,28 @@ def place(at: QueuePlace, lane: str) -> Content:
     return Content.styled(f"{at.n} of {at.of} · {one_line(lane, 24)}", "$text-muted")
 
 
-def body(request: ApprovalRequested) -> tuple[list[TextLine], int, tuple[int, ...]]:
-    """Return what is to be allowed, its first column's width, and where a diff's hunks begin."""
+def diff_rows(diff: str) -> list[DiffRow]:
+    """Return the rows of a change, every character of it made visible."""
+    return parse_diff(diff, lambda line: visible(line)[0]) if diff else []
+
+
+def body(request: ApprovalRequested) -> tuple[list[DiffRow], list[TextLine], int]:
+    """Return what is to be allowed: the rows of its diff, the text below, its column's width."""
     payload = payload_lines(request)
-    if not request.diff:
-        lines = payload or text_lines(request.prompt) if request.payload or request.prompt else []
-        lead = 4 if any(line.lead for line in lines) else 0
-        return list(lines), lead, ()
-    view = diff_view(request.diff)
-    lines = list(view.lines)
-    if payload:
-        lines += [TextLine(""), TextLine("arguments", "$text-muted"), *payload]
-    return lines, LEAD, view.hunks
+    rows = diff_rows(request.diff)
+    if rows:
+        head = [TextLine(""), TextLine("arguments", "$text-muted")]
+        return rows, [*head, *payload] if payload else [], 0
+    lines = payload or (visible_lines(request.prompt) if request.prompt else [])
+    return [], lines, 4 if any(line.lead for line in lines) else 0
 
 
-def facts(request: ApprovalRequested, brief: bool = False) -> Content:
+def facts(
+    request: ApprovalRequested, changed: tuple[int, int] = (0, 0), brief: bool = False
+) -> Content:
     """Return where it would happen, who asked and why, and what is risky about it.
 
-    `brief`: only what is risky about it.
+    `changed` are the lines a diff adds and removes; `brief`: only what is risky about it.
     """
     home = str(Path.home())
     where = [_pair("in", short_path(one_line(request.cwd), home))] if request.cwd else []
@@ -100,9 +109,9 @@ def facts(request: ApprovalRequested, brief: bool = False) -> Content:
     rows = [] if brief else [Content("   ").join([*where, asked])]
     parts: list[Content] = []
     if request.diff:
-        view = diff_view(request.diff)
-        added, removed = (f"+{view.added}", "$text-success"), (f"−{view.removed}", "$text-error")
-        parts.append(Content.assemble(added, " ", removed))
+        added, removed = changed
+        counts = (f"+{added}", "$text-success"), " ", (f"−{removed}", "$text-error")
+        parts.append(Content.assemble(*counts))
     # What a note beside a segment says already is not said twice.
     notes = " ".join(segment.note for segment in request.segments)
     reasons = [reason for reason in request.reasons if reason not in notes]
@@ -127,23 +136,24 @@ def remember(request: ApprovalRequested, scope: Scope, withheld: bool, width: in
     """
     if len(request.scopes) < 2 or request.risk == "critical":
         return Content()
-    if withheld:
-        return Content.styled("remember   scroll to the end of it first", "$text-muted")
     parts = [Content.styled("remember", "$text-muted")]
     for each in request.scopes:
         mark, style = ("(•)", "") if each == scope else ("( )", "$text-muted")
         parts.append(Content.styled(f"{mark} {SCOPES[each]}", style))
-    row = Content("   ").join(parts)
+    offer = Content("   ").join(parts)
+    first = Content.styled("remember   scroll to the end of it first", "$text-muted")
+    row = first if withheld else offer
     if not request.rule:
         return row
     rule = _pair("rule", reveal(request.rule).replace("\n", " "))
-    fits = row.cell_length + 3 + rule.cell_length <= width
+    # Where the rule stands does not change when the end has been seen.
+    fits = offer.cell_length + 3 + rule.cell_length <= width
     return Content.assemble(row, "   " if fits else "\n", rule)
 
 
-def why(request: ApprovalRequested) -> Content:
-    """Return the long form: the asker's own words, rule, options, clock."""
-    rows: list[Content] = [facts(request)]
+def why(request: ApprovalRequested, changed: tuple[int, int], held: bool) -> Content:
+    """Return the long form: the asker's own words, rule, options, and the clock unless `held`."""
+    rows: list[Content] = [facts(request, changed)]
     if request.prompt:
         rows.append(_pair("it says", one_line(request.prompt, 1_000)))
     because = one_line(request.why, 1_000) or ("" if request.prompt else "no rule allows it")
@@ -158,6 +168,7 @@ def why(request: ApprovalRequested) -> Content:
         rows.append(_pair("it offers", f"{words} (only Allow grants)"))
     if request.timeout is not None:
         words = f"{request.default} after {elapsed(request.timeout)}"
+        words = "it waits: a key stopped the clock" if held else words
         rows.append(_pair("without an answer", words))
     return Content("\n").join(rows)
 
@@ -217,35 +228,6 @@ def _pair(label: str, value: str) -> Content:
 
 _PRETTY_LIMIT = 200_000
 
-# Spaces that look like the usual one and are not: a shell takes them for letters.
-_ODD_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]")
-_SHOWN = re.compile("‹U\\+[0-9A-F]{4,6}›")
-
-_HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$")
-
-LEAD = 7
-"""Cells of the number column."""
-
-
-def visible(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return a line with control, invisible and odd characters written out, and where those are.
-
-    A tab becomes an arrow and three spaces.
-    """
-    shown = _ODD_SPACES.sub(lambda m: f"‹U+{ord(m[0]):04X}›", reveal(text)).replace("\t", "→   ")
-    return shown, shown_marks(shown)
-
-
-def shown_marks(text: str) -> tuple[tuple[int, int], ...]:
-    """Return where characters were written out in a text `visible` has made."""
-    return tuple(found.span() for found in _SHOWN.finditer(text)) if "‹U+" in text else ()
-
-
-def text_lines(text: str, style: str = "") -> list[TextLine]:
-    """Return the lines of a text, made visible. A carriage return is a character, not a line."""
-    lines = map(visible, text.split("\n"))
-    return [TextLine(shown, style, marks=marks) for shown, marks in lines]
-
 
 def payload_lines(request: ApprovalRequested) -> list[TextLine]:
     """Return the payload: the whole of it, and below it the parts of a compound command."""
@@ -253,8 +235,8 @@ def payload_lines(request: ApprovalRequested) -> list[TextLine]:
     if not text:
         return []
     if request.payload_kind != "command":
-        return text_lines(_pretty(text) if request.payload_kind == "json" else text)
-    lines = text_lines(text)
+        return visible_lines(_pretty(text) if request.payload_kind == "json" else text)
+    lines = visible_lines(text)
     if len(request.segments) == 1:
         segment = request.segments[0]
         shown, marks = visible(segment.text)
@@ -297,70 +279,3 @@ def _plain_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
         # Indenting would hide the value that comes first.
         raise ValueError("a key comes twice")
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class DiffView:
-    """A diff ready to be drawn; `hunks` are the lines where one begins."""
-
-    lines: tuple[TextLine, ...]
-    added: int
-    removed: int
-    hunks: tuple[int, ...]
-
-
-def diff_view(diff: str) -> DiffView:
-    """Lay out a unified diff; text that is none is shown as it is, nothing is left out."""
-    lines: list[TextLine] = []
-    hunks: list[int] = []
-    added = removed = 0
-    old = new = old_left = new_left = 0
-    for raw in diff.split("\n"):
-        if old_left > 0 or new_left > 0:
-            sign, text = raw[:1], raw[1:]
-            if sign == "-":
-                lines.append(_line(text, old, "−", "$text-error"))
-                removed, old, old_left = removed + 1, old + 1, old_left - 1
-                continue
-            if sign == "+":
-                lines.append(_line(text, new, "+", "$text-success"))
-                added, new, new_left = added + 1, new + 1, new_left - 1
-                continue
-            if sign in (" ", ""):
-                lines.append(_line(text, new, " ", ""))
-                old, new = old + 1, new + 1
-                old_left, new_left = old_left - 1, new_left - 1
-                continue
-        found = _HUNK.match(raw)
-        if found:
-            old, new = int(found[1]), int(found[3])
-            old_left, new_left = int(found[2] or 1), int(found[4] or 1)
-            if lines and hunks:
-                lines.append(TextLine("⋯" + found[5], "$text-muted"))
-            hunks.append(len(lines))
-        elif raw:
-            text, marks = visible(raw)
-            lines.append(TextLine(text, "$text-muted", marks=marks))
-            _join_header(lines)
-    return DiffView(tuple(lines), added, removed, tuple(hunks))
-
-
-def _line(text: str, number: int, sign: str, style: str) -> TextLine:
-    text, marks = visible(text)
-    return TextLine(text, style, lead=f"{number:>4} {sign}", marks=marks)
-
-
-def _join_header(lines: list[TextLine]) -> None:
-    """Make one line of the `---` and `+++` of a file: its name, or `old → new`."""
-    if len(lines) < 2:
-        return
-    before, after = lines[-2].text, lines[-1].text
-    if not before.startswith("--- ") or not after.startswith("+++ ") or lines[-2].lead:
-        return
-    old, new = (_name(text[4:]) for text in (before, after))
-    words = new if old == new else f"new file {new}" if old == "/dev/null" else f"{old} → {new}"
-    lines[-2:] = [TextLine(words, "$text-secondary bold", marks=shown_marks(words))]
-
-
-def _name(path: str) -> str:
-    return path.removeprefix("a/").removeprefix("b/").split("→   ")[0]

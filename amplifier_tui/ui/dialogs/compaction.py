@@ -19,7 +19,8 @@ from amplifier_tui.host.events import PlanStep
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.state.formats import short_model, tokens
 from amplifier_tui.ui.state.instruments.budget import share_cells
-from amplifier_tui.ui.widgets.scroll_lines import ScrollLines, TextLine
+from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
+from amplifier_tui.ui.widgets.text_lines import TextLine
 
 _INSTRUCTIONS_SIZE = 2_000
 

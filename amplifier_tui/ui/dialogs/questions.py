@@ -11,9 +11,9 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from amplifier_tui.base.text import one_line
-from amplifier_tui.ui.dialogs.approval_words import text_lines
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
+from amplifier_tui.ui.widgets.text_lines import visible_lines
 
 _SCHEMES = frozenset(("http", "https"))
 
@@ -116,7 +116,7 @@ class OpenLink(Sheet[str]):
         else:
             head = Content.styled("This is no web address; it is not opened.", "$text-warning")
         yield Static(head, id="link-head")
-        yield ScrollLines(text_lines(self._url), id="address")
+        yield ScrollLines(visible_lines(self._url), id="address")
         choices = [KeyChoice("o", "Open in the browser", "open")] if self._host else []
         yield KeyRow([*choices, KeyChoice("y", "Copy", "copy"), KeyChoice("esc", "Close", "close")])
 

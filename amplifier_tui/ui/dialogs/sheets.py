@@ -15,7 +15,8 @@ from amplifier_tui.host.events import HookTraced, TodoItem
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
 from amplifier_tui.ui.panes.inspector import EventInspector
 from amplifier_tui.ui.widgets.messages import CopyRequested, InspectorClosed
-from amplifier_tui.ui.widgets.scroll_lines import ScrollLines, TextLine
+from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
+from amplifier_tui.ui.widgets.text_lines import TextLine
 
 _MARKS: dict[str, tuple[str, str]] = {
     "completed": ("✓", "$text-muted"),

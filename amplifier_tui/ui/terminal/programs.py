@@ -24,22 +24,25 @@ def editor_command() -> list[str]:
     """Return `$VISUAL`, `$EDITOR` or `vi`; raises EditorError where that is no command line."""
     value = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
+        # Words and quotes alone, no shell: nothing in it is expanded or run besides the editor.
         command = shlex.split(value)
     except ValueError as error:
-        raise EditorError(f"$EDITOR is not a command line: {error}") from error
+        raise EditorError(f"$EDITOR is not a command line: {error}.") from error
     return command or ["vi"]
 
 
-def edit_text(text: str) -> str:
+def edit_text(text: str, suffix: str = ".md") -> str:
     """Open `text` in the editor and return what was saved; the caller has given the terminal back.
 
+    `suffix` ends the file's name, which tells the editor what the text is.
+
     Raises:
-        EditorError: The editor is missing or failed; the text is unchanged.
+        EditorError: The editor is missing or failed, or what it saved cannot be read.
     """
     command = editor_command()
-    with tempfile.TemporaryDirectory(prefix="amplifier-prompt-") as folder:
-        path = Path(folder) / "prompt.md"
-        path.write_text(text, "utf-8")
+    with tempfile.TemporaryDirectory(prefix="amplifier-") as folder:
+        path = Path(folder) / f"text{suffix}"
+        path.write_text(text, "utf-8", "surrogatepass")
         try:
             # The terminal; this program's own output may lead elsewhere.
             screen = sys.__stderr__
@@ -51,8 +54,13 @@ def edit_text(text: str) -> str:
                 f"{command[0]} cannot be started ({error.strerror}); set $EDITOR."
             ) from error
         if status:
-            raise EditorError(f"{command[0]} ended with status {status}; the draft is unchanged.")
-        return path.read_text("utf-8", errors="replace").rstrip("\n")
+            raise EditorError(f"{command[0]} ended with status {status}.")
+        try:
+            return path.read_text("utf-8", errors="replace").rstrip("\n")
+        except OSError as error:
+            raise EditorError(
+                f"What {command[0]} saved cannot be read ({error.strerror})."
+            ) from error
 
 
 def tmux_passthrough(text: str) -> str:

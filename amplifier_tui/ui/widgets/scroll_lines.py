@@ -1,10 +1,13 @@
 """Text that must be readable to the last character: folded, never cut, scrolled by line."""
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
+from operator import attrgetter
 from typing import ClassVar, NamedTuple
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Size
@@ -12,35 +15,36 @@ from textual.message import Message
 from textual.strip import Strip
 
 from amplifier_tui.ui.widgets.line_view import LineView
+from amplifier_tui.ui.widgets.text_lines import FOLDED, FoldedRow, LinePair, TextLine, fold
+
+_MARK = len(FOLDED) + 1
+_BETWEEN = 1
+"""Cells between two lines side by side."""
+_FOUND = "$background on $warning"
+_FOUND_HERE = "$background on $accent bold underline"
 
 
-@dataclass(frozen=True, slots=True)
-class TextLine:
-    """One line of a payload, before it is folded.
+class Place(NamedTuple):
+    """A part of a text: its line, which side of a pair (0 or 1), and from where to where."""
 
-    `text`, made visible already, has no newline; `lead` stands in a column before it and `note` at
-    its right end; `marks` are where its characters are drawn in the warning colour.
-    """
-
-    text: str
-    style: str = ""
-    lead: str = ""
-    note: str = ""
-    note_style: str = "$text-muted"
-    marks: tuple[tuple[int, int], ...] = ()
+    line: int
+    side: int
+    start: int
+    end: int
 
 
-class _FoldedRow(NamedTuple):
-    """A part of a line: where it begins in the line, and the note that ends the row."""
+class _ShownRow(NamedTuple):
+    """A row of the screen: a part of a line, or of each of two; `number` is the line's."""
 
     number: int
-    text: str
-    offset: int = 0
-    note: str = ""
+    sides: tuple[FoldedRow | None, ...]
 
 
-class ScrollLines(LineView[_FoldedRow]):
-    """Draws folded lines behind a column of `lead` cells; only rows on screen are styled."""
+class ScrollLines(LineView[_ShownRow]):
+    """Draws folded lines behind a column of `lead` cells; only rows on screen are styled.
+
+    Lines may stand in pairs, side by side.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "scroll_by(1)", show=False),
@@ -63,34 +67,102 @@ class ScrollLines(LineView[_FoldedRow]):
         """The last row has been on screen."""
 
     def __init__(
-        self, lines: Sequence[TextLine] = (), lead: int = 0, id: str | None = None
+        self, lines: Sequence[TextLine | LinePair] = (), lead: int = 0, id: str | None = None
     ) -> None:
         super().__init__(id=id)
         self._lines = lines
         self._lead = lead
         self._strips: dict[int, Strip] = {}
+        self._folded: tuple[int, list[_ShownRow]] = (0, [])
+        self._found: Mapping[tuple[int, int], Sequence[Place]] = {}
+        self._found_here: Place | None = None
         self.read_to_end = not lines
 
-    def set_lines(self, lines: Sequence[TextLine]) -> None:
+    @property
+    def lines(self) -> Sequence[TextLine | LinePair]:
+        """The lines that are shown."""
+        return self._lines
+
+    def set_lines(self, lines: Sequence[TextLine | LinePair]) -> None:
         """Show other lines, from the top."""
-        self._lines = lines
         self.read_to_end = not lines
+        self.rearrange(lines, self._lead)
+
+    def rearrange(self, lines: Sequence[TextLine | LinePair], lead: int, top: int = 0) -> None:
+        """Show the same text in other lines, from the line `top` on: what was read stays read."""
+        self._lines, self._lead = lines, lead
+        self._folded = (0, [])
         self._strips.clear()
         super().lay_out()
-        self.scroll_to(y=0, animate=False, force=True)
+        self.scroll_to(y=self.row_of(top), animate=False, force=True)
         self.refresh(layout=True)
 
+    def recolour(self, lines: Sequence[TextLine | LinePair]) -> None:
+        """Show the same lines in other colours."""
+        self._lines = lines
+        self._strips.clear()
+        self.refresh()
+
+    def show_found(self, places: Sequence[Place], here: Place | None) -> None:
+        """Mark what was found, and bring the place that is looked at into view."""
+        found: dict[tuple[int, int], list[Place]] = {}
+        for place in places:
+            found.setdefault((place.line, place.side), []).append(place)
+        self._found, self._found_here = found, here
+        self._strips.clear()
+        if here is not None:
+            row, height = self._row_with(here), self.scrollable_content_region.height
+            if not self.scroll_offset.y <= row < self.scroll_offset.y + height:
+                self.scroll_to(y=max(0, row - height // 3), animate=False)
+        self.refresh()
+
     def row_of(self, line: int) -> int:
-        """Return the first row of a line."""
-        return next((row for row, part in enumerate(self.rows) if part.number >= line), 0)
+        """Return the first row of a line, or the last row."""
+        row = bisect_left(self.rows, line, key=attrgetter("number"))
+        return max(0, min(row, len(self.rows) - 1))
+
+    @property
+    def top_line(self) -> int:
+        """The line of the first row on screen."""
+        row = self.scroll_offset.y
+        return self.rows[row].number if row < len(self.rows) else 0
+
+    def _row_with(self, place: Place) -> int:
+        """Return the row on which a place begins."""
+        row = self.row_of(place.line)
+        for at in range(row, len(self.rows)):
+            side = self.rows[at].sides[place.side] if self.rows[at].number == place.line else None
+            if side is None or side.offset > place.start:
+                break
+            row = at
+        return row
 
     def content_width(self) -> int:
         """Return the cells of a row, which has no margin."""
         return self.scrollable_content_region.width
 
-    def _make_rows(self, width: int) -> list[_FoldedRow]:
-        room = max(1, width - self._lead)
-        return [row for number, line in enumerate(self._lines) for row in fold(number, line, room)]
+    def _make_rows(self, width: int) -> list[_ShownRow]:
+        if self._folded[0] != width:
+            self._folded = width, self._fold_all(width)
+        return self._folded[1]
+
+    def _fold_all(self, width: int) -> list[_ShownRow]:
+        rows: list[_ShownRow] = []
+        for number, line in enumerate(self._lines):
+            if isinstance(line, TextLine):
+                rows += [_ShownRow(number, (row,)) for row in self._fold(line, width)]
+            else:
+                room = self._side_width(width)
+                folded = [self._fold(side, room) if side is not None else [] for side in line]
+                rows += [_ShownRow(number, pair) for pair in zip_longest(*folded)]
+        return rows
+
+    def _fold(self, line: TextLine, width: int) -> list[FoldedRow]:
+        lead = self._lead if line.lead else 0
+        return fold(line, max(1, width - lead), 0 if lead else _MARK)
+
+    def _side_width(self, width: int) -> int:
+        return max(1, (width - _BETWEEN) // 2)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the folded height, so that `height: auto` fits it."""
@@ -113,7 +185,7 @@ class ScrollLines(LineView[_FoldedRow]):
     def _draw_row(self, row: int, width: int) -> Strip:
         strip = self._strips.get(row)
         if strip is None:
-            content = self._content(self.rows[row])
+            content = self._row_content(self.rows[row])
             strip = Strip(content.render_segments(self.visual_style), content.cell_length)
             self._strips[row] = strip
         return strip.adjust_cell_length(width, self.rich_style)
@@ -121,21 +193,43 @@ class ScrollLines(LineView[_FoldedRow]):
     def _draw_below(self, row: int, width: int) -> Strip:
         return Strip.blank(width, self.rich_style)
 
-    def _content(self, row: _FoldedRow) -> Content:
+    def _row_content(self, row: _ShownRow) -> Content:
         line = self._lines[row.number]
-        lead = line.lead[: self._lead] if row.offset == 0 else ""
+        if isinstance(line, TextLine):
+            return self._side(line, row.sides[0], self._made_for, (row.number, 0))
+        width = self._side_width(self._made_for)
+        left, right = (
+            self._side(side, part, width, (row.number, number))
+            for number, (side, part) in enumerate(zip(line, row.sides, strict=True))
+        )
+        return Content.assemble(left, " " * _BETWEEN, right)
+
+    def _side(
+        self, line: TextLine | None, row: FoldedRow | None, width: int, place: tuple[int, int]
+    ) -> Content:
+        """Return a part of a line, filled up to `width` cells."""
+        if line is None or row is None:
+            return Content(" " * width)
         body = Content(row.text)
         if line.style:
             body = body.stylize(line.style)
-        for start, end in line.marks:
+        marks = ((start, end, "$text-warning bold") for start, end in line.marks)
+        found = (
+            (each.start, each.end, _FOUND_HERE if each == self._found_here else _FOUND)
+            for each in self._found.get(place, ())
+        )
+        for start, end, style in (*line.spans, *marks, *found):
             low, high = max(start - row.offset, 0), min(end - row.offset, len(row.text))
             if low < high:
-                body = body.stylize("$text-warning bold", low, high)
-        room = max(1, self._made_for - self._lead)
-        gap = " " * max(0, room - cell_len(row.text) - cell_len(row.note))
-        return Content.assemble(
-            (lead.ljust(self._lead), "$text-muted"), body, gap, (row.note, line.note_style)
-        )
+                body = body.stylize(style, low, high)
+        lead, style = line.lead, line.lead_style
+        if row.offset:
+            lead, style = f"{FOLDED} " if row.text else " ", "$text-muted"
+        lead = (lead.rjust if row.offset else lead.ljust)(self._lead if line.lead else 0)
+        used = len(lead) + cell_len(row.text) + cell_len(row.note)
+        gap = " " * max(0, width - used)
+        whole = Content.assemble((lead, style), body, gap, (row.note, line.note_style))
+        return whole.stylize_before(line.ground) if line.ground else whole
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Notice when the end has been seen."""
@@ -160,21 +254,3 @@ class ScrollLines(LineView[_FoldedRow]):
     def action_scroll_edge(self, end: int) -> None:
         """Scroll to the first or the last row."""
         self.scroll_to(y=self.max_scroll_y if end else 0, animate=False)
-
-
-def fold(number: int, line: TextLine, room: int) -> list[_FoldedRow]:
-    """Return a line in rows of `room` cells; its note gets a row where it does not fit."""
-    text = line.text
-    if text.isascii():
-        parts = [text[at : at + room] for at in range(0, len(text), room)] or [""]
-    else:
-        parts = list(chop_cells(text, room)) or [""]
-    fits = cell_len(text) + 2 + cell_len(line.note) <= room
-    rows: list[_FoldedRow] = []
-    offset = 0
-    for part in parts:
-        rows.append(_FoldedRow(number, part, offset, line.note if fits and not rows else ""))
-        offset += len(part)
-    if line.note and not fits:
-        rows.append(_FoldedRow(number, "", offset, line.note[:room]))
-    return rows

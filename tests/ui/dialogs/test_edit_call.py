@@ -4,6 +4,7 @@ import pytest
 from textual.widgets import TextArea
 
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from amplifier_tui.ui.dialogs.parts.call_editor import CallEditor
 from tests.ui.driving import running
 from tests.ui.fake_client import FakeClient
 from tests.ui.requests import ask, resolved
@@ -21,7 +22,7 @@ async def test_e_edits_the_arguments_and_what_is_wrong_with_them_is_said(
         dialog = await drive.dialog(ApprovalDialog)
         assert "Edit" in drive.text()
         await drive.press("e")
-        editor = dialog.query_one("#edited", TextArea)
+        editor = dialog.query_one(TextArea)
         assert drive.app.focused is editor and "rm -rf build" in drive.text()
         assert "ctrl+o" in drive.text().replace("^o", "ctrl+o") and "Judge it anew" in drive.text()
         await drive.write("d a")
@@ -42,9 +43,9 @@ async def test_escape_leaves_the_editor_with_the_call_as_it_was() -> None:
         await drive.push(ask(editable=True))
         dialog = await drive.dialog(ApprovalDialog)
         await drive.press("e", "x", "escape")
-        assert drive.app.screen is dialog and not dialog.query_one("#edited").display
+        assert drive.app.screen is dialog and not dialog.query_one(CallEditor).display
         await drive.press("e")
-        assert dialog.query_one("#edited", TextArea).text == drive.client.arguments
+        assert dialog.query_one(TextArea).text == drive.client.arguments
         await drive.press("escape", "a")
         await drive.closed()
         assert [answer.allow for _, answer in drive.client.named("decide")] == [True]
@@ -56,5 +57,5 @@ async def test_a_call_that_cannot_be_changed_offers_no_editor() -> None:
         await drive.push(ask())
         dialog = await drive.dialog(ApprovalDialog)
         await drive.press("e")
-        assert not dialog.query_one("#edited").display
+        assert not dialog.query_one(CallEditor).display
         assert not drive.client.named("call_arguments")

@@ -7,14 +7,12 @@ from rich.cells import cell_len
 
 from amplifier_tui.host.events import Segment
 from amplifier_tui.ui.dialogs.approval_words import (
-    diff_view,
     outcome_words,
     payload_lines,
     remember,
-    visible,
 )
-from amplifier_tui.ui.widgets.scroll_lines import TextLine, fold
-from tests.ui.requests import DIFF, ask, resolved
+from amplifier_tui.ui.widgets.text_lines import TextLine, fold, visible
+from tests.ui.requests import ask, resolved
 
 HOSTILE = st.text(
     st.sampled_from("ab \t\r\x00\x1b[]\u202e\u200b\u00a0\u2028\ufeff漢🙂é\ud800'\"\\"), max_size=60
@@ -43,7 +41,7 @@ def test_a_visible_line_tells_its_original(text: str) -> None:
 def test_folding_loses_no_character_and_no_row_is_too_wide(text: str, room: int, note: str) -> None:
     shown, _ = visible(text.replace("\n", ""))
     line = TextLine(shown, note=note)
-    parts = fold(0, line, room)
+    parts = fold(line, room)
     assert "".join(part.text for part in parts) == shown
     for part in parts:
         assert cell_len(part.text) + cell_len(part.note) <= max(room, 2)
@@ -73,52 +71,6 @@ def test_a_single_command_is_one_line_with_its_note() -> None:
 def test_a_segment_that_says_something_else_does_not_hide_the_command() -> None:
     request = ask(payload="rm -rf / # ls", segments=(Segment(text="ls", allowed=True),))
     assert [line.text for line in payload_lines(request)] == ["rm -rf / # ls", "ls"]
-
-
-# --- diffs -----------------------------------------------------------------------------------
-
-
-def test_a_diff_has_numbers_counts_and_hunks() -> None:
-    view = diff_view(DIFF)
-    assert (view.added, view.removed) == (3, 2)
-    assert view.lines[0].text == "src/app.py"
-    assert [line.lead for line in view.lines[1:6]] == [
-        "   1  ",
-        "   2 −",
-        "   2 +",
-        "   3 +",
-        "   4  ",
-    ]
-    assert [view.lines[at].lead for at in view.hunks] == ["   1  ", "  40 −"]
-
-
-def test_lines_that_look_like_headers_inside_a_hunk_are_lines() -> None:
-    view = diff_view("--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n--- gone\n+++ came\n-also\n")
-    assert (view.added, view.removed) == (1, 2)
-    assert [line.text for line in view.lines] == ["x", "-- gone", "++ came", "also"]
-
-
-@pytest.mark.parametrize(
-    ("head", "words"),
-    [
-        ("--- /dev/null\n+++ b/new.py\n", "new file new.py"),
-        ("--- a/old.py\n+++ b/new.py\n", "old.py → new.py"),
-        ("--- a/same.py\n+++ b/same.py\n", "same.py"),
-    ],
-)
-def test_the_file_of_a_diff_is_named_once(head: str, words: str) -> None:
-    assert diff_view(head + "@@ -0,0 +1 @@\n+x\n").lines[0].text == words
-
-
-@given(st.text(st.sampled_from("+-@ \\,0123456789abc\n\x1b\t"), max_size=200))
-def test_no_text_that_calls_itself_a_diff_loses_a_line(text: str) -> None:
-    view = diff_view(text)
-    words = "".join(line.text for line in view.lines)
-    for character in "abc":
-        # A hunk's own header may become a mark; all else is shown.
-        hunks = sum(raw.startswith("@@ -") for raw in text.split("\n"))
-        if not hunks:
-            assert words.count(character) >= text.count(character) - 2
 
 
 # --- words -----------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 import pytest
 from textual.app import App, ComposeResult
 
-from amplifier_tui.ui.widgets.scroll_lines import ScrollLines, TextLine
+from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
+from amplifier_tui.ui.widgets.text_lines import TextLine
 
 
 class Stage(App[None]):
@@ -25,7 +26,7 @@ async def test_no_character_is_hidden_by_the_scrollbar(count: int) -> None:
         shown = ""
         for _ in range(len(lines.rows)):
             for y in range(lines.size.height):
-                shown += lines.render_line(y).text.rstrip()
+                shown += lines.render_line(y).text.rstrip().removeprefix("» ")
             lines.scroll_relative(y=lines.size.height, animate=False, force=True)
             await pilot.pause()
             if shown.count("end") >= count:

@@ -73,7 +73,7 @@ def editor(app: SessionApp) -> None:
     except SuspendNotSupported:
         app.say("This terminal cannot be handed to an editor.", "warning")
     except EditorError as error:
-        app.say(str(error), "warning")
+        app.say(f"{error} The draft is unchanged.", "warning")
     else:
         prompt.set_draft(text)
     prompt.focus()

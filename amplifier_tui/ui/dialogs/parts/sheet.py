@@ -41,7 +41,7 @@ class KeyChoice:
 class KeyRow(Widget):
     """Lays its choices out from left to right, on as many rows as they need.
 
-    `reserve` cells at the right are kept free for `set_right`, which needs no layout.
+    Cells at the right are kept free (`set_reserve`) for `set_right`, which needs no layout.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"key-row--key"}
@@ -60,12 +60,10 @@ class KeyRow(Widget):
 
         action: str
 
-    def __init__(
-        self, choices: Sequence[KeyChoice] = (), *, reserve: int = 0, id: str | None = None
-    ) -> None:
+    def __init__(self, choices: Sequence[KeyChoice] = (), *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._choices = tuple(choices)
-        self._reserve = reserve
+        self._reserve = 0
         self._right = Content()
         self._rows: list[list[tuple[int, KeyChoice]]] = []
 
@@ -74,6 +72,13 @@ class KeyRow(Widget):
         if tuple(choices) != self._choices:
             self._choices = tuple(choices)
             # The layout asks for the height only where it does not believe to know it.
+            self._lay_out(self.size.width)
+            self.refresh(layout=True)
+
+    def set_reserve(self, cells: int) -> None:
+        """Keep so many cells free at the right of the last row."""
+        if cells != self._reserve:
+            self._reserve = cells
             self._lay_out(self.size.width)
             self.refresh(layout=True)
 

@@ -6,9 +6,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from amplifier_tui.base.text import clean, one_line, printed
+from amplifier_tui.ui.diffs.rows import DiffRow
 from amplifier_tui.ui.state.conversation.entries import ToolEntry, ToolState
 from amplifier_tui.ui.state.formats import plural
-from amplifier_tui.ui.transcript.entries.diff import FileDiff, counts, diff_lines, parse_diff
+from amplifier_tui.ui.transcript.entries.diff import counts, diff_lines, read_diff
 from amplifier_tui.ui.transcript.entries.scene import (
     Scene,
     counted,
@@ -238,7 +239,7 @@ def has_more(entry: ToolEntry) -> bool:
 
 def _remarks(entry: ToolEntry) -> Iterator[Span]:
     if entry.diff:
-        changed = counts(row for file in _parsed(entry.diff) for row in file.rows)
+        changed = counts(_parsed(entry.diff))
         if changed:
             yield from (Span("  "), *changed)
     if entry.error:
@@ -325,5 +326,5 @@ def _long_command(entry: ToolEntry) -> str:
 
 
 @lru_cache(maxsize=128)
-def _parsed(text: str) -> list[FileDiff]:
-    return parse_diff(text)
+def _parsed(text: str) -> list[DiffRow]:
+    return read_diff(text)

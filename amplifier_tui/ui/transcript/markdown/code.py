@@ -103,6 +103,13 @@ def _tokens(code: str, language: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 @lru_cache(maxsize=64)
+def language_of(name: str) -> str:
+    """Return the language that the name of a file tells; empty when it tells none."""
+    kind = import_module("pygments.lexers").find_lexer_class_for_filename(name.rsplit("/", 1)[-1])
+    return str(kind.aliases[0]) if kind is not None and kind.aliases else ""
+
+
+@lru_cache(maxsize=64)
 def _lexer(language: str) -> Any:
     """Return the Pygments lexer of a language, or None."""
     if not language:

@@ -1,0 +1,1 @@
+"""Changes of files as diffs: read, laid out, coloured, searched."""

@@ -1,0 +1,263 @@
+"""A text or a diff to be read: scrolled, searched, gone through change by change."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from amplifier_tui.ui.diffs.lines import SPLIT_WIDTH, lay_out
+from amplifier_tui.ui.diffs.rows import DiffRow, is_diff
+from amplifier_tui.ui.diffs.syntax import diff_syntax
+from amplifier_tui.ui.state.formats import plural
+from amplifier_tui.ui.widgets.scroll_lines import Place, ScrollLines
+from amplifier_tui.ui.widgets.text_lines import LinePair, Spans, TextLine
+
+_MOST_FOUND = 9_999
+_COLOUR_AFTER = 0.05
+"""Seconds. Until then it is being drawn, and a thread would only take time from that."""
+
+
+class Reader(Vertical):
+    """Shows a diff with text below it, or text alone.
+
+    Args:
+        rows: The diff.
+        text: What stands below it.
+        lead: Cells of the column before the text, where there is no diff.
+    """
+
+    DEFAULT_CSS = """
+    Reader { height: auto; background: $background; }
+    Reader > #reader-search { display: none; margin: 0; padding: 0; }
+    Reader > #reader-place { display: none; height: 1; background: $panel; color: $text-muted; }
+    Reader.-searching > #reader-search, Reader.-placed > #reader-place { display: block; }
+    """
+
+    class Resized(Message):
+        """It needs another number of rows below its text."""
+
+    def __init__(
+        self,
+        rows: Sequence[DiffRow] = (),
+        text: Sequence[TextLine] = (),
+        lead: int = 0,
+        *,
+        id: str | None = None,
+    ) -> None:
+        super().__init__(id=id)
+        self._rows = rows
+        self._text = text
+        self._lead = lead
+        self._split: bool | None = None
+        self._full = False
+        self._changes: tuple[int, ...] = ()
+        self._syntax: dict[int, Spans] = {}
+        self._places: list[Place] = []
+        self._at = 0
+        self._query = ""
+        self._began_at = 0
+
+    def compose(self) -> ComposeResult:
+        """Make the text, where in it one is, and the line to search with."""
+        lines, lead = self._lay_out()
+        yield ScrollLines(lines, lead)
+        yield Static(id="reader-place")
+        yield Input(id="reader-search", placeholder="Search")
+
+    def on_mount(self) -> None:
+        """Colour the code, once it is on screen."""
+        self._colour_soon()
+
+    def _colour_soon(self) -> None:
+        self.set_timer(_COLOUR_AFTER, self._begin_to_colour)
+
+    def _begin_to_colour(self) -> None:
+        self.run_worker(self._colour(), group="colour", exclusive=True)
+
+    @property
+    def body(self) -> ScrollLines:
+        """The text."""
+        return self.query_one(ScrollLines)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to read."""
+        return not self._rows and not self._text
+
+    @property
+    def changes(self) -> int:
+        """How many changes the diff has."""
+        return len(self._changes)
+
+    @property
+    def finding(self) -> bool:
+        """Whether something is searched for."""
+        return bool(self._query) or self.has_class("-searching")
+
+    @property
+    def split(self) -> bool:
+        """Whether before and after stand side by side."""
+        wide = self._full and self.app.size.width >= SPLIT_WIDTH
+        return is_diff(self._rows) and (wide if self._split is None else self._split)
+
+    def fit(self, rows: int, *, full: bool) -> None:
+        """Take at most so many rows; with `full` it has the screen, and takes all of them."""
+        self._full = full
+        self._show_place()
+        below = self.has_class("-searching") + self.has_class("-placed")
+        height = max(1, rows - below)
+        self.body.styles.max_height = height
+        self.body.styles.height = height if full else "auto"
+        if self._was_split != self.split:
+            self._arrange()
+
+    def show_rows(self, rows: Sequence[DiffRow]) -> None:
+        """Show the same change with more or fewer lines around it."""
+        self._rows = rows
+        self._syntax = {}
+        self._arrange()
+        if self._changes:
+            self._go_to_change(0)
+        self._colour_soon()
+
+    def toggle_split(self) -> None:
+        """Show before and after side by side, or one below the other."""
+        if is_diff(self._rows):
+            self._split = not self.split
+            self._arrange()
+
+    def step(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) place found, or else change."""
+        if self._places:
+            self._at = (self._at + direction) % len(self._places)
+            self._show_found()
+        elif not self._query and self._changes:
+            here = self._change_here()
+            self._go_to_change(here + direction)
+
+    def open_search(self) -> None:
+        """Ask what to search for."""
+        self._began_at = self.body.top_line
+        self.add_class("-searching")
+        search = self.query_one("#reader-search", Input)
+        search.value = self._query
+        search.focus()
+        self.post_message(self.Resized())
+
+    def close_search(self) -> bool:
+        """End the search; False when there was none."""
+        if not self.finding:
+            return False
+        self._query = ""
+        self._places = []
+        self.remove_class("-searching")
+        self.body.show_found((), None)
+        self.body.focus()
+        self.post_message(self.Resized())
+        return True
+
+    @on(Input.Changed, "#reader-search")
+    def _search_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self.has_class("-searching"):
+            self._query = event.value
+            self._find(self._began_at)
+            self._show_found()
+
+    @on(Input.Submitted, "#reader-search")
+    def _search_given(self, event: Input.Submitted) -> None:
+        event.stop()
+        if not self._query:
+            self.close_search()
+            return
+        self.remove_class("-searching")
+        self.body.focus()
+        self.post_message(self.Resized())
+
+    @on(events.Resize)
+    def _rearrange(self) -> None:
+        if self._was_split != self.split:
+            self._arrange()
+
+    def _find(self, top: int) -> None:
+        """Look for the words; what is in capitals is meant so."""
+        self._places = []
+        self._at = 0
+        if not self._query:
+            return
+        case = 0 if self._query != self._query.lower() else re.IGNORECASE
+        wanted = re.compile(re.escape(self._query), case)
+        for number, line in enumerate(self.body.lines):
+            for side, part in enumerate((line,) if isinstance(line, TextLine) else line):
+                if part is not None and len(self._places) < _MOST_FOUND:
+                    found = wanted.finditer(part.text)
+                    self._places += [Place(number, side, *each.span()) for each in found]
+        ahead = (n for n, place in enumerate(self._places) if place.line >= top)
+        self._at = next(ahead, 0)
+
+    def _show_found(self) -> None:
+        self.body.show_found(self._places, self._places[self._at] if self._places else None)
+        self._show_place()
+
+    def _show_place(self) -> None:
+        """Say which of the places found, or of the changes, one is at."""
+        words = Content()
+        if self._query:
+            more = "+" if len(self._places) >= _MOST_FOUND else ""
+            count = f"{self._at + 1} of {len(self._places)}{more}"
+            words = Content.assemble(
+                ("search ", "$text-muted"),
+                (self._query, "bold"),
+                f"   {count}" if self._places else ("   not found", "$text-warning"),
+            )
+        elif self._full and self._changes:
+            here, changes = self._change_here() + 1, len(self._changes)
+            words = Content(f"change {here} of {changes}" if here else plural(changes, "change"))
+        self.query_one("#reader-place", Static).update(words)
+        self.set_class(bool(words), "-placed")
+
+    def _change_here(self) -> int:
+        """Return which change is the last one at or above the top of the screen, -1 above all."""
+        top = self.body.top_line + 1
+        return sum(line <= top for line in self._changes) - 1
+
+    def _go_to_change(self, number: int) -> None:
+        number = max(0, min(number, len(self._changes) - 1))
+        row = self.body.row_of(self._changes[number])
+        self.body.scroll_to(y=max(0, row - 1), animate=False)
+        self._show_place()
+
+    def _lay_out(self) -> tuple[Sequence[TextLine | LinePair], int]:
+        self._was_split = self.split
+        if not self._rows:
+            return self._text, self._lead
+        found = lay_out(self._rows, split=self.split, syntax=self._syntax)
+        self._changes = found.changes
+        return (*found.lines, *self._text), found.lead
+
+    def _arrange(self) -> None:
+        """Lay the diff out anew, at the same change."""
+        here = self._change_here()
+        lines, lead = self._lay_out()
+        top = max(0, self._changes[here] - 1) if here >= 0 else 0
+        self.body.rearrange(lines, lead, top)
+        self._find(top)
+        self._show_found()
+
+    async def _colour(self) -> None:
+        def coloured(split: bool) -> tuple[dict[int, Spans], Sequence[TextLine | LinePair]]:
+            syntax = diff_syntax(self._rows)
+            return syntax, lay_out(self._rows, split=split, syntax=syntax).lines
+
+        split = self.split
+        self._syntax, lines = await asyncio.to_thread(coloured, split)
+        if self._syntax and split == self.split:
+            self.body.recolour((*lines, *self._text))
+        elif self._syntax:
+            self._arrange()

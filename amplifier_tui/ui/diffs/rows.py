@@ -1,0 +1,169 @@
+"""The text of a diff as rows: unified diffs, and the patch format of `apply_patch`."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+RowKind = Literal["file", "section", "context", "added", "removed", "other"]
+"""What a row is: the name of a file, the start of a hunk, a line, or text that is none of these."""
+
+SIGNS = {"context": " ", "added": "+", "removed": "−"}
+
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*)")
+_PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.*)")
+_NO_FILE = "/dev/null"
+_EMPHASIS_LIMIT = 500
+_KINDS: dict[str, RowKind] = {"": "context", " ": "context", "+": "added", "-": "removed"}
+_CHANGED = {"Add": "new file ", "Update": "", "Delete": "deleted file "}
+
+
+class DiffRow(NamedTuple):
+    """A line of a diff, without its sign.
+
+    `old` and `new` are its numbers before and after, 0 where it is not in that file or the diff
+    does not tell; `emphasis` is the part that differs from its counterpart, when there is one.
+    """
+
+    kind: RowKind
+    text: str
+    old: int = 0
+    new: int = 0
+    emphasis: tuple[int, int] = (0, 0)
+
+    @property
+    def number(self) -> int:
+        """The number to show: where the line stands after, or stood before."""
+        return self.new or self.old
+
+    @property
+    def is_line(self) -> bool:
+        """Whether it is a line of a file."""
+        return self.kind in SIGNS
+
+
+def parse_diff(text: str, shown: Callable[[str], str]) -> list[DiffRow]:
+    """Return the rows of a diff; `shown` makes a line fit to be drawn.
+
+    Nothing is trusted and nothing left out: counts in hunk headers only tell where a hunk ends,
+    and what is no part of a diff is a row of the kind `other`. The last newline begins no row.
+    """
+    rows: list[DiffRow] = []
+    old = new = old_left = new_left = 0
+    in_patch = False
+    lines = text.removesuffix("\n").split("\n")
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        index += 1
+        sign = line[:1].rstrip("\r")
+        kind = _KINDS.get(sign)
+        if kind and (old_left > 0 or new_left > 0):
+            in_old, in_new = kind != "added", kind != "removed"
+            rows.append(DiffRow(kind, shown(line[1:]), old * in_old, new * in_new))
+            old, new = old + in_old, new + in_new
+            old_left, new_left = old_left - in_old, new_left - in_new
+        elif line.startswith("--- ") and lines[index : index + 1] and lines[index][:4] == "+++ ":
+            names = (shown(_name(each[4:])) for each in (line, lines[index]))
+            rows.append(DiffRow("file", _file_words(*names)))
+            old_left = new_left = 0
+            in_patch = False
+            index += 1
+        elif found := _HUNK.match(line):
+            old, new = int(found[1]), int(found[3])
+            old_left, new_left = int(found[2] or 1), int(found[4] or 1)
+            rows.append(DiffRow("section", shown(found[5].rstrip("\r")), old, new))
+        elif named := _PATCH_FILE.match(line):
+            rows.append(DiffRow("file", _CHANGED[named[1]] + shown(named[2])))
+            in_patch = True
+        elif in_patch and line.startswith("@@"):
+            rows.append(DiffRow("section", shown(line[2:].lstrip())))
+        elif in_patch and kind and sign:
+            rows.append(DiffRow(kind, shown(line[1:])))
+        else:
+            rows.append(DiffRow("other", shown(line)))
+    return list(_emphasized(rows)) if any(row.is_line for row in rows) else rows
+
+
+def is_diff(rows: Iterable[DiffRow]) -> bool:
+    """Say whether there is a diff in what was parsed."""
+    return any(row.kind != "other" for row in rows)
+
+
+def counted_lines(rows: Iterable[DiffRow]) -> tuple[int, int]:
+    """Return how many lines are added and removed."""
+    kinds = [row.kind for row in rows]
+    return kinds.count("added"), kinds.count("removed")
+
+
+def number_width(rows: Iterable[DiffRow]) -> int:
+    """Return the cells that the highest line number takes."""
+    return len(str(max((max(row.old, row.new) for row in rows if row.is_line), default=0)))
+
+
+def _name(path: str) -> str:
+    path = path.split("\t")[0].removesuffix("\r")
+    return path[2:] if path.startswith(("a/", "b/")) else path
+
+
+def _file_words(old: str, new: str) -> str:
+    if old == new:
+        return new
+    if old == _NO_FILE:
+        return f"new file {new}"
+    return f"deleted file {old}" if new == _NO_FILE else f"{old} → {new}"
+
+
+def _emphasized(rows: Sequence[DiffRow]) -> Iterator[DiffRow]:
+    """Mark what differs where as many lines were removed as then added."""
+    for removed, added in change_runs(rows):
+        if not removed or len(removed) != len(added):
+            yield from (*removed, *added)
+            continue
+        spans = [_difference(old.text, new.text) for old, new in zip(removed, added, strict=True)]
+        for side, run in enumerate((removed, added)):
+            yield from (
+                row._replace(emphasis=span[side]) if span[side] != (0, 0) else row
+                for row, span in zip(run, spans, strict=True)
+            )
+
+
+def change_runs(
+    rows: Sequence[DiffRow],
+) -> Iterator[tuple[Sequence[DiffRow], Sequence[DiffRow]]]:
+    """Yield the removed lines of each change with the added ones that follow them.
+
+    Any other row comes alone, as if it were removed.
+    """
+    index = 0
+    while index < len(rows):
+        middle = _end(rows, index, "removed")
+        end = _end(rows, middle, "added")
+        if end == index:
+            middle = end = index + 1
+        yield rows[index:middle], rows[middle:end]
+        index = end
+
+
+def _end(rows: Sequence[DiffRow], start: int, kind: RowKind) -> int:
+    end = start
+    while end < len(rows) and rows[end].kind == kind:
+        end += 1
+    return end
+
+
+def _difference(old: str, new: str) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the differing middle of two lines; none when they share little."""
+    nothing = ((0, 0), (0, 0))
+    shorter = min(len(old), len(new))
+    if shorter == 0 or max(len(old), len(new)) > _EMPHASIS_LIMIT:
+        return nothing
+    start = 0
+    while start < shorter and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    shared = len(old[:start].strip()) + len(old[len(old) - end :].strip())
+    if shared * 3 < max(len(old.strip()), len(new.strip())):
+        return nothing
+    return (start, len(old) - end), (start, len(new) - end)

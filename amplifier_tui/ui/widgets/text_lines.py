@@ -1,0 +1,123 @@
+"""Lines that must be readable to the last character: made visible, and folded, never cut."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rich.cells import cell_len, get_character_cell_size
+
+from amplifier_tui.base.text import reveal
+
+Spans = tuple[tuple[int, int, str], ...]
+"""Parts of a text, each from a character to another one, with the style of each."""
+
+FOLDED = "»"
+"""Stands before a row that goes on with the line above it."""
+
+# Spaces that look like the usual one and are not: a shell takes them for letters.
+_ODD_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]")
+_SHOWN = re.compile("‹U\\+[0-9A-F]{4,6}›")
+TAB = "→   "
+"""A tab as it is shown."""
+
+
+class TextLine(NamedTuple):
+    """One line of a text, before it is folded.
+
+    `text`, made visible already, has no newline; `style` is that of all of it, `spans` those of
+    parts, and `ground` that of the row it is on. `lead` stands in a column before it and `note`
+    at its right end; `marks` are where its characters are drawn in the warning colour.
+    """
+
+    text: str
+    style: str = ""
+    lead: str = ""
+    lead_style: str = "$text-muted"
+    note: str = ""
+    note_style: str = "$text-muted"
+    marks: tuple[tuple[int, int], ...] = ()
+    spans: Spans = ()
+    ground: str = ""
+
+
+class LinePair(NamedTuple):
+    """Two lines side by side; None where there is none."""
+
+    left: TextLine | None
+    right: TextLine | None
+
+
+class FoldedRow(NamedTuple):
+    """A part of a line: its text, where that begins in the line, and the note that ends it."""
+
+    text: str
+    offset: int = 0
+    note: str = ""
+
+
+def visible(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return a line with control, invisible and odd characters written out, and where those are.
+
+    A tab becomes an arrow and three spaces.
+    """
+    if text.isascii() and text.isprintable():
+        return text, ()
+    shown = _ODD_SPACES.sub(lambda m: f"‹U+{ord(m[0]):04X}›", reveal(text)).replace("\t", TAB)
+    return shown, shown_marks(shown)
+
+
+def shown_marks(text: str) -> tuple[tuple[int, int], ...]:
+    """Return where characters were written out in a text `visible` has made."""
+    return tuple(found.span() for found in _SHOWN.finditer(text)) if "‹U+" in text else ()
+
+
+def visible_lines(text: str, style: str = "") -> list[TextLine]:
+    """Return the lines of a text, made visible. A carriage return is a character, not a line."""
+    lines = map(visible, text.split("\n"))
+    return [TextLine(shown, style, marks=marks) for shown, marks in lines]
+
+
+def fold(line: TextLine, room: int, mark: int = 0) -> list[FoldedRow]:
+    """Return a line in rows of `room` cells, broken after words where there are words.
+
+    The rows after the first have `mark` cells less. A note gets a row where it does not fit.
+    """
+    text = line.text
+    if not line.note and len(text) <= room and text.isascii():
+        return [FoldedRow(text)]
+    parts = list(_parts(text, room, max(1, room - mark)))
+    fits = cell_len(text) + 2 + cell_len(line.note) <= room
+    rows: list[FoldedRow] = []
+    offset = 0
+    for part in parts:
+        rows.append(FoldedRow(part, offset, line.note if fits and not rows else ""))
+        offset += len(part)
+    if line.note and not fits:
+        rows.append(FoldedRow("", offset, line.note[: max(1, room - mark)]))
+    return rows
+
+
+def _parts(text: str, room: int, later_room: int) -> Iterator[str]:
+    """Yield a text in parts; no character of it is lost."""
+    start = 0
+    narrow = text.isascii()
+    while True:
+        end = start + room if narrow else _reach(text, start, room)
+        if end >= len(text):
+            yield text[start:]
+            return
+        space = text.rfind(" ", start + (end - start) // 2, end)
+        if text[end] != " " and space >= 0:
+            end = space + 1
+        yield text[start:end]
+        start, room = end, later_room
+
+
+def _reach(text: str, start: int, room: int) -> int:
+    """Return how far a text gets from `start` in so many cells, by one character at least."""
+    used = 0
+    for index in range(start, len(text)):
+        used += get_character_cell_size(text[index])
+        if used > room and index > start:
+            return index
+    return len(text)

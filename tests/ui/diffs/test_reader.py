@@ -1,0 +1,90 @@
+"""What is to be allowed, read: searched, gone through, side by side, with the whole screen."""
+
+import pytest
+
+from amplifier_tui.host.client import Decision
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from amplifier_tui.ui.diffs.reader import Reader
+from tests.ui.driving import Driver, running
+from tests.ui.requests import ask
+
+pytestmark = pytest.mark.usefixtures("no_grace")
+
+
+def diff(count: int = 40) -> str:
+    """Return a change of every tenth line of a file."""
+    body = "".join(
+        f"-old_{n} = 1\n+new_{n} = 2\n" if n % 10 == 5 else f" line {n} Retry\n"
+        for n in range(1, count + 1)
+    )
+    return f"--- a/src/app.py\n+++ b/src/app.py\n@@ -1,{count} +1,{count} @@\n{body}"
+
+
+async def asked(drive: Driver) -> Reader:
+    await drive.push(ask(tool="edit_file", payload="", segments=(), diff=diff(), risk="medium"))
+    return (await drive.dialog(ApprovalDialog)).query_one(Reader)
+
+
+async def test_z_gives_the_change_the_whole_screen_and_decisions_are_made_there() -> None:
+    async with running(size=(80, 24)) as drive:
+        reader = await asked(drive)
+        before = reader.body.size.height
+        await drive.press("z")
+        assert reader.body.size.height > before and "› " not in drive.text()
+        assert "4 changes" in drive.text() and "Small again" in drive.text()
+        await drive.press("n", "n")
+        assert "change 2 of 4" in drive.text() and "new_15" in drive.text()
+        await drive.press("p")
+        assert "change 1 of 4" in drive.text()
+        await drive.press("escape")
+        assert reader.body.size.height == before
+        await drive.press("z", "a")
+        await drive.closed()
+        assert drive.client.named("decide") == [("r1", Decision(allow=True))]
+
+
+async def test_a_search_counts_marks_and_steps_and_types_no_decision() -> None:
+    async with running(size=(80, 24)) as drive:
+        reader = await asked(drive)
+        await drive.press("slash")
+        await drive.write("retry")
+        assert "1 of 36" in drive.text()
+        await drive.press("enter", "n", "n")
+        assert "3 of 36" in drive.text()
+        await drive.press("p", "p", "p")
+        assert "36 of 36" in drive.text() and "line 40 Retry" in drive.text()
+        await drive.press("slash", "ctrl+u")
+        await drive.write("Retri")
+        assert "not found" in drive.text()
+        await drive.press("escape")
+        assert "not found" not in drive.text() and not reader.finding
+        assert not drive.client.named("decide")
+        await drive.press("d")
+        await drive.closed()
+        assert drive.client.named("decide") == [("r1", Decision(allow=False))]
+
+
+async def test_before_and_after_stand_side_by_side_where_there_is_room() -> None:
+    async with running(size=(140, 36)) as drive:
+        reader = await asked(drive)
+        assert not reader.split
+        await drive.press("z")
+        row = next(line for line in drive.text().splitlines() if "old_5 " in line)
+        assert reader.split and "new_5 " in row
+        await drive.press("t")
+        assert not reader.split and "Side by side" in drive.text()
+        await drive.press("t")
+        await drive.pilot.resize_terminal(100, 30)
+        await drive.until(lambda: "change" in drive.text())
+        assert reader.split
+        # What was read to its end stays so in another arrangement.
+        await drive.press("end")
+        await drive.until(lambda: reader.body.read_to_end)
+        await drive.press("t")
+        assert reader.body.read_to_end
+
+
+async def test_words_of_code_have_colours_of_their_own() -> None:
+    async with running(size=(80, 24)) as drive:
+        reader = await asked(drive)
+        await drive.until(lambda: any(getattr(line, "spans", ()) for line in reader.body.lines))
