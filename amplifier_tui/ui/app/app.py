@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from textual import events, on, work
 
 from amplifier_tui.ui.app import pace
-from amplifier_tui.ui.app.actions import model, modules, program, session, setup, turn, view
+from amplifier_tui.ui.app.actions import agents, model, modules, program, session, setup, turn, view
 from amplifier_tui.ui.app.main_screen import MID, WIDE, MainScreen, PanesChanged, StopRequested
 from amplifier_tui.ui.app.session_app import SessionApp
 from amplifier_tui.ui.app.themes import (
@@ -167,6 +167,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_reload_module = modules.reload
     action_switch_module = modules.switch
     action_configure_module = modules.configure
+    action_agents = agents.show
+    action_tell_agent = agents.tell
+    action_stop_agent = agents.stop
     action_copy_answer = view.copy_answer
     action_plan = view.plan
     action_notices = view.notices

@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static
 
+from amplifier_tui.ui.app.rail import Rail
 from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.panes.table import BY_NAME, PANES, ShowsState
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from amplifier_tui.host.events import Level
+    from amplifier_tui.ui.panes.agents import AgentStrip
     from amplifier_tui.ui.state.conversation.entries import EntryChange
     from amplifier_tui.ui.state.session import SessionState
+    from amplifier_tui.ui.transcript.agent_view import AgentView
     from amplifier_tui.ui.transcript.view import TranscriptView
     from amplifier_tui.ui.widgets.question_strip import QuestionStrip
     from amplifier_tui.ui.widgets.status_bar import StatusBar
@@ -42,43 +45,6 @@ class PanesChanged(Message):
     """Other panes are shown than before."""
 
 
-class Rail(Vertical):
-    """Shows the panes that are displayed in it; without any it takes no room.
-
-    With `-drawer` it covers the conversation, which keeps its width, instead of standing beside it.
-    """
-
-    SCOPED_CSS = False
-    DEFAULT_CSS = """
-    Rail {
-        display: none;
-        width: 34;
-        height: 100%;
-        background: $surface;
-        padding: 1 0 0 0;
-        &.-shown { display: block; }
-        & > * { margin-bottom: 1; }
-        & > ContextPane { max-height: 12; }
-        & > ModulesPane { max-height: 40%; }
-        & > EventLogPane { height: 1fr; min-height: 3; margin-bottom: 0; }
-    }
-    MainScreen.-roomy Rail { width: 40; }
-    MainScreen.-wide Rail { width: 46; }
-    MainScreen.-wide Rail#left { width: 34; padding: 1 1 0 0; }
-    Rail#left > ModulesPane { max-height: 100%; }
-
-    MainScreen Rail.-drawer {
-        display: block;
-        layer: drawer;
-        dock: left;
-        width: 100%;
-        max-width: 100%;
-        padding: 1 0 0 1;
-        & > * { height: 1fr; max-height: 100%; margin-bottom: 0; }
-    }
-    """
-
-
 class MainScreen(Screen[None]):
     """Lays out and routes keys. The first frame has the prompt alone; `furnish` mounts the rest."""
 
@@ -92,6 +58,9 @@ class MainScreen(Screen[None]):
         self.transcript: TranscriptView | None = None
         self.status: StatusBar | None = None
         self.strip: QuestionStrip | None = None
+        self.agents: AgentStrip | None = None
+        self.agent_view: AgentView | None = None
+        """The conversation of an agent, while it is in the place of the main one."""
         self.shown = set(BY_NAME)
         self._panes: dict[str, Widget] = {}
         self._drawer: str | None = None
@@ -109,6 +78,7 @@ class MainScreen(Screen[None]):
 
     async def furnish(self, state: SessionState, root: Path) -> None:
         """Mount everything else and show the state in it."""
+        from amplifier_tui.ui.panes.agents import AgentStrip
         from amplifier_tui.ui.prompt.completion import Completer, CompletionPopup
         from amplifier_tui.ui.transcript.view import TranscriptView
         from amplifier_tui.ui.widgets.question_strip import QuestionStrip
@@ -118,6 +88,7 @@ class MainScreen(Screen[None]):
         self.transcript = TranscriptView()
         self.status = StatusBar()
         self.strip = QuestionStrip()
+        self.agents = AgentStrip()
         popup = CompletionPopup()
         stage = Vertical(self.transcript, id="stage")
         # With its class from the start: to style all panes a second time takes 10 ms.
@@ -128,7 +99,7 @@ class MainScreen(Screen[None]):
         async with self.batch():
             await self.query_one("#status-place").remove()
             await self.mount(self.status, after=self.prompt)
-            await self.mount(popup, self.strip, self._queue, before=self.prompt)
+            await self.mount(popup, self.agents, self.strip, self._queue, before=self.prompt)
             await self.query_one("#body").mount(left, stage, right)
             await right.mount(*self._panes.values())
             if self._wide:
@@ -143,13 +114,63 @@ class MainScreen(Screen[None]):
             return
         if changes:
             self.transcript.apply(changes)
+            if self.agent_view is not None and self.agent_view.is_mounted:
+                self.agent_view.apply(changes)
         for pane in self._panes.values():
             if pane.display and pane.parent is not None:
                 cast("ShowsState", pane).update_from(state)
         self.status.update_from(state)
+        if self.agents is not None:
+            self.agents.update_from(state)
+        self._show_prompt(state)
+
+    def _show_prompt(self, state: SessionState) -> None:
+        """Say whom the prompt speaks to, and what waits to be heard there."""
+        if self.agent_view is not None:
+            agent = state.lanes.by_lane.get(self.agent_view.lane)
+            if agent is not None:
+                self.prompt.set_agent(agent.name, works=agent.running)
+                self._queue.show_waiting((), agent.told, "")
+                return
+            self.action_main()
         self.prompt.set_turn(state.activity.running, state.activity.stop)
         self.prompt.input.queued = len(state.queue.items)
         self._queue.show_waiting(state.queue.items, state.queue.steering, self.take_back_hint)
+
+    @property
+    def conversation(self) -> TranscriptView | None:
+        """The conversation on screen: the main one, or an agent's."""
+        return self.agent_view.transcript if self.agent_view is not None else self.transcript
+
+    def open_agent(self, lane: str) -> None:
+        """Show the conversation of an agent in the place of the main one."""
+        from amplifier_tui.ui.transcript.agent_view import AgentView
+
+        if self.transcript is None or self._state is None:
+            return
+        if self._drawer is not None:
+            self._close_drawer()
+        self._remove_agent()
+        self.agent_view = AgentView(lane, self._state, self.keymap.way_to)
+        self.transcript.display = False
+        self.query_one("#stage").mount(self.agent_view)
+        self.prompt.input.focus()
+        self.show([])
+
+    def action_main(self) -> None:
+        """Show the main conversation again."""
+        if self.agent_view is not None and self.transcript is not None:
+            self._remove_agent()
+            self.transcript.display = True
+            self.prompt.input.focus()
+            self.show([])
+        else:
+            self.say("The main conversation is on screen.")
+
+    def _remove_agent(self) -> None:
+        if self.agent_view is not None:
+            self.agent_view.remove()
+            self.agent_view = None
 
     def say(self, text: str, level: Level = "info") -> None:
         """Show a line in the status bar and keep it in the notice history."""
@@ -165,6 +186,8 @@ class MainScreen(Screen[None]):
         self.prompt.use_keymap(keymap)
         if self.transcript is not None:
             self.transcript.use_keys(keymap.way_to)
+        if self.agents is not None:
+            self.agents.keys = keymap.way_to
 
     @property
     def narrow(self) -> bool:
@@ -255,8 +278,10 @@ class MainScreen(Screen[None]):
     def action_cycle(self, step: int) -> None:
         """Give the focus to the next or previous part of the screen."""
         stops: list[Widget] = [self.prompt.input]
-        if self.transcript is not None and self._drawer is None:
-            stops.append(self.transcript)
+        if self.conversation is not None and self._drawer is None:
+            stops.append(self.conversation)
+        if self.agents is not None and self.agents.display:
+            stops.append(self.agents)
         stops += [self._panes[name] for name in self.visible_panes()]
         pane = self.focused_pane()
         here = self._panes[pane] if pane is not None else self.focused
@@ -269,6 +294,8 @@ class MainScreen(Screen[None]):
             return False
         if self.narrow and self._drawer is not None:
             self._close_drawer()
+        if self.agent_view is not None:
+            self.action_main()
         self.transcript.focus()
         return self.transcript.show_entry(key)
 
@@ -297,8 +324,10 @@ class MainScreen(Screen[None]):
             self.show([])
         elif self._drawer is not None:
             self._close_drawer()
-        elif self.focused_pane() is not None or self._state is None:
+        elif self._is_beside() or self._state is None:
             self.prompt.input.focus()
+        elif self.agent_view is not None:
+            self.action_main()
         elif self._state.activity.running:
             self.post_message(StopRequested())
         elif self.focused is self.prompt.input:
@@ -307,35 +336,40 @@ class MainScreen(Screen[None]):
         else:
             self.prompt.input.focus()
 
+    def _is_beside(self) -> bool:
+        """Whether a pane or the list of agents has the focus."""
+        in_agents = self.agents is not None and self.agents.has_focus
+        return in_agents or self.focused_pane() is not None
+
     def action_stop(self) -> None:
         """Stop the running turn, whatever has the focus."""
         self.post_message(StopRequested())
 
     def action_page_up(self) -> None:
         """Scroll the conversation up by a page."""
-        if self.transcript is not None:
-            self.transcript.scroll_page_up(animate=False)
+        if self.conversation is not None:
+            self.conversation.scroll_page_up(animate=False)
 
     def action_page_down(self) -> None:
         """Scroll the conversation down by a page."""
-        if self.transcript is not None:
-            self.transcript.scroll_page_down(animate=False)
+        if self.conversation is not None:
+            self.conversation.scroll_page_down(animate=False)
 
     def action_top(self) -> None:
         """Scroll to the first message."""
-        if self.transcript is not None:
-            self.transcript.scroll_home(animate=False)
+        if self.conversation is not None:
+            self.conversation.scroll_home(animate=False)
 
     def action_bottom(self) -> None:
         """Scroll to the newest message and follow what comes."""
-        if self.transcript is not None:
-            self.transcript.follow = True
-            self.transcript.scroll_end(animate=False)
+        if self.conversation is not None:
+            self.conversation.follow = True
+            self.conversation.scroll_end(animate=False)
 
     def action_expand(self) -> None:
         """Expand the details of all tool calls, or collapse them."""
-        if self.transcript is not None:
-            self.transcript.toggle_all()
+        if self.conversation is not None:
+            self.conversation.toggle_all()
 
     def _on_completion_popup_clicked(self) -> None:
         self.prompt.accept_clicked()

@@ -73,6 +73,9 @@ _IN_SESSION = (
     *(
         "session.fork",
         "session.report",
+        "agents.show",
+        "agents.tell",
+        "agents.stop",
         "context.compact",
         "memory.remember",
         "memory.list",
@@ -106,6 +109,9 @@ _HELP = {
     "setup.local": "Ollama, LM Studio, vLLM or llama.cpp, on the port it usually has.",
     "plan.ask": "What plan mode ended in is done, in mode ask.",
     "plan.edits": "What plan mode ended in is done, in mode edits.",
+    "agents.show": "Those that work first; enter opens the conversation of one.",
+    "agents.tell": "It hears it at its next step; the rest goes on.",
+    "agents.stop": "It alone, after its step; a second time, at once.",
     "context.compact": "Shows first what would become of it.",
     "memory.remember": "For this project; for every one with --everywhere before the text.",
     "memory.list": "What was remembered; d forgets.",
@@ -196,6 +202,15 @@ ACTIONS: tuple[Action, ...] = (
         Action("view.copy", "Copy the last answer", "app.copy_answer", "", "y", "copy"),
         Action("view.plan", "Show the plan", "app.plan", "ctrl+t", "t", "plan,todo"),
         Action("view.notices", "Notices", "app.notices", "", "i", "notices"),
+    ),
+    *_rows(
+        "Agents",
+        Action("agents.show", "Agents", "app.agents", "f7", "A", "agents", "name"),
+        Action(
+            "agents.tell", "Tell an agent something", "app.tell_agent", "", "T", "tell", "name text"
+        ),
+        Action("agents.stop", "Stop an agent", "app.stop_agent", "", "S", "stop-agent", "name"),
+        Action("agents.back", "Back to the main conversation", "screen.main", "", "H", "main"),
     ),
     *_rows(
         "Context",

@@ -23,6 +23,7 @@ from textual.keys import key_to_character
 
 from amplifier_tui.ui.keys.actions import ACTIONS, LEADER, OVERLAPPING, Action, KeyScope
 from amplifier_tui.ui.keys.keymap import EDITING_KEYS, Keymap, show_key
+from amplifier_tui.ui.panes.agents import AgentStrip
 from amplifier_tui.ui.panes.inspector import EventInspector
 from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.terminal.input import key_name
@@ -41,6 +42,7 @@ def pane_actions() -> tuple[Action, ...]:
     widgets: list[tuple[str, type[DOMNode]]] = [
         ("In the conversation", TranscriptView),
         *((f"In the {pane.name}", widget) for pane in PANES for widget in pane.widgets()),
+        ("In the list of agents", AgentStrip),
         ("In the inspector", EventInspector),
     ]
     return tuple(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 IDLE = "Ask for anything   @ file   / command   ? keys"
 RUNNING = "enter steers   tab queues   esc stops"
+TELLING = "enter tells {name}   esc goes back"
+ENDED = "{name} has ended   esc goes back"
 STOPPING = "Stopping after this step   esc again stops at once"
 STOPPING_NOW = "Stopping now"
 
@@ -77,6 +79,14 @@ class PromptArea(Horizontal):
         words = IDLE
         if running:
             words = RUNNING if not stop else STOPPING_NOW if "now" in stop else STOPPING
+        self._say(words)
+
+    def set_agent(self, name: str, *, works: bool) -> None:
+        """Write to an agent: say so, and whether it can still be told something."""
+        self.input.running = False
+        self._say((TELLING if works else ENDED).format(name=name))
+
+    def _say(self, words: str) -> None:
         if self.input.placeholder != words:
             self.input.placeholder = words
 

@@ -14,12 +14,13 @@ from amplifier_tui.host.events import (
 from amplifier_tui.ui.state.activity import Activity
 from amplifier_tui.ui.state.conversation.conversation import ConversationState
 from amplifier_tui.ui.state.conversation.entries import ConversationEntry, EntryChange
+from amplifier_tui.ui.state.conversation.lane_lines import LaneLines
 from amplifier_tui.ui.state.instruments.budget import BudgetState
 from amplifier_tui.ui.state.instruments.event_ring import CAPACITY, EventRing
 from amplifier_tui.ui.state.instruments.modules import Modules
 from amplifier_tui.ui.state.moments import Moments
 from amplifier_tui.ui.state.section import Route
-from amplifier_tui.ui.state.small_sections import AgentLanes, Facts, Notices, Todo, UsageTotals
+from amplifier_tui.ui.state.small_sections import Facts, Notices, Todo, UsageTotals
 from amplifier_tui.ui.state.waiting import Approvals, PromptQueue, TrustQuestion
 
 _PENDING_LIMIT = 20_000
@@ -52,7 +53,6 @@ class SessionState:
         self.trust = TrustQuestion()
         self.queue = PromptQueue()
         self.todo = Todo()
-        self.lanes = AgentLanes()
         self.notices = Notices(clock)
         self.activity = Activity()
         self.moments = Moments()
@@ -61,7 +61,7 @@ class SessionState:
         self._past = (self.modules, self.budget)
         self._per_session = (
             *(self.conversation, self.modules, self.log, self.budget, self.usage),
-            *(self.approvals, self.trust, self.queue, self.todo, self.lanes, self.activity),
+            *(self.approvals, self.trust, self.queue, self.todo, self.activity),
             self.moments,
         )
         self._sections = (self.facts, self.notices, *self._per_session)
@@ -74,6 +74,11 @@ class SessionState:
     def entries(self) -> list[ConversationEntry]:
         """The conversation, in order. Read only."""
         return self.conversation.list.entries
+
+    @property
+    def lanes(self) -> LaneLines:
+        """The sub-agents."""
+        return self.conversation.lanes
 
     def look_at(self, moment: float | None) -> None:
         """Show modules and context as they were at a moment; None for now."""
@@ -121,7 +126,7 @@ class SessionState:
         )
         if begins:
             self._left.discard(session_id)
-        if session_id in ("", current) or session_id in self.lanes.names:
+        if session_id in ("", current) or session_id in self.lanes.by_lane:
             if begins and self.facts.closed and session_id:
                 self._take(session_id)
             self._dispatch(event)

@@ -113,22 +113,6 @@ class UsageTotals(FieldSection):
         self.session = event.session
 
 
-class AgentLanes(FieldSection):
-    """The names of sub-agents by lane id."""
-
-    def reset(self) -> None:
-        """Forget the sub-agents."""
-        self.names: dict[str, str] = {}
-
-    def name_of(self, lane: str) -> str:
-        """Return the short name of a lane; the id itself when it is unknown."""
-        return self.names.get(lane) or lane
-
-    @on(events.LaneOpened)
-    def _opened(self, event: events.LaneOpened) -> None:
-        self.names.setdefault(event.lane, event.name)
-
-
 class Todo(FieldSection):
     """The plan of the main lane; a sub-agent's own is not shown."""
 

@@ -80,7 +80,7 @@ class PromptQueue(FieldSection):
         self.items: tuple[str, ...] = ()
         self.steering: tuple[str, ...] = ()
 
-    @on(events.QueueChanged, live=True)
+    @on(events.QueueChanged, live=True, main=True)
     def _changed(self, event: events.QueueChanged) -> None:
         self.items, self.steering = event.items, event.steering
 

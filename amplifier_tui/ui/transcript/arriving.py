@@ -131,6 +131,7 @@ class Arrivals:
         item.opened = opened
         self._texts.pop(item, None)
         self._draw(item)
+        self._document.fold(item)
 
     def flush(self) -> list[Piece]:
         """Draw what is waiting; return the first piece touched of each item."""

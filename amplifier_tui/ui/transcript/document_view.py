@@ -6,6 +6,7 @@ from textual.geometry import Offset, Size
 from textual.selection import Selection
 from textual.strip import Strip
 
+from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.ui.transcript.entries.renderer import plain_text
 from amplifier_tui.ui.transcript.entries.scene import Column
 from amplifier_tui.ui.transcript.layout.document import Document
@@ -94,10 +95,10 @@ class DocumentView(LineView[StyledLine]):
     COMPONENTS = _CLASSES
     DEFAULT_CSS = _CSS
 
-    def __init__(self) -> None:
+    def __init__(self, home: str = MAIN_LANE) -> None:
         super().__init__()
         self.palette = Palette(self, _PREFIX)
-        self._document = Document()
+        self._document = Document(home)
         self._pager = Pager(self._document)
         self._width = 0
         self._placing = False

@@ -10,12 +10,14 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from amplifier_tui.base.text import one_line
+from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.ui.app.pace import stream_period
 from amplifier_tui.ui.state.conversation.entries import (
     OFFERS,
     ConversationEntry,
     EntryChange,
     ErrorEntry,
+    LaneEntry,
     ReportEntry,
     UserEntry,
 )
@@ -72,7 +74,8 @@ class TranscriptView(DocumentView, can_focus=True):
     """Draws the entries of a conversation and streams text into the last of them.
 
     Call `apply` with what changed. Text is data: nothing in it is parsed as markup, and control
-    sequences are gone before it is drawn. `clock` is that of the entries' `started`, in seconds.
+    sequences are gone before it is drawn. `clock` is that of the entries' `started`, in seconds,
+    `home` the lane whose conversation it is.
     """
 
     ALLOW_MAXIMIZE = True
@@ -87,11 +90,12 @@ class TranscriptView(DocumentView, can_focus=True):
         Binding("r", "retry", "Try again", id="transcript.retry", tooltip="After a failure"),
         Binding("w", "retry_without", "Go on without", id="transcript.without", tooltip=_WITHOUT),
         Binding("v", "events", "Its events", id="transcript.events"),
+        Binding("o", "agent", "The agent's own conversation", id="transcript.agent"),
         Binding("f", "fork", "Fork before this", id="transcript.fork", tooltip=_FORK),
     ]
 
-    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
-        super().__init__()
+    def __init__(self, *, clock: Callable[[], float] = time.time, home: str = MAIN_LANE) -> None:
+        super().__init__(home)
         self._clock = clock
         self._arrivals = Arrivals(self._document, clock)
         self._cursor = EntryCursor(self._document, self._pager)
@@ -321,6 +325,7 @@ class TranscriptView(DocumentView, can_focus=True):
         item = self._document.items.get(key)
         if item is None:
             return False
+        self._document.reveal(item)
         self._point_at(item)
         for piece in item.pieces[:2]:
             self._document.measure(piece)
@@ -346,6 +351,13 @@ class TranscriptView(DocumentView, can_focus=True):
         entry = self.cursor
         if isinstance(entry, ErrorEntry) and entry.retryable and entry.source:
             self.post_message(RetryRequested(entry, entry.source))
+
+    def action_agent(self) -> None:
+        """Open the conversation of the agent under the cursor."""
+        entry = self.cursor
+        lane = entry.lane if isinstance(entry, LaneEntry) else entry.agent if entry else MAIN_LANE
+        if lane not in (MAIN_LANE, self._document.renderer.home):
+            self.post_message(ActionWanted("agents.show", lane))
 
     def action_fork(self) -> None:
         """Fork before the prompt under the cursor."""

@@ -152,7 +152,7 @@ async def test_the_users_keymap_is_in_force_and_shown() -> None:
     folder.mkdir(parents=True)
     (folder / "keymap.toml").write_text(
         '[keys]\n"app.help" = "f9"\n"prompt.send" = "ctrl+enter"\n"prompt.newline" = "enter"\n'
-        '"session.new" = "f7"\n"nothing.here" = "f5"\n[chords]\n"session.bundles" = "B"\n'
+        '"session.new" = "f10"\n"nothing.here" = "f5"\n[chords]\n"session.bundles" = "B"\n'
     )
     async with running() as drive:
         assert "no such action" in drive.text()
@@ -162,7 +162,7 @@ async def test_the_users_keymap_is_in_force_and_shown() -> None:
         assert drive.draft == "a\nb"
         await drive.press("ctrl+enter")
         assert drive.client.named("submit") == [("a\nb",)]
-        await drive.press("f7")
+        await drive.press("f10")
         assert drive.client.named("switch_bundle") == [("coding", False)]
         await drive.press("f1")
         assert drive.app.screen is drive.app.main

@@ -184,6 +184,7 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         ).map(tuple)
     },
     host.LaneOpened: {"lane": st.sampled_from(["lane1", "main"]), "name": _NAMES},
+    host.LaneUsed: {"lane": st.sampled_from(["lane1", "main"])},
     host.LaneClosed: {"lane": st.sampled_from(["lane1", "main"]), "status": _TURN_STATUS},
 }
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amplifier_tui.ui.transcript.layout.document import Heights
+from amplifier_tui.ui.transcript.layout.heights import Heights
 
 STEP = st.one_of(
     st.tuples(st.just("set"), st.integers(0, 30), st.integers(0, 9)),

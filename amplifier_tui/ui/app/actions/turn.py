@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amplifier_tui.ui.app.actions.agents import tell_opened
 from amplifier_tui.ui.app.session_app import in_open_session, in_session
 from amplifier_tui.ui.keys.actions import BY_SLASH
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 async def send(app: SessionApp, text: str, *, queue: bool) -> None:
     """Run a slash command or send a prompt; with `queue`, for after the running turn."""
     if text.startswith("/") and await _run_slash(app, text):
+        return
+    if tell_opened(app, text):
         return
     if app.link is None:
         app.early.append((text, queue))

@@ -20,6 +20,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
+from amplifier_tui.ui.state.conversation.lane_lines import LaneLines
 from amplifier_tui.ui.state.conversation.tool_lines import ToolLines
 from amplifier_tui.ui.state.formats import plural, span, tokens
 from amplifier_tui.ui.state.instruments.modules import module_key
@@ -172,9 +173,10 @@ class ConversationState(Handlers):
     def _begin(self) -> None:
         self._tools = ToolLines(self.list)
         self._blocks = BlockEntries(self.list, self._tools)
+        self.lanes = LaneLines(self.list)
         self.failures = Failures(self.list)
         self._welcome = Welcome(self.list, self._mode)
-        self._parts = (self._welcome, self._blocks, self._tools)
+        self._parts = (self._welcome, self.lanes, self._blocks, self._tools)
         self._routes: dict[type[HostEvent], list[Route]] = {}
         self._turns: set[tuple[str, int, str, float]] = set()
         self._unready: ErrorEntry | None = None
@@ -241,6 +243,7 @@ class ConversationState(Handlers):
         """Put the entries of an earlier part of the session in front."""
         earlier._settle()
         self._welcome.drop()
+        self.lanes.prepend(earlier.lanes)
         self.list.prepend([e for e in earlier.list.entries if not isinstance(e, WelcomeEntry)])
 
     def apply(self, event: HostEvent) -> None:

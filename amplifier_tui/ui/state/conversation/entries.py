@@ -20,6 +20,7 @@ NO_MODEL = "not_found"
 TOO_LONG = "context_length"
 """The kind of failure that compacting helps against."""
 
+LaneState = Literal["running", "waiting", "success", "incomplete", "error", "cancelled"]
 ToolState = Literal["running", "waiting", "ok", "failed", "denied", "interrupted"]
 
 
@@ -91,6 +92,34 @@ class ToolEntry(ConversationEntry):
     expanded: bool = False
     allowed_by: str = ""
     timed_out: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class LaneEntry(ConversationEntry):
+    """A task of a sub-agent; `agent` is the lane that called it.
+
+    `name` tells it from the others on screen. `tool` and `arguments` are of its latest call, `told`
+    is what it has not heard yet. It `began` and `ended` in Unix seconds, 0 when that is not known.
+    """
+
+    lane: str
+    name: str = ""
+    instruction: str = ""
+    state: LaneState = "running"
+    tool: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    calls: int = 0
+    tokens: int = 0
+    began: float = 0.0
+    ended: float = 0.0
+    told: tuple[str, ...] = ()
+    stopping: bool = False
+    result: str = ""
+
+    @property
+    def running(self) -> bool:
+        """Whether it works, or waits for the user."""
+        return self.state in ("running", "waiting")
 
 
 @dataclass(slots=True, kw_only=True)

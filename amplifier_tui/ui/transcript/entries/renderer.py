@@ -4,9 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from amplifier_tui.base.text import clean, one_line, printed
+from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     ErrorEntry,
+    LaneEntry,
     LimitEntry,
     NoteEntry,
     PlanEntry,
@@ -17,6 +19,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
+from amplifier_tui.ui.transcript.entries.agents import agent_line, task_lines
 from amplifier_tui.ui.transcript.entries.cards import (
     error_lines,
     is_long,
@@ -50,6 +53,7 @@ _NAMES: dict[type[ConversationEntry], str] = {
     ThinkingEntry: "thinking",
     ToolEntry: "tool call",
     ErrorEntry: "error",
+    LaneEntry: "task",
     ReportEntry: "report",
 }
 _NESTING = 2
@@ -60,11 +64,13 @@ _MOST_ESTIMATED = 200
 class Renderer:
     """Turns pieces into lines for one column, one moment (`now`, in seconds) and one cursor.
 
-    `running` are the items whose line changes with time; the newest one has the spinner.
+    `home` is the lane whose conversation it is. `running` are the items whose line changes with
+    time; the newest one has the spinner.
     """
 
     def __init__(self, column: Column) -> None:
         self.column = column
+        self.home = MAIN_LANE
         self.now = 0.0
         self.running: dict[DrawnEntry, None] = {}
         self._frame = 0
@@ -85,13 +91,15 @@ class Renderer:
     def lines(self, piece: Piece) -> list[StyledLine]:
         """Return the rows of a piece, gap and lane included."""
         item = piece.item
+        if item.hidden:
+            return []
         body = self._body(piece, self._scene(item))
         if not body or not piece.is_first:
             return body
         head = [BLANK] * item.gap
         if item.lane:
-            name = one_line(item.lane.rsplit("_", 1)[-1], 60)
-            head += margined([StyledLine((Span(f"└ {name}", "muted"),))], self.column)
+            label = Span(f"└ {one_line(item.lane, 60)}", "muted")
+            head += margined([StyledLine((label,))], self.column)
         return head + body
 
     def head_line(self, item: DrawnEntry) -> StyledLine | None:
@@ -100,11 +108,15 @@ class Renderer:
             return tool_line(item.entry, self._scene(item))
         if isinstance(item.entry, ThinkingEntry):
             return thinking_line(item.entry, self._scene(item))
+        if isinstance(item.entry, LaneEntry) and item.entry.lane != self.home:
+            return agent_line(item.entry, self._scene(item))
         return None
 
     def estimate(self, piece: Piece) -> int:
         """Return about how many rows a piece takes, without rendering it."""
         item = piece.item
+        if item.hidden:
+            return 0
         head = item.head if piece.is_first else 0
         entry = item.entry
         if item.prose is not None:
@@ -154,6 +166,9 @@ class Renderer:
         if isinstance(entry, ThinkingEntry):
             line = [thinking_line(entry, scene)] if piece.is_first else []
             return line + (self._prose(piece, scene, "thinking") if scene.expanded else [])
+        if isinstance(entry, LaneEntry):
+            own = entry.lane == self.home
+            return task_lines(entry, scene) if own else [agent_line(entry, scene)]
         return _LINES_OF[type(entry)](entry, scene)
 
     @staticmethod
@@ -184,6 +199,8 @@ def is_expandable(item: DrawnEntry) -> bool:
             return is_long(entry)
         case ErrorEntry() as entry:
             return bool(entry.detail)
+        case LaneEntry():
+            return True
         case _:
             return False
 
@@ -193,6 +210,8 @@ def plain_text(entry: ConversationEntry) -> str:
     match entry:
         case UserEntry() | TextEntry() | ThinkingEntry() | NoteEntry():
             return clean(entry.text)
+        case LaneEntry():
+            return clean(entry.instruction)
         case ToolEntry():
             words = describe(entry.tool, entry.arguments)
             command = entry.arguments.get("command")

@@ -1,90 +1,23 @@
 """All pieces of the conversation in order, with their heights and the row each begins at."""
 
 import time
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Sequence
 
 from amplifier_tui.base.text import clean
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
+    LaneEntry,
     NoteEntry,
     ThinkingEntry,
     ToolEntry,
 )
 from amplifier_tui.ui.transcript.entries.renderer import Renderer
 from amplifier_tui.ui.transcript.entries.scene import Column
+from amplifier_tui.ui.transcript.layout.heights import Heights
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
 from amplifier_tui.ui.transcript.lines import StyledLine
 from amplifier_tui.ui.transcript.markdown.blocks import ROOT
-
-
-class Heights:
-    """A list of heights with their prefix sums.
-
-    Sums are rebuilt when read, from the first height that changed: appending to a long list
-    costs nothing, a change at its start a millisecond for ten thousand.
-    """
-
-    def __init__(self) -> None:
-        self._heights: list[int] = []
-        self._offsets: list[int] = [0]
-        self._valid = 0  # offsets[: _valid + 1] are right
-
-    def __len__(self) -> int:
-        return len(self._heights)
-
-    def __getitem__(self, index: int) -> int:
-        return self._heights[index]
-
-    @property
-    def total(self) -> int:
-        """The sum of all heights."""
-        return self.offset(len(self._heights))
-
-    def set(self, index: int, height: int) -> None:
-        """Change a height."""
-        if height != self._heights[index]:
-            self._heights[index] = height
-            self._valid = min(self._valid, index)
-
-    def insert(self, index: int, heights: Iterable[int]) -> None:
-        """Put heights in before `index`."""
-        self._heights[index:index] = heights
-        self._valid = min(self._valid, index)
-
-    def delete(self, index: int, count: int) -> None:
-        """Take `count` heights out."""
-        del self._heights[index : index + count]
-        self._valid = min(self._valid, index)
-
-    def scale(self, factor: float) -> None:
-        """Estimate all heights anew for a width that changed; one row stays one row."""
-        if factor != 1:
-            self._heights = [
-                height if height < 3 else max(2, round(height * factor)) for height in self._heights
-            ]
-            self._valid = 0
-
-    def offset(self, index: int) -> int:
-        """Return the row at which `index` begins; `len(self)` is the end."""
-        self._settle()
-        return self._offsets[index]
-
-    def find(self, row: int) -> int:
-        """Return the index that covers `row`; rows outside give the first or the last one."""
-        self._settle()
-        last = len(self._heights) - 1
-        return max(0, min(last, bisect_right(self._offsets, row) - 1))
-
-    def _settle(self) -> None:
-        if self._valid == len(self._heights) and len(self._offsets) == self._valid + 1:
-            return
-        start = self._valid
-        self._offsets[start:] = accumulate(self._heights[start:], initial=self._offsets[start])
-        self._valid = len(self._heights)
-
 
 _KEEP = 200
 NEAR = 60
@@ -95,11 +28,16 @@ class Document:
     """The pieces, their heights (real or estimated) and the entries they belong to, by key.
 
     Rows are rendered when they are looked at and kept for the last few hundred pieces; heights
-    are kept for all.
+    are kept for all. `home` is the lane whose conversation it is: what other lanes say is nested.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, home: str = MAIN_LANE) -> None:
         self.renderer = Renderer(Column.fit(80))
+        self.renderer.home = self._home = home
+        self._callers: dict[str, str] = {}
+        self._folded: set[str] = set()
+        self._names: dict[str, str] = {}
+        self._newest: dict[str, DrawnEntry] = {}
         self.pieces: list[Piece] = []
         self.heights = Heights()
         self.items: dict[str, DrawnEntry] = {}
@@ -236,17 +174,63 @@ class Document:
         for piece in self._rendered:
             piece.strips.clear()
 
+    def fold(self, item: DrawnEntry) -> None:
+        """Hide or show what an agent says and does, as its line is opened or not."""
+        if not isinstance(item.entry, LaneEntry):
+            return
+        lane = item.entry.lane
+        (self._folded.discard if item.expanded else self._folded.add)(lane)
+        for each in self.items.values():
+            if isinstance(each.entry, LaneEntry) and each.entry.lane == lane:
+                each.opened = item.opened
+            hidden = self._is_folded(each.entry)
+            if each.hidden != hidden:
+                each.hidden = hidden
+                for piece in each.pieces:
+                    self.invalidate(piece, estimate=True)
+
+    def reveal(self, item: DrawnEntry) -> None:
+        """Open the lines that hide an item."""
+        for each in tuple(self.items.values()):
+            entry = each.entry
+            if item.hidden and isinstance(entry, LaneEntry) and not each.expanded:
+                each.opened = True
+                self.fold(each)
+
+    def _is_folded(self, entry: ConversationEntry) -> bool:
+        lane = entry.agent
+        while lane != self._home and lane:
+            if lane in self._folded:
+                return True
+            lane = self._callers.get(lane, "")
+        return False
+
     def add(self, entry: ConversationEntry) -> DrawnEntry:
-        """Append an entry; one whose key is there already is replaced in its place."""
+        """Append an entry; one whose key is there already is replaced in its place.
+
+        What an agent says stays together, below its line.
+        """
         if entry.key in self.items:
             item = self.items[entry.key]
             item.entry = entry
             self.refresh(item)
             return item
         item = self._new(entry)
-        self._insert(len(self.pieces), item.pieces)
+        above = self._newest.get(entry.agent)
+        place = len(self.pieces) if above is None else self.index(above.pieces[-1]) + 1
+        self._insert(place, item.pieces)
+        self._keep_newest(item)
         self._link(item)
+        if (below := self.neighbour(item, 1)) is not None:
+            self._link(below)
         return item
+
+    def _keep_newest(self, item: DrawnEntry) -> None:
+        """Note where an agent goes on, and those that called it."""
+        lane = item.entry.lane if isinstance(item.entry, LaneEntry) else item.entry.agent
+        while lane and lane != self._home:
+            self._newest[lane] = item
+            lane = self._callers.get(lane, "")
 
     def prepend(self, entries: Sequence[ConversationEntry]) -> None:
         """Put entries, oldest first, in front of all others."""
@@ -260,7 +244,11 @@ class Document:
 
     def remove(self, item: DrawnEntry) -> None:
         """Take an item out."""
-        following = self.neighbour(item, 1)
+        following, previous = self.neighbour(item, 1), self.neighbour(item, -1)
+        for lane in [lane for lane, newest in self._newest.items() if newest is item]:
+            del self._newest[lane]
+            if previous is not None and previous.entry.agent == lane:
+                self._newest[lane] = previous
         self.items.pop(item.entry.key, None)
         self._take_out(self.index(item.pieces[0]), len(item.pieces))
         if following is not None:
@@ -269,6 +257,10 @@ class Document:
     def clear(self) -> None:
         """Take everything out."""
         self.items.clear()
+        self._callers.clear()
+        self._folded.clear()
+        self._names.clear()
+        self._newest.clear()
         self._take_out(0, len(self.pieces))
 
     def refresh(self, item: DrawnEntry) -> None:
@@ -304,6 +296,10 @@ class Document:
 
     def _new(self, entry: ConversationEntry) -> DrawnEntry:
         item = DrawnEntry(entry)
+        if isinstance(entry, LaneEntry):
+            self._callers[entry.lane], self._names[entry.lane] = entry.agent, entry.name
+            item.opened = False if entry.lane in self._folded else None
+        item.hidden = self._is_folded(entry)
         item.pieces.append(Piece(item))
         self.items[entry.key] = item
         return item
@@ -329,9 +325,10 @@ class Document:
         entry = item.entry
         previous = self.neighbour(item, -1)
         above = previous.entry if previous is not None else None
-        nested = entry.agent != MAIN_LANE
-        changes_lane = nested and (above is None or above.agent != entry.agent)
-        lane = entry.agent if changes_lane else ""
+        nested = entry.agent != self._home and getattr(entry, "lane", "") != self._home
+        told = isinstance(above, LaneEntry) and above.lane == entry.agent
+        changes_lane = nested and not told and (above is None or above.agent != entry.agent)
+        lane = (self._names.get(entry.agent) or _name_in(entry.agent)) if changes_lane else ""
         gap = 0 if above is not None and _belong_together(above, entry) else 1
         if (item.gap, item.lane, item.nested) == (gap, lane, nested):
             return
@@ -361,9 +358,14 @@ class Document:
         self._unmeasure(index)
 
 
+def _name_in(lane: str) -> str:
+    """Return the agent in an id like `parentspan-childspan_agent-name`."""
+    return lane.rsplit("_", 1)[-1]
+
+
 def _belong_together(above: ConversationEntry, below: ConversationEntry) -> bool:
     """Say whether no blank row separates two entries."""
-    kinds: tuple[type[ConversationEntry], ...] = (ToolEntry, ThinkingEntry)
+    kinds: tuple[type[ConversationEntry], ...] = (LaneEntry, ToolEntry, ThinkingEntry)
     if isinstance(above, NoteEntry):
         kinds = (NoteEntry,)
     return isinstance(above, kinds) and isinstance(below, kinds)

@@ -6,6 +6,7 @@ from textual.strip import Strip
 
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
+    LaneEntry,
     TextEntry,
     ThinkingEntry,
     ToolEntry,
@@ -52,12 +53,14 @@ class DrawnEntry:
 
     `gap` blank rows and the name of a sub-agent (`lane`) precede it. Its text is cut into pieces
     (`split`) when it is first looked at. `opened` is what the user chose about its details. It
+    is `hidden` where its agent's line is folded. It
     began to stream at `since` on the view's clock (0: it came whole), for `took` seconds.
     """
 
     entry: ConversationEntry
     gap: int = 0
     lane: str = ""
+    hidden: bool = False
     nested: bool = False
     pieces: list[Piece] = field(default_factory=list)
     split: bool = False
@@ -70,7 +73,8 @@ class DrawnEntry:
     def expanded(self) -> bool:
         """Whether its details are shown."""
         if self.opened is None:
-            return isinstance(self.entry, ToolEntry) and self.entry.expanded
+            entry = self.entry
+            return isinstance(entry, LaneEntry) or (isinstance(entry, ToolEntry) and entry.expanded)
         return self.opened
 
     @property
@@ -97,4 +101,6 @@ class DrawnEntry:
         entry = self.entry
         if isinstance(entry, ToolEntry):
             return entry.state == "running"
+        if isinstance(entry, LaneEntry):
+            return entry.running
         return isinstance(entry, ThinkingEntry) and entry.streaming

@@ -180,7 +180,10 @@ class EntryCursor:
             return min(pager.row + half, bottom - pager.height)
         if in_sight and step < 0 and top < pager.row:
             return max(pager.row - half, top)
-        self.item = self._document.neighbour(self.item, step) or self.item
+        found = self._document.neighbour(self.item, step)
+        while found is not None and found.hidden:
+            found = self._document.neighbour(found, step)
+        self.item = found or self.item
         for piece in self.item.pieces[:2]:
             self._document.measure(piece)
         top, bottom = self._span(self.item)

@@ -1,0 +1,77 @@
+"""A sub-agent as a line: its name, what it does, and what it has used."""
+
+from collections.abc import Sequence
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.state.conversation.entries import LaneEntry, LaneState, UserEntry
+from amplifier_tui.ui.state.formats import plural, tokens
+from amplifier_tui.ui.transcript.entries.cards import user_lines
+from amplifier_tui.ui.transcript.entries.scene import Scene, data_row, elapsed
+from amplifier_tui.ui.transcript.entries.tool import describe
+from amplifier_tui.ui.transcript.lines import Span, StyledLine
+from amplifier_tui.ui.widgets.styled import Role
+
+_ENDS: dict[LaneState, tuple[str, Role]] = {
+    "waiting": ("waits for you", "warning"),
+    "error": ("failed", "error"),
+    "cancelled": ("stopped", "muted"),
+    "incomplete": ("not finished", "warning"),
+}
+GLYPHS: dict[LaneState, tuple[str, Role]] = {
+    "running": ("◐", "primary"),
+    "waiting": ("!", "warning"),
+    "success": ("●", "success"),
+    "error": ("✗", "error"),
+    "cancelled": ("○", "muted"),
+    "incomplete": ("○", "warning"),
+}
+
+
+def agent_name(entry: LaneEntry) -> str:
+    """Return the name of an agent on screen."""
+    return one_line(entry.name or entry.lane, 40)
+
+
+def agent_words(entry: LaneEntry) -> tuple[str, Role]:
+    """Return what an agent does, or how it ended; its instruction while it has done nothing."""
+    if entry.state == "success" and entry.result:
+        return one_line(entry.result, 200), "muted"
+    if entry.stopping:
+        return "stopping…", "warning"
+    if entry.state in _ENDS:
+        return _ENDS[entry.state]
+    if not entry.tool:
+        return one_line(entry.instruction, 200), "muted"
+    words = describe(entry.tool, entry.arguments)
+    return " ".join([words.verb, "".join(span.text for span in words.parts)]), "muted"
+
+
+def agent_data(entry: LaneEntry, now: float, *, short: bool = False) -> str:
+    """Return calls, tokens and time of an agent; `now` is in Unix seconds."""
+    since = (entry.ended or now) - entry.began
+    parts = [
+        plural(entry.calls, "call") if entry.calls and not short else "",
+        tokens(entry.tokens) if entry.tokens else "",
+        elapsed(since) if entry.began and (entry.ended or entry.running) else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def agent_line(entry: LaneEntry, scene: Scene) -> StyledLine:
+    """Return the line of a sub-agent, below which what it says and does can be folded."""
+    words, role = agent_words(entry)
+    mark = f"{scene.spinner} " if scene.spinner and entry.running else ""
+    left = [Span("└ ", "muted"), Span(f"{agent_name(entry)}  ", "strong"), Span(words, role)]
+    narrow = scene.column.measure < 50
+    data = Span(mark + agent_data(entry, scene.now, short=narrow), "muted")
+    return data_row(left, data, scene, expandable=True)
+
+
+def task_lines(entry: LaneEntry, scene: Scene) -> list[StyledLine]:
+    """Return what an agent was asked, as the prompt of a conversation of its own."""
+    return user_lines(UserEntry(key=entry.key, text=entry.instruction), scene)
+
+
+def path_words(path: Sequence[LaneEntry]) -> str:
+    """Return whose conversation it is: the agents from the outermost on."""
+    return " › ".join(["main", *map(agent_name, path)])
