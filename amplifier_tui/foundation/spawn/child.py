@@ -28,7 +28,6 @@ from amplifier_tui.foundation.spawn.preferences import (
     apply_provider_preferences,
     apply_provider_preferences_with_resolution,
 )
-from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.session import AmplifierSession
@@ -172,6 +171,8 @@ class ChildRun:
         return {**result, "status": "cancelled"} if self._stopped else result
 
     async def _answer(self, child: "AmplifierSession", instruction: str) -> str:
+        from amplifier_tui.kernel.mounting.callbacks import cancel_requests, is_genuine_cancellation
+
         requests = cancel_requests()
         self._work = asyncio.ensure_future(child.execute(instruction))
         try:

@@ -370,7 +370,7 @@ def _wrapped(label: str, value: str, role: Role, width: int) -> list[Row]:
         for line in clean(value).expandtabs(4).split("\n")
         for part in (textwrap.wrap(line, room) or [""])
     ]
-    heading: Row = [("  ", "text"), (label, "muted")]
+    heading: Row = [("  ", "text"), (fit(label, width - 2), "muted")]
     rows: list[Row] = [[(" " * indent, "text"), (part, role)] for part in parts]
     if width < 30:
         return [heading, *rows]
