@@ -1,6 +1,5 @@
 """The modules pane: what is mounted, what it did, and what is wrong with the rest."""
 
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,6 +15,7 @@ from amplifier_tui.ui.panes.json_tree import parse_json
 from amplifier_tui.ui.state.formats import milliseconds, short_model
 from amplifier_tui.ui.state.instruments.modules import Modules, ModuleState, ModuleStatus
 from amplifier_tui.ui.state.session import SessionState
+from amplifier_tui.ui.transcript.lines import Span, wrap
 from amplifier_tui.ui.widgets.line_view import LineView, cursor_bindings
 from amplifier_tui.ui.widgets.messages import ActionWanted, CopyRequested, DetailsRequested
 from amplifier_tui.ui.widgets.styled import Role, Row, fit, pieces_width, spread
@@ -365,11 +365,8 @@ def _setting_lines(module: ModuleStatus) -> Iterator[tuple[str, str, Role]]:
 def _wrapped(label: str, value: str, role: Role, width: int) -> list[Row]:
     indent = 2 + _LABEL if width >= 30 else 4
     room = max(4, width - indent)
-    parts = [
-        part
-        for line in clean(value).expandtabs(4).split("\n")
-        for part in (textwrap.wrap(line, room) or [""])
-    ]
+    lines = wrap([Span(clean(value).expandtabs(4))], room)
+    parts = ["".join(span.text for span in line.spans) for line in lines]
     heading: Row = [("  ", "text"), (fit(label, width - 2), "muted")]
     rows: list[Row] = [[(" " * indent, "text"), (part, role)] for part in parts]
     if width < 30:
