@@ -337,9 +337,11 @@ class ModuleActivator:
     async def _admit(self, ready: "_Ready") -> None:
         """Put what is installed on the path, beside what is there."""
         if ready.folder is not None:
+            from amplifier_tui.foundation.modules.pruning import in_use
             from amplifier_tui.foundation.modules.sharing import require_one_version
 
             folder = ready.folder
+            await asyncio.to_thread(in_use(self.cache_dir).note, folder.path)
             self.notes += await asyncio.to_thread(require_one_version, folder, [*self._folders])
             self._use(folder.path)
             self.brought = {**folder.modules(), **self.brought}

@@ -31,6 +31,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.budget import Parts
 from amplifier_tui.host.session.carrying import Carried
 from amplifier_tui.host.session.chores.leftovers import offer_to_end_leftovers
+from amplifier_tui.host.session.chores.pruning import remove_old
 from amplifier_tui.host.session.gating import Gating, sandbox_terms
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.modules.facts import ModuleFacts, read_plan
@@ -46,7 +47,6 @@ from amplifier_tui.host.session.places.references import uri_of
 from amplifier_tui.host.session.places.workspaces import (
     WorkspaceError,
     make_workspace,
-    prune_workspaces,
     template_of,
 )
 from amplifier_tui.host.session.sub_agents import follow
@@ -197,7 +197,7 @@ class Opening:
         live.watch.follow_card()
         loop = asyncio.get_running_loop()
         loop.run_in_executor(None, self._say_settings, prepared)
-        loop.run_in_executor(None, prune_workspaces, self.session_id)
+        loop.run_in_executor(None, remove_old, self.session_id, self._notice)
         offer_to_end_leftovers(parts.gating.approvals)
         return live
 
