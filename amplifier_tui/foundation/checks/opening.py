@@ -204,15 +204,18 @@ def _refused(prepared: PreparedBundle) -> Iterator[ReportItem]:
 def _agents(prepared: PreparedBundle) -> Iterator[ReportItem]:
     """Describe the modules of agents that cannot be had; nothing mounts them at the start."""
     for entry in entries_of(prepared.bundle):
-        reason = prepared.activation_failures.get(entry.module, "") if entry.agent else ""
-        if not reason or not entry.data.get("source"):
+        if not entry.agent or entry.module not in prepared.activation_failures:
             continue
+        failure = prepared.resolver.failure_of(entry.module, str(entry.data.get("source")))
+        if failure is None:
+            continue
+        remedy = failure.remedy or "Correct its source."
         yield ReportItem(
             what=f"{entry.module} of agent {entry.agent}",
             kind="failed",
             part="agent",
-            why=reason,
-            remedy="Correct its source; until then the agent goes without it.",
+            why=failure.reason,
+            remedy=f"{remedy} Until then the agent goes without it.",
             where=_agent_place(prepared.bundle, entry),
             **_asked_by(prepared.bundle, entry.origin),
         )

@@ -27,12 +27,21 @@ _log = logging.getLogger(__name__)
 
 
 class ModuleActivationError(BundleError):
-    """Modules could not be activated; `failures` says why, by module id."""
+    """Modules could not be activated; `failures` says why, by module id.
+
+    Of a single module, `reason` says why without `remedy`.
+    """
 
     def __init__(
-        self, message: str, failures: Mapping[str, str] | None = None, *, remedy: str = ""
+        self,
+        message: str,
+        failures: Mapping[str, str] | None = None,
+        *,
+        reason: str = "",
+        remedy: str = "",
     ) -> None:
         super().__init__(message, remedy=remedy)
+        self.reason = reason or message
         self.failures = dict(failures or {})
 
 
@@ -228,8 +237,10 @@ class ModuleActivator:
         try:
             yield
         except BundleError as error:
-            reason, remedy = located(error.message, error.path, error.line), error.remedy
-            failure = ModuleActivationError(f"{module}: {reason}", {module: reason}, remedy=remedy)
+            reason = located(error.message, error.path, error.line)
+            failure = ModuleActivationError(
+                f"{module}: {reason}", {module: str(error)}, reason=reason, remedy=error.remedy
+            )
             self._failed[key] = failure
             raise failure from error
 

@@ -89,6 +89,10 @@ class BundleModuleResolver:
                     await self._activate(module_id, hint, self._activator)
         return self.resolve(module_id, hint)
 
+    def failure_of(self, module_id: str, source: str) -> ModuleActivationError | None:
+        """Return why the module of a source can't be had; None where it can."""
+        return self._failures.get((module_id, source))
+
     def add(self, module_id: str, source: str, path: Path) -> None:
         """Note the folder of a module that was activated elsewhere."""
         self._failures.pop((module_id, source), None)
@@ -101,19 +105,18 @@ class BundleModuleResolver:
         return None if path is None else str(path)
 
     def _of_source(self, module_id: str, source: str) -> Path | None:
-        failure = self._failures.get((module_id, source))
+        failure = self.failure_of(module_id, source)
         if failure is None:
             return self._sources.get((module_id, source))
         from amplifier_tui.kernel.mounting.errors import SourceUnavailableError
 
-        reason = failure.failures.get(module_id, failure.message)
         remedy = failure.remedy or "Correct its source, or open it again when that can be had."
         if _has_built_in(module_id):
             remedy += (
                 " To use the built-in module in its place, put "
                 f"`sources: {{modules: {{{module_id}: {BUILT_IN}}}}}` into your settings.yaml."
             )
-        raise SourceUnavailableError(f"Its source can't be had: {reason}", remedy=remedy)
+        raise SourceUnavailableError(f"Its source can't be had: {failure.reason}", remedy=remedy)
 
     def _by_id(self, module_id: str, *, has_source: bool) -> Path | None:
         from amplifier_tui.kernel.mounting.discovery import installed_modules
