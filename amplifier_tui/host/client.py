@@ -206,6 +206,16 @@ class SessionClient(Protocol):
             What is wrong with them, the request waiting on; empty when they were taken.
         """
 
+    def whole_diff(self, diff: str, *, made: bool) -> "Future[str]":
+        """Return a diff with all lines of its files around the changes.
+
+        Args:
+            made: The change was made already.
+
+        Raises:
+            ValueError: Its files have changed since, or cannot be read; the message says which.
+        """
+
     def hold(self, request_id: str) -> None:
         """Stop a request's clock: the user is reading it."""
 

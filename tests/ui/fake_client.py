@@ -47,6 +47,7 @@ class FakeClient:
         payloads: What `payload` answers by seq.
         arguments: What `call_arguments` answers.
         wrong: What `change_call`, `add_rule` and `change_rule` answer.
+        whole: What `whole_diff` answers; an exception makes it fail.
         reach: What `rule_reach` answers; an exception makes it fail.
         standing: What `rules` answers; an exception makes it fail.
         explained: What `explain_call` answers; an exception makes it fail.
@@ -69,6 +70,7 @@ class FakeClient:
     payloads: dict[int, str] = field(default_factory=dict)
     arguments: str = '{"command": "rm -rf build"}'
     wrong: str = ""
+    whole: str | Exception = ""
     reach: int | Exception = 0
     standing: tuple[RuleCard, ...] | Exception = ()
     explained: CallExplanation | Exception = field(
@@ -209,6 +211,10 @@ class FakeClient:
     def audit(self) -> Future[tuple[AuditCard, ...]]:
         self.calls.append(("audit",))
         return _answer(self.audited)
+
+    def whole_diff(self, diff: str, *, made: bool) -> Future[str]:
+        self.calls.append(("whole_diff", diff, made))
+        return _answer(self.whole)
 
     def hold(self, request_id: str) -> None:
         self.calls.append(("hold", request_id))

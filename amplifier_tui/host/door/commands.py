@@ -124,6 +124,16 @@ class SessionCommands:
         """Return the arguments of a call that waits, as JSON."""
         return self._live.approvals.arguments(request_id) if self._live is not None else ""
 
+    async def whole_diff(self, diff: str, *, made: bool) -> str:
+        """Return a diff with all lines of its files."""
+        from amplifier_tui.host.stream.whole_files import whole_files
+
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        live = self._live
+        masked = live.sender.redactor.text
+        return await asyncio.to_thread(whole_files, diff, live.workspace, masked, made=made)
+
     async def change_call(self, request_id: str, arguments: str) -> str:
         """Put other arguments in place of a call's; return what is wrong with them."""
         if self._live is None:

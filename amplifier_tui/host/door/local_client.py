@@ -128,6 +128,7 @@ class LocalClient:
     payload = _question(SessionClient.payload)
     call_arguments = _question(SessionClient.call_arguments)
     change_call = _question(SessionClient.change_call)
+    whole_diff = _question(SessionClient.whole_diff)
     rule_reach = _question(SessionClient.rule_reach)
     rules = _question(SessionClient.rules)
     add_rule = _question(SessionClient.add_rule)

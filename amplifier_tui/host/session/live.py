@@ -97,6 +97,7 @@ class LiveSession:
         self.memories = Memories(coordinator, sender)
         self._last_answer = ""
         self.watch = SessionWatch(sender)
+        self.workspace = parts.workspace
         self.shell = ShellCommands(sender, parts.workspace)
         self._prompts = PromptPath(coordinator, self._recorder, parts.workspace, sender, self.shell)
         self._detach: list[Callable[[], object]] = []

@@ -139,6 +139,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_demo = session.demo
     action_rename = session.rename
     action_fork = session.fork
+    action_show_diff = view.show_diff
     action_report = session.report
     action_retry = turn.retry_last
     action_retry_without = turn.retry_without

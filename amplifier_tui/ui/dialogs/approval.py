@@ -17,11 +17,12 @@ from amplifier_tui.host.events import ApprovalRequested, Scope
 from amplifier_tui.ui.dialogs import approval_words as words
 from amplifier_tui.ui.dialogs.parts.call_editor import CallEditor
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
+from amplifier_tui.ui.dialogs.parts.reading import ReadingSheet
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.diffs.reader import Reader
 from amplifier_tui.ui.diffs.rows import counted_lines
-from amplifier_tui.ui.keys.actions import BY_ID, bindings
-from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.keys.actions import bindings
+from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.state.answer_keys import Heard
 from amplifier_tui.ui.state.waiting import DialogAnswer, QueuePlace
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
@@ -31,8 +32,6 @@ LEAST_PAYLOAD = 2
 """Rows of the payload that rows about it do not take away."""
 MEASURE = 110
 """The widest it is, unless it has the whole screen."""
-ROOMY = 100
-"""Cells from which side by side is offered."""
 SHORT = 30
 """Rows of the screen below which no row of it is left empty but one."""
 RESERVE = 16
@@ -41,7 +40,7 @@ LONG_RESERVE = 23
 """Cells for the clock of what allows itself."""
 
 
-class ApprovalDialog(QuestionSheet[DialogAnswer]):
+class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
     """Asks about one request of an agent (`lane`), at its place in the queue.
 
     Args:
@@ -57,6 +56,7 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         *bindings("approval"),
         Binding("enter", "confirm", show=False),
     ]
+    SCOPE = "approval"
     DECIDES = frozenset(("deny", "reason", "allow", "allow_all", "confirm", "edit", "edit_outside"))
     AUTO_FOCUS = "ScrollLines"
     DEFAULT_CSS = """
@@ -108,10 +108,9 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         self._lane = lane
         self._place = place
         self._hold = hold
-        self._client = client
+        self.set_up_reading(request.diff, client, keymap, made=False)
         self._report_cover = cover
         self._held = held
-        self._keymap = keymap
         self._scope: Scope = "once"
         self._confirming = False
         self._full = False
@@ -163,26 +162,17 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         return not self.reader.body.read_to_end and not self.reader.is_empty
 
     @property
-    def reader(self) -> Reader:
-        """What is to be allowed."""
-        return self.query_one(Reader)
-
-    @property
     def _editor(self) -> CallEditor:
         return self.query_one(CallEditor)
 
     def _show_state(self) -> None:
         self._remember = words.remember(self.request, self._scope, self.withheld, self._width - 2)
         self.query_one("#remember", Static).update(self._remember)
-        self.query_one(KeyRow).set_choices(self._choices())
         self._tick()
         self._fit(self.room())
 
     def _choices(self) -> list[KeyChoice]:
-        def choice(name: str, said: str, action: str = "") -> KeyChoice:
-            keys = self._keymap.keys_of(BY_ID[f"approval.{name}"])
-            return KeyChoice(show_keys(keys), said, action or name)
-
+        choice = self.choice
         if self._writing:
             say = KeyChoice("enter", "Deny, and say this", "send")
             return [say, KeyChoice("esc", "Back", "later")]
@@ -199,7 +189,7 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         if self._place.same > 1 and self.request.risk != "critical":
             found.append(choice("all", f"Allow all {self._place.same}", "allow_all"))
         if self._full:
-            return [*found, *self._reading_choices(choice)]
+            return [*found, *self.reading_choices(), choice("full", "Small again")]
         if self.request.editable:
             found.append(choice("edit", "Edit"))
         if self._offers_scopes and not self.withheld:
@@ -207,14 +197,6 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         if self._rows or self.withheld:
             found.append(choice("full", "Full screen"))
         return [*found, choice("why", "Why"), choice("later", "Later")]
-
-    def _reading_choices(self, choice: Callable[..., KeyChoice]) -> list[KeyChoice]:
-        found = [choice("search", "Search")]
-        if self.reader.changes > 1 or self.reader.finding:
-            found += [choice("next", "Next", "step(1)"), choice("previous", "Previous", "step(-1)")]
-        if self._rows and (self.reader.split or self._width >= ROOMY):
-            found.append(choice("split", "Unified" if self.reader.split else "Side by side"))
-        return [*found, choice("full", "Small again")]
 
     @property
     def _offers_scopes(self) -> bool:
@@ -239,6 +221,7 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         keys = self.query_one(KeyRow)
         if self.request.timeout is not None:
             keys.set_reserve(LONG_RESERVE if self.request.default == "allow" else RESERVE)
+        keys.set_choices(self._choices())
         # Head and keys; the sheet's own edges; what keeps the payload apart.
         frame = 1 + self._worded + keys.get_content_height(self.size, self.size, width)
         frame += self._writing + min(3, self._rows_of(self._problem)) + (0 if tight else 3)
@@ -409,19 +392,10 @@ class ApprovalDialog(QuestionSheet[DialogAnswer]):
         self._take_room()
         self._show_state()
 
-    def action_step(self, direction: int) -> None:
-        """Go to the next or previous place found, or change."""
-        self.reader.step(direction)
-
     def action_search(self) -> None:
         """Search the payload."""
-        if not (self._confirming or self.reader.is_empty):
-            self.reader.open_search()
-
-    def action_split(self) -> None:
-        """Show a diff side by side, or unified."""
-        self.reader.toggle_split()
-        self._show_state()
+        if not (self._confirming or self._editor.is_open):
+            super().action_search()
 
     def _confirm_first(self, ask: bool) -> None:
         """Ask for enter on a row of its own, or go back to the choices."""

@@ -95,6 +95,12 @@ def body(request: ApprovalRequested) -> tuple[list[DiffRow], list[TextLine], int
     return [], lines, 4 if any(line.lead for line in lines) else 0
 
 
+def change_counts(changed: tuple[int, int]) -> Content:
+    """Return how many lines a diff adds and removes."""
+    added, removed = changed
+    return Content.assemble((f"+{added}", "$text-success"), " ", (f"−{removed}", "$text-error"))
+
+
 def facts(
     request: ApprovalRequested, changed: tuple[int, int] = (0, 0), brief: bool = False
 ) -> Content:
@@ -109,9 +115,7 @@ def facts(
     rows = [] if brief else [Content("   ").join([*where, asked])]
     parts: list[Content] = []
     if request.diff:
-        added, removed = changed
-        counts = (f"+{added}", "$text-success"), " ", (f"−{removed}", "$text-error")
-        parts.append(Content.assemble(*counts))
+        parts.append(change_counts(changed))
     # What a note beside a segment says already is not said twice.
     notes = " ".join(segment.note for segment in request.segments)
     reasons = [reason for reason in request.reasons if reason not in notes]

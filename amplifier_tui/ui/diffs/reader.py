@@ -119,11 +119,12 @@ class Reader(Vertical):
 
     def show_rows(self, rows: Sequence[DiffRow]) -> None:
         """Show the same change with more or fewer lines around it."""
+        here = max(0, self._change_here())
         self._rows = rows
         self._syntax = {}
         self._arrange()
         if self._changes:
-            self._go_to_change(0)
+            self._go_to_change(here)
         self._colour_soon()
 
     def toggle_split(self) -> None:
@@ -184,6 +185,11 @@ class Reader(Vertical):
     def _rearrange(self) -> None:
         if self._was_split != self.split:
             self._arrange()
+
+    def say(self, words: str) -> None:
+        """Say something about the text below it, until the next step."""
+        self.query_one("#reader-place", Static).update(Content.styled(words, "$text-warning"))
+        self.add_class("-placed")
 
     def _find(self, top: int) -> None:
         """Look for the words; what is in capitals is meant so."""

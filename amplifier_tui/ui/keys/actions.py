@@ -11,12 +11,13 @@ from textual.binding import Binding, BindingType
 
 from amplifier_tui.ui.panes.table import PANES
 
-KeyScope = Literal["screen", "prompt", "approval", "trust", "picker", "pane"]
+KeyScope = Literal["screen", "prompt", "approval", "diff", "trust", "picker", "pane"]
 """Where a key is heard: the main screen, its prompt, one of the dialogs, a fuzzy list, a pane."""
 
 OVERLAPPING: tuple[frozenset[KeyScope], ...] = (
     frozenset(("screen", "prompt")),
     frozenset(("approval",)),
+    frozenset(("diff",)),
     frozenset(("trust",)),
     frozenset(("picker",)),
 )
@@ -62,7 +63,7 @@ class Action(NamedTuple):
 def _rows(group: str, *actions: Action, scope: KeyScope = "screen") -> Iterator[Action]:
     """Yield the actions, each with what the tables below say about it."""
     for action in actions:
-        listed = action.id not in _ONLY_KEYS and scope not in ("approval", "trust", "picker")
+        listed = action.id not in _ONLY_KEYS and scope in ("screen", "prompt", "pane")
         in_session, text = action.id in _IN_SESSION, _HELP.get(action.id, "")
         yield action._replace(
             help=text, in_session=in_session, listed=listed, group=group, scope=scope
@@ -130,6 +131,7 @@ _HELP = {
     "trust.use": "All of it, or what is ticked; kept for exactly this content.",
     "trust.without": "What was refused is absent; asked again the next time.",
     "trust.cancel": "Nothing is opened.",
+    "view.diff": "That of the tool call with the cursor, or else the last one.",
     "approval.edit": "What you make of them is a new call: judged anew, and asked about again.",
     "approval.later": "It stays pending; F8 brings it back.",
 }
@@ -199,6 +201,7 @@ ACTIONS: tuple[Action, ...] = (
         Action(
             "view.expand", "Expand or collapse details", "screen.expand", "ctrl+o", "o", "expand"
         ),
+        Action("view.diff", "Show a change in full", "app.show_diff", "", "D", "diff"),
         Action("view.copy", "Copy the last answer", "app.copy_answer", "", "y", "copy"),
         Action("view.plan", "Show the plan", "app.plan", "ctrl+t", "t", "plan,todo"),
         Action("view.notices", "Notices", "app.notices", "", "i", "notices"),
@@ -304,7 +307,21 @@ ACTIONS: tuple[Action, ...] = (
         ),
         Action("approval.search", "Search in what is asked", "search", "slash"),
         Action("approval.split", "Side by side, or unified", "split", "t"),
+        Action("approval.whole", "The whole file, or the changes", "whole", "w"),
         scope="approval",
+    ),
+    *_rows(
+        "Change",
+        Action("diff.next", "Next change, or place found", "step(1)", "n,right_square_bracket"),
+        Action(
+            "diff.previous", "Previous change, or place found", "step(-1)", "p,left_square_bracket"
+        ),
+        Action("diff.search", "Search", "search", "slash"),
+        Action("diff.split", "Side by side, or unified", "split", "t"),
+        Action("diff.whole", "The whole file, or the changes", "whole", "w"),
+        Action("diff.copy", "Copy the diff", "copy", "y"),
+        Action("diff.close", "Close", "close", "escape,q"),
+        scope="diff",
     ),
     *_rows(
         "Trust",

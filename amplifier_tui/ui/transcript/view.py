@@ -19,6 +19,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     ErrorEntry,
     LaneEntry,
     ReportEntry,
+    ToolEntry,
     UserEntry,
 )
 from amplifier_tui.ui.transcript.arriving import Arrivals
@@ -91,6 +92,7 @@ class TranscriptView(DocumentView, can_focus=True):
         Binding("w", "retry_without", "Go on without", id="transcript.without", tooltip=_WITHOUT),
         Binding("v", "events", "Its events", id="transcript.events"),
         Binding("o", "agent", "The agent's own conversation", id="transcript.agent"),
+        Binding("d", "diff", "Its change in full", id="transcript.diff"),
         Binding("f", "fork", "Fork before this", id="transcript.fork", tooltip=_FORK),
     ]
 
@@ -358,6 +360,11 @@ class TranscriptView(DocumentView, can_focus=True):
         lane = entry.lane if isinstance(entry, LaneEntry) else entry.agent if entry else MAIN_LANE
         if lane not in (MAIN_LANE, self._document.renderer.home):
             self.post_message(ActionWanted("agents.show", lane))
+
+    def action_diff(self) -> None:
+        """Read the change that the call under the cursor made."""
+        if isinstance(entry := self.cursor, ToolEntry) and entry.diff:
+            self.post_message(ActionWanted("view.diff"))
 
     def action_fork(self) -> None:
         """Fork before the prompt under the cursor."""

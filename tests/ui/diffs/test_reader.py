@@ -3,9 +3,12 @@
 import pytest
 
 from amplifier_tui.host.client import Decision
+from amplifier_tui.host.events import ToolEnded, ToolStarted
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
 from amplifier_tui.ui.diffs.reader import Reader
 from tests.ui.driving import Driver, running
+from tests.ui.fake_client import SESSION
 from tests.ui.requests import ask
 
 pytestmark = pytest.mark.usefixtures("no_grace")
@@ -88,3 +91,38 @@ async def test_words_of_code_have_colours_of_their_own() -> None:
     async with running(size=(80, 24)) as drive:
         reader = await asked(drive)
         await drive.until(lambda: any(getattr(line, "spans", ()) for line in reader.body.lines))
+
+
+async def test_a_change_in_the_conversation_is_read_in_full_with_all_of_its_file() -> None:
+    async with running(size=(80, 24)) as drive:
+        drive.client.whole = ValueError("src/app.py has changed since")
+        await drive.push(
+            ToolStarted(
+                session_id=SESSION,
+                call_id="c1",
+                tool="edit_file",
+                arguments={"file_path": "src/app.py"},
+            ),
+            ToolEnded(session_id=SESSION, call_id="c1", tool="edit_file", ok=True, diff=diff()),
+        )
+        await drive.press("f6", "d")
+        sheet = await drive.dialog(DiffSheet)
+        assert "edit_file" in drive.text() and "+4 −4" in drive.text()
+        await drive.press("n", "n")
+        assert "change 2 of 4" in drive.text()
+        await drive.press("w")
+        assert "src/app.py has changed since" in drive.text()
+        assert drive.client.named("whole_diff") == [(diff(), True)]
+        drive.client.whole = diff(80)
+        await drive.press("w")
+        assert "change 2 of 8" in drive.text() and "Changes only" in drive.text()
+        await drive.press("w")
+        assert "change 2 of 4" in drive.text()
+        await drive.press("slash")
+        await drive.write("line 9")
+        await drive.press("escape")
+        assert drive.app.screen is sheet and "1 of 1" not in drive.text()
+        await drive.press("escape")
+        await drive.closed()
+        await drive.press("ctrl+x", "D")
+        await drive.dialog(DiffSheet)

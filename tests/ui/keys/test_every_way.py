@@ -15,9 +15,10 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.screen import Screen
 
-from amplifier_tui.host.events import HostEvent
+from amplifier_tui.host.events import HostEvent, ToolEnded
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.commands import CommandPalette, Help
+from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
 from amplifier_tui.ui.dialogs.sheets import EventSheet
 from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, LEADER, Action
@@ -28,7 +29,8 @@ from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.transcript.view import TranscriptView
 from amplifier_tui.ui.widgets.messages import InspectRequested
 from tests.ui.driving import Driver, running
-from tests.ui.requests import ask
+from tests.ui.fake_client import SESSION
+from tests.ui.requests import DIFF, ask
 from tests.ui.state.make import traced
 from tests.ui.trust_questions import many
 
@@ -152,20 +154,22 @@ async def test_every_key_of_a_dialog(monkeypatch) -> None:
     for kind in (ApprovalDialog, TrustDialog):
         monkeypatch.setattr(kind, "grace", 0.0)
         monkeypatch.setattr(kind, "alone", 0.0)
-    openings: dict[str, tuple[HostEvent | None, type[Screen[Any]]]] = {
-        "approval": (ask(), ApprovalDialog),
-        "trust": (many(), TrustDialog),
-        "picker": (None, CommandPalette),
+    changed = ToolEnded(session_id=SESSION, call_id="c", tool="edit_file", ok=True, diff=DIFF)
+    openings: dict[str, tuple[HostEvent | None, str, type[Screen[Any]]]] = {
+        "approval": (ask(), "", ApprovalDialog),
+        "diff": (changed, "view.diff", DiffSheet),
+        "trust": (many(), "", TrustDialog),
+        "picker": (None, "app.palette", CommandPalette),
     }
     dialogs = {action.scope for action in ACTIONS} - {"screen", "prompt", "pane"}
     assert dialogs == openings.keys(), "say here how a new kind of dialog is opened"
     for scope in sorted(dialogs):
         async with running(size=SIZE) as drive:
-            question, kind = openings[scope]
-            if question is None:
-                await drive.press("ctrl+p")
-            else:
-                await drive.push(question)
+            event, opened_by, kind = openings[scope]
+            if event is not None:
+                await drive.push(event)
+            if opened_by:
+                await drive.app.run_by_id(opened_by)
             dialog = await drive.dialog(kind)
             reach = Reach(drive, monkeypatch)
             for action in ACTIONS:

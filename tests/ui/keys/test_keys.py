@@ -44,6 +44,7 @@ def test_every_action_runs_something_that_exists() -> None:
     from amplifier_tui.ui.app.app import AmplifierApp
     from amplifier_tui.ui.app.main_screen import MainScreen
     from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+    from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
     from amplifier_tui.ui.dialogs.parts.picker import Picker
     from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
     from amplifier_tui.ui.prompt.prompt_input import PromptInput
@@ -51,6 +52,7 @@ def test_every_action_runs_something_that_exists() -> None:
     homes = {
         "prompt": PromptInput,
         "approval": ApprovalDialog,
+        "diff": DiffSheet,
         "trust": TrustDialog,
         "picker": Picker,
     }

@@ -30,6 +30,23 @@ def copy_answer(app: SessionApp) -> None:
         app.copy(last.text, "answer")
 
 
+def show_diff(app: SessionApp) -> None:
+    """Show a change in full: that of the tool call with the cursor, or else the last one."""
+    if app.state is None or app.client is None:
+        return
+    from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
+    from amplifier_tui.ui.state.conversation.entries import ToolEntry
+
+    view = app.main.transcript
+    at_cursor = view.cursor if view is not None and view.has_focus else None
+    tried = (at_cursor, *reversed(app.state.entries))
+    found = next((e for e in tried if isinstance(e, ToolEntry) and e.diff), None)
+    if found is None:
+        app.say("No file has been changed yet.")
+    else:
+        app.push_screen(DiffSheet(found, app.client, app.keymap))
+
+
 def plan(app: SessionApp) -> None:
     """Show the agent's plan."""
     if app.state is not None:

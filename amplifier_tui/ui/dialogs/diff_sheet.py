@@ -1,0 +1,72 @@
+"""The change that a tool call made, on the whole screen."""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Static
+
+from amplifier_tui.base.text import clean, one_line
+from amplifier_tui.host.client import SessionClient
+from amplifier_tui.ui.dialogs.approval_words import change_counts, diff_rows
+from amplifier_tui.ui.dialogs.parts.reading import ReadingSheet
+from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
+from amplifier_tui.ui.diffs.reader import Reader
+from amplifier_tui.ui.diffs.rows import counted_lines
+from amplifier_tui.ui.keys.actions import bindings
+from amplifier_tui.ui.keys.keymap import Keymap
+from amplifier_tui.ui.state.conversation.entries import ToolEntry
+from amplifier_tui.ui.widgets.messages import CopyRequested
+
+
+class DiffSheet(ReadingSheet[None]):
+    """Shows the diff of `entry`; it decides nothing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("diff")
+    AUTO_FOCUS = "ScrollLines"
+    SCOPE: ClassVar[str] = "diff"
+    DEFAULT_CSS = """
+    DiffSheet > #sheet { height: 100%; padding: 0 2; border-left: thick $primary; }
+    DiffSheet #diff-head { height: 1; }
+    DiffSheet #diff-title { width: 1fr; height: 1; text-style: bold; color: $text-secondary; }
+    DiffSheet #diff-count { width: auto; height: 1; }
+    """
+
+    def __init__(self, entry: ToolEntry, client: SessionClient, keymap: Keymap) -> None:
+        super().__init__()
+        self.set_up_reading(entry.diff, client, keymap, made=True)
+        self._entry = entry
+
+    def _content(self) -> ComposeResult:
+        """Make the head, the diff and the keys."""
+        rows = diff_rows(self._entry.diff)
+        with Horizontal(id="diff-head"):
+            yield Static(Content(one_line(self._entry.tool, 60)), id="diff-title")
+            yield Static(change_counts(counted_lines(rows)), id="diff-count")
+        yield Reader(rows)
+        yield KeyRow()
+
+    def _foot(self) -> int:
+        return 0
+
+    def _fit(self, rows: int) -> None:
+        keys = self.query_one(KeyRow)
+        keys.set_choices([*self.reading_choices(), self.choice("close", "Close")])
+        taken = keys.get_content_height(self.size, self.size, self.app.size.width - 5)
+        self.reader.fit(rows - 1 - taken, full=True)
+
+    @on(Reader.Resized)
+    def _reader_changed(self) -> None:
+        self._fit(self.room())
+
+    def action_close(self) -> None:
+        """End a search, or close."""
+        if not self.reader.close_search():
+            self.finish()
+
+    def action_copy(self) -> None:
+        """Copy the diff."""
+        self.post_message(CopyRequested(clean(self._entry.diff), "diff"))

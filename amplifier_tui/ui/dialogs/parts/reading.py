@@ -1,0 +1,87 @@
+"""What a sheet with a text or a diff to read does with it."""
+
+import asyncio
+from typing import ClassVar, TypeVar
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.client import SessionClient
+from amplifier_tui.ui.dialogs.approval_words import diff_rows
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, Sheet
+from amplifier_tui.ui.diffs.reader import Reader
+from amplifier_tui.ui.keys.actions import BY_ID
+from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+
+T = TypeVar("T")
+
+ROOMY = 100
+"""Cells from which side by side is offered."""
+
+
+class ReadingSheet(Sheet[T]):
+    """Has a reader, and the actions `step`, `search`, `split` and `whole` about it."""
+
+    SCOPE: ClassVar[str] = ""
+    """Scope of the actions."""
+
+    def set_up_reading(
+        self, diff: str, client: SessionClient, keymap: Keymap, *, made: bool
+    ) -> None:
+        """Take the diff of a change, `made` or not, and the keys to show; it may be empty."""
+        self._diff = diff
+        self._client = client
+        self._made = made
+        self._keymap = keymap
+        self._whole = False
+
+    @property
+    def reader(self) -> Reader:
+        """What is to be read."""
+        return self.query_one(Reader)
+
+    def choice(self, name: str, said: str, action: str = "") -> KeyChoice:
+        """Return a key of the sheet's scope with its words."""
+        keys = self._keymap.keys_of(BY_ID[f"{self.SCOPE}.{name}"])
+        return KeyChoice(show_keys(keys), said, action or name)
+
+    def reading_choices(self) -> list[KeyChoice]:
+        """Return the keys that are about the text."""
+        found = [self.choice("search", "Search")]
+        if self.reader.changes > 1 or self.reader.finding:
+            found.append(self.choice("next", "Next", "step(1)"))
+            found.append(self.choice("previous", "Previous", "step(-1)"))
+        if self._diff:
+            if self.reader.split or self.app.size.width >= ROOMY:
+                words = "Unified" if self.reader.split else "Side by side"
+                found.append(self.choice("split", words))
+            found.append(self.choice("whole", "Changes only" if self._whole else "Whole file"))
+        return found
+
+    def action_step(self, direction: int) -> None:
+        """Go to the next or previous place found, or change."""
+        self.reader.step(direction)
+
+    def action_search(self) -> None:
+        """Search the text."""
+        if not self.reader.is_empty:
+            self.reader.open_search()
+
+    def action_split(self) -> None:
+        """Show a diff side by side, or unified."""
+        self.reader.toggle_split()
+        self._fit(self.room())
+
+    async def action_whole(self) -> None:
+        """Show all lines of the files around the changes, or those near them again."""
+        diff = self._diff
+        if not diff:
+            return
+        if not self._whole:
+            try:
+                diff = await self.answer_of(self._client.whole_diff(diff, made=self._made))
+            except (ValueError, RuntimeError) as error:
+                self.reader.say(one_line(str(error), 300))
+                return
+        self._whole = not self._whole
+        rows = await asyncio.to_thread(diff_rows, diff)
+        self.reader.show_rows(rows)
+        self._fit(self.room())
