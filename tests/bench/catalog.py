@@ -42,6 +42,7 @@ BENCHES = (
     Bench("kernel_emit", "The kernel beside the published one"),
     Bench("context_ledger", "The context of a session with 10 000 rows"),
     Bench("foundation_load", "Bundles"),
+    Bench("sequences", "Ledger, screen and resume after 20 000 random sequences"),
     Bench("shell_lines", "Shell lines that are let through unasked"),
 )
 

@@ -172,6 +172,7 @@ class Models:
         self._route.choice = choice
         kept = {name: value for name, value in asdict(choice).items() if value}
         self._sender.store.metadata.model_choice = kept
+        self._sender.store.save_metadata()
 
     async def _find(self, provider: str, model: str) -> ModelChoice | None:
         mounted = self._mounted()

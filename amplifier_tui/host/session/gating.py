@@ -184,8 +184,7 @@ class Gating:
         answered = await self.approvals.judge_again()
         if answered:
             self._sender.notice("info", f"Mode {mode} answered: {', '.join(answered)}", "gate")
-        if store.rows:
-            store.save_metadata()
+        store.save_metadata()
 
     def _send_mode(self) -> None:
         gate = self.gate

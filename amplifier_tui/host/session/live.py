@@ -238,7 +238,7 @@ class LiveSession:
             return
         context = self.session.coordinator.get("context")
         answered = await answer_dangling_calls(context)
-        kept = await keep_partial_answer(context, self._normalizer.blocks.unsaved_text())
+        kept = await keep_partial_answer(context, self._normalizer.blocks.unsaved_texts())
         if answered or kept:
             await self._recorder.catch_up()
 

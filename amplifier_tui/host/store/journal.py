@@ -133,9 +133,8 @@ def recovered_rows(path: Path, stored: StoredRows) -> list[Row]:
         for count, pieces in left.blocks.values()
         if not any(row.get("role") == "assistant" for _, row in stored.read(count))
     ]
-    text = "\n\n".join(text for text in texts if text.strip())
-    if text:
-        content = [{"type": "text", "text": text}]
+    content = [{"type": "text", "text": text} for text in texts if text.strip()]
+    if content:
         rows.append({"role": "assistant", "content": content, **_mark()})
     return rows
 

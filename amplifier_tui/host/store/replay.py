@@ -69,6 +69,7 @@ class Outcomes:
     Attributes:
         tools: By lane and call id, each with the number of rows there were, in order.
         decisions: The same, of calls that a rule, a mode or the clock decided about.
+        changed: Of calls that ran with other arguments than the model gave; in the same way.
         lanes: What began and ended sub-agents; like the others, with the number of rows there
             were, in order.
     """
@@ -77,6 +78,7 @@ class Outcomes:
     decisions: dict[tuple[str, str], list[tuple[int, ApprovalResolved]]] = field(
         default_factory=dict
     )
+    changed: dict[tuple[str, str], list[tuple[int, ToolStarted]]] = field(default_factory=dict)
     lanes: list[tuple[int, HostEvent]] = field(default_factory=list)
     others: list[tuple[int, HostEvent]] = field(default_factory=list)
 
@@ -84,7 +86,18 @@ class Outcomes:
         """Return every event with the number of rows there were."""
         tools = [item for items in self.tools.values() for item in items]
         decisions = [item for items in self.decisions.values() for item in items]
-        return [*decisions, *tools, *self.lanes, *self.others]
+        changed = [item for items in self.changed.values() for item in items]
+        return [*decisions, *tools, *changed, *self.lanes, *self.others]
+
+    def arguments(self, lane: str, call: RecordedCall, row: int) -> dict[str, Any]:
+        """Return what a call in a row ran with. Its id may be used again in later rows."""
+        key = (lane, call.call_id)
+        end = next((rows for rows, _ in self.tools.get(key, ()) if rows > row), None)
+        found = call.arguments
+        for rows, event in self.changed.get(key, ()):
+            if rows > row and (end is None or rows <= end):
+                found = event.arguments
+        return found
 
 
 def read_outcomes(path: Path) -> Outcomes:
@@ -112,6 +125,8 @@ def read_outcomes(path: Path) -> Outcomes:
             if event.by in ("rule", "mode", "timeout") and all(isinstance(t, str) for t in texts):
                 calls = found.decisions.setdefault((event.agent, event.call_id), [])
                 calls.append((rows, event))
+        elif isinstance(event, ToolStarted) and isinstance(event.arguments, dict):
+            found.changed.setdefault((event.agent, event.call_id), []).append((rows, event))
         elif isinstance(event, LaneOpened | LaneClosed):
             found.lanes.append((rows, event))
         else:
@@ -276,10 +291,12 @@ class Replay:
             )
         calls = [call for call in calls_of(row) if call.call_id and call.name]
         results = self._results(index, rows) if calls else {}
+        above = index if self._place.row is None else self._place.row
         for call in calls:
             yield from self._decided(index, call)
+            arguments = self._outcomes.arguments(self._place.lane, call, above)
             yield ToolStarted(
-                **self._stamp(at), call_id=call.call_id, tool=call.name, arguments=call.arguments
+                **self._stamp(at), call_id=call.call_id, tool=call.name, arguments=arguments
             )
             result = results.get(call.call_id)
             yield from self._task(index, call, result, at)

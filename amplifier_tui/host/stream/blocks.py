@@ -118,19 +118,22 @@ class Blocks:
         # Reasoning that is hidden from us was streamed as a summary: keep what was shown.
         self._end(lane, block, text or block.text)
 
-    def row_added(self) -> None:
-        """An answer of the main lane became a row: what streamed so far is in it."""
+    def row_added(self, *, interrupted: bool = False) -> None:
+        """An answer of the main lane became a row: what streamed so far is in it.
+
+        Args:
+            interrupted: The row says that the answer broke off.
+        """
         for block in self._lanes[MAIN_LANE].blocks:
+            if interrupted and block.kind == "text" and not block.stored:
+                self._end(MAIN_LANE, block, _text_of(block), interrupted=True)
             block.stored = True
 
-    def unsaved_text(self) -> str:
-        """Return the words of the main lane that are in no row yet."""
-        texts = [
-            block.text if block.sent is None else block.sent
-            for block in self._lanes[MAIN_LANE].blocks
-            if block.kind == "text" and not block.stored
-        ]
-        return "\n\n".join(text for text in texts if text.strip())
+    def unsaved_texts(self) -> list[str]:
+        """Return the blocks of text of the main lane that are in no row yet."""
+        blocks = self._lanes[MAIN_LANE].blocks
+        texts = [_text_of(b) for b in blocks if b.kind == "text" and not b.stored]
+        return [text for text in texts if text.strip()]
 
     def turn_over(self, lane: str, *, interrupted: bool) -> None:
         """End what still streams: nothing more will come."""
@@ -211,6 +214,10 @@ class Blocks:
                 self._discard(lane, block)
                 state.blocks.remove(block)
         return first
+
+
+def _text_of(block: _Block) -> str:
+    return block.text if block.sent is None else block.sent
 
 
 def _delta_text(data: Mapping[str, Any]) -> str:

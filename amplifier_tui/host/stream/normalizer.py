@@ -21,7 +21,7 @@ from amplifier_tui.host.events import (
     TurnStatus,
     UsageChanged,
 )
-from amplifier_tui.host.messages import metadata_of, typed_prompt
+from amplifier_tui.host.messages import INTERRUPTED, metadata_of, typed_prompt
 from amplifier_tui.host.session.modules.facts import ModuleFacts
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.stream.blocks import Blocks
@@ -127,7 +127,7 @@ class Normalizer:
         self._sender.row_added(row)
         match row.get("role"):
             case "assistant":
-                self.blocks.row_added()
+                self.blocks.row_added(interrupted=metadata_of(row).get(INTERRUPTED) is True)
                 self.tools.asked_for(row)
             case "tool":
                 self.tools.row_added(row)

@@ -225,17 +225,21 @@ class Tools:
         arguments = as_arguments(data.get("tool_input"))
         call = _Call(tool, arguments, monotonic(), has_id=self._given(key[0], data) is not None)
         call.before = self._look(tool, arguments)
+        asked = self._asked.get(key[1]) if key[0] == MAIN_LANE else None
+        changed = key in self._open or (asked is not None and asked.arguments != arguments)
         self._open[key] = call
         self._ended.discard(key)
-        self._sender.send(
-            ToolStarted(
-                **self._sender.stamp(key[0]),
-                call_id=key[1],
-                tool=tool,
-                arguments=self._redactor.fields(arguments),
-                module_id=self._module_of(tool),
-            )
+        event = ToolStarted(
+            **self._sender.stamp(key[0]),
+            call_id=key[1],
+            tool=tool,
+            arguments=self._redactor.fields(arguments),
+            module_id=self._module_of(tool),
         )
+        self._sender.send(event)
+        if changed:
+            # The row has what the model asked for.
+            self._sender.store.add_outcome(self._sender.store.rows, event)
         return call
 
     def _end(

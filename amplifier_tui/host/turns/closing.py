@@ -5,6 +5,7 @@ kept, and every tool call has a result.
 """
 
 import logging
+from collections.abc import Sequence
 from typing import Any, Final
 
 from amplifier_tui.base.python import awaited
@@ -22,17 +23,17 @@ RETRY_HOOK: Final = "amplifier-tui-retry"
 BROKE_OFF: Final = "Your last answer broke off because of an error. Go on from there."
 
 
-async def keep_partial_answer(context: Any, text: str) -> bool:
-    """Add what the model said so far as its answer, marked as interrupted.
+async def keep_partial_answer(context: Any, texts: Sequence[str]) -> bool:
+    """Add the blocks of text the model got out as its answer, marked as interrupted.
 
     Returns:
         Whether there was anything to keep.
     """
-    if context is None or not text.strip():
+    if context is None or not texts:
         return False
     row = {
         "role": "assistant",
-        "content": [{"type": "text", "text": text}],
+        "content": [{"type": "text", "text": text} for text in texts],
         "metadata": {INTERRUPTED: True},
     }
     return await _add(context, row)

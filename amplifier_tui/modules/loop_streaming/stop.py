@@ -82,13 +82,11 @@ class PartialAnswer:
         self._stop: Callable[[], None] = lambda: None
 
     @property
-    def text(self) -> str:
-        """The words so far, without reasoning and without what was aborted."""
-        answers = (
-            "\n\n".join("".join(pieces) for _, pieces in sorted(blocks.items()))
-            for blocks in self._requests.values()
-        )
-        return "".join(answers)
+    def texts(self) -> list[str]:
+        """The blocks of text so far, without reasoning and without what was aborted."""
+        requests = self._requests.values()
+        found = ["".join(pieces) for blocks in requests for _, pieces in sorted(blocks.items())]
+        return [text for text in found if text.strip()]
 
     def __enter__(self) -> PartialAnswer:
         self._stop = observe(self._hooks, self._listen)

@@ -192,8 +192,8 @@ class Turn:
                     failed = AbortError("The provider cancelled its own request")
                     await self._provider_failed(failed)
                     raise failed from error
-                if partial.text.strip():
-                    await self._keep_partial(partial.text)
+                if partial.texts:
+                    await self._keep_partial(partial.texts)
                 raise
             except Exception as error:
                 await self._provider_failed(error)
@@ -211,11 +211,11 @@ class Turn:
         data = plain(data) | {"status_code": getattr(error, "status_code", None)}
         await self.emitter.emit(events.PROVIDER_ERROR, data, self.provider_name)
 
-    async def _keep_partial(self, text: str) -> None:
-        row = assistant_row([{"type": "text", "text": text}], [])
+    async def _keep_partial(self, texts: list[str]) -> None:
+        row = assistant_row([{"type": "text", "text": text} for text in texts], [])
         row["metadata"] = {"interrupted": True}
         await self.context.add_message(row)
-        await self.emitter.emit(INTERRUPTED, {"partial_chars": len(text)})
+        await self.emitter.emit(INTERRUPTED, {"partial_chars": sum(map(len, texts))})
 
     async def _show(self, blocks: list[Row], usage: dict[str, Any] | None) -> None:
         """Emit every block of an answer; the last one carries the usage."""

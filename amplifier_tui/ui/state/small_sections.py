@@ -66,6 +66,9 @@ class Facts(FieldSection):
 
     @on(events.ModelChanged)
     def _model_changed(self, event: events.ModelChanged) -> None:
+        if event.model != self.model:
+            # A request to the model before may still be answered.
+            self._answered = self.model
         assign(self, **told(event, "model", "effort", "efforts"))
 
     @on(events.SessionClosed)

@@ -122,7 +122,7 @@ async def test_an_aborted_request_is_void_and_its_repetition_is_not(up: Up) -> N
     blocks.stream_delta("main", stream("r2", 0, text="whole"))
     blocks.stream_end("main", stream("r2", 0))
     assert list(up.texts().values()) == ["whole"]
-    assert blocks.unsaved_text() == "whole"
+    assert blocks.unsaved_texts() == ["whole"]
 
 
 async def test_hidden_reasoning_keeps_the_summary_that_was_shown(up: Up) -> None:
@@ -157,7 +157,7 @@ async def test_words_in_a_row_are_saved_and_those_after_it_are_not(up: Up) -> No
     blocks.row_added()
     blocks.stream_delta("main", stream("r", 1, text="second"))
     blocks.stream_delta("lane", stream("q", 0, text="of a sub-agent"))
-    assert blocks.unsaved_text() == "second"
+    assert blocks.unsaved_texts() == ["second"]
 
 
 async def test_streams_of_lanes_do_not_mix(up: Up) -> None:

@@ -298,6 +298,8 @@ class ConversationState(Handlers):
         self.failures.turn_started(event)
         if event.agent == MAIN_LANE:
             self.dismiss_plan()
+            # Of a turn before that was killed nobody said that it ended.
+            self._settle()
         if self._is_tried_again(event):
             self._note("Trying again")
             return

@@ -1,0 +1,5 @@
+from tests.sequences.puppet import mount_provider
+
+mount = mount_provider
+
+__amplifier_module_type__ = "provider"

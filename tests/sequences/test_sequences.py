@@ -1,0 +1,47 @@
+"""Whatever is done in whatever order: ledger, screen and a fresh resume agree."""
+
+import pytest
+
+from amplifier_tui import compat
+from tests.sequences.runs import LIVES, failure, run_of, shortest
+from tests.sequences.world import MODULES, Step
+
+PARTS, RUNS = 5, 10
+"""Parts, each a test, and the runs of each; a run has `LIVES` sequences."""
+
+ONCE_FOUND: dict[str, list[Step]] = {
+    "a mode or model chosen before the first prompt is lost in a kill": [
+        ("mode", 2), ("model", 1), ("submit",), ("kill",),
+    ],
+    "two texts of a stopped answer become one, which alone is called interrupted": [
+        ("submit",), ("begin", 1), ("begin", 1), ("stop", 1), ("resume",),
+    ],
+    "what a kill interrupted counts as kept by the stop of the next turn": [
+        ("submit",), ("begin", 1), ("kill",), ("submit",), ("call", 0, 3), ("stop", 1), ("resume",),
+    ],
+    "the model that was left is shown again by its last answer": [
+        ("submit",), ("model", 1), ("answer",), ("resume",),
+    ],
+    "a call that was edited before it was allowed is shown as the model made it": [
+        ("submit",), ("call", 0, 0), ("decide", 1, 0), ("decide", 2, 0), ("resume",),
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def puppets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AMPLIFIER_MODULES", str(MODULES))
+    compat.install()
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_500_random_sequences(part: int) -> None:
+    assert PARTS * RUNS * LIVES == 500
+    for seed in range(part * RUNS, (part + 1) * RUNS):
+        problem = failure(run_of(seed))
+        assert not problem, f"{shortest(run_of(seed))} fails:\n{problem}"
+
+
+@pytest.mark.parametrize("name", ONCE_FOUND)
+def test_what_was_once_found(name: str) -> None:
+    assert not failure(ONCE_FOUND[name])
