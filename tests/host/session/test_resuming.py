@@ -40,6 +40,7 @@ def test_a_resumed_session_shows_what_was_said_and_goes_on(project: Project, dri
     replayed = [e for e in again.events if e.replayed and not isinstance(e, HookTraced)]
     assert [type(e).__name__ for e in replayed] == [
         "TurnStarted",
+        "ApprovalResolved",
         "ToolStarted",
         "ToolEnded",
         "BlockEnded",
