@@ -6,7 +6,7 @@ from amplifier_tui import compat
 from tests.sequences.runs import LIVES, failure, run_of, shortest
 from tests.sequences.world import MODULES, Step
 
-PARTS, RUNS = 5, 10
+PARTS, RUNS = 10, 5
 """Parts, each a test, and the runs of each; a run has `LIVES` sequences."""
 
 ONCE_FOUND: dict[str, list[Step]] = {

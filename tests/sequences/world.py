@@ -28,7 +28,7 @@ MODULES = Path(__file__).parent / "modules"
 MODES: tuple[Mode, ...] = ("plan", "ask", "edits", "auto")
 SCOPES: tuple[Scope, ...] = ("once", "session", "project", "always")
 BUNDLES = ("one", "two")
-PATIENCE = 10.0
+PATIENCE = 30.0
 """Seconds after which a session that does not come to rest is stuck."""
 
 
