@@ -41,13 +41,21 @@ def list_rules(as_json: bool) -> None:
     found, problems = load_rules(Path.cwd(), trusted=_trusted())
     if as_json:
         _print_json(
-            {"rule": str(rule), "verdict": rule.verdict, "scope": rule.scope, "where": rule.origin}
+            {
+                "rule": str(rule),
+                "in_words": rule.meaning,
+                "verdict": rule.verdict,
+                "scope": rule.scope,
+                "where": rule.origin,
+            }
             for rule in found
         )
         _say(problems)
         return
-    rows = [(rule.verdict, str(rule), rule.origin) for rule in found]
-    for line in table([("RULE", "SPEAKS OF", "FROM"), *rows]) if rows else ["There is no rule."]:
+    rows = [(rule.verdict, str(rule), rule.meaning, rule.origin) for rule in found]
+    for line in (
+        table([("RULE", "SPEAKS OF", "IN WORDS", "FROM"), *rows]) if rows else ["There is no rule."]
+    ):
         click.echo(line)
     _say(problems)
 

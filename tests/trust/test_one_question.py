@@ -270,3 +270,21 @@ def test_a_publisher_is_a_server_and_an_account_and_nothing_that_looks_like_one(
     from amplifier_tui.foundation.trust.code import publisher
 
     assert publisher(uri) == (uri if owner is None else owner)
+
+
+async def test_a_file_of_the_users_that_the_project_names_and_includes_is_asked_about_once(
+    project: Path, own_home: Path
+) -> None:
+    write(own_home / "mine.md", "---\nbundle: {name: mine}\n---\nWords of mine.\n")
+    write(project / ".amplifier/settings.yaml", "bundle: {added: {mine: ~/mine.md}}\n")
+    team(project, "").write_text("---\nbundle: {name: team}\nincludes: [coding, mine]\n---\nHi.\n")
+    person = Person()
+    prepared = await opened(project, person)
+    assert person.titles == [["~/mine.md"]]
+    assert "mine" in prepared.bundle.source_base_paths and not prepared.bundle.skipped
+    again = Person(use_none)
+    assert "mine" in (await opened(project, again)).bundle.source_base_paths
+    assert again.questions == []
+    refused = Person(use_none, project / "other.json")
+    assert "mine" not in (await opened(project, refused)).bundle.source_base_paths
+    assert refused.titles == [["~/mine.md"]]

@@ -287,7 +287,11 @@ class BundleLoader:
         asked = FileReview(review, bundle.owner, file, lambda keys: None, bundle.name)
         if review.places.owner_of(path) is Owner.PROGRAM or asked.is_own(path):
             return
-        if not asked.file_allowed(path, f"included by {bundle.name or file}", ("includes",)):
+        allowed = review.named.get(path.resolve())
+        if allowed is None:
+            why = f"included by {bundle.name or file}"
+            allowed = asked.file_allowed(path, why, ("includes",))
+        if not allowed:
             raise refused(str(path))
 
     async def _preload_namespaces(self, bundle: Bundle, includes: list[Include]) -> None:

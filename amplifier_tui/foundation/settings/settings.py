@@ -164,8 +164,9 @@ class Settings:
 
     @property
     def added_bundles(self) -> dict[str, str]:
-        """`bundle.added`: URIs by name."""
-        return _texts(self.get("bundle.added"))
+        """`bundle.added`: URIs by name; of a path in a home, the path itself."""
+        added = _texts(self.get("bundle.added"))
+        return {name: os.path.expanduser(uri) for name, uri in added.items()}
 
     @property
     def providers(self) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ is.
 """
 
 import json
+import os
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -152,7 +153,11 @@ class Layer(FileReview):
         text = str(uri)
         if is_remote(text) or (is_path(text) and not self.leads_out(text)):
             return True  # asked about as code, or its content is
-        return self.allowed("files", text, (*keys, text), text, "a bundle for your sessions")
+        allowed = self.allowed("files", text, (*keys, text), text, "a bundle for your sessions")
+        # What includes it by that name means the same file.
+        place = os.path.join(self.path.parent, os.path.expanduser(text))
+        self.review.named[Path(os.path.realpath(place))] = allowed
+        return allowed
 
     # --- their parts -----------------------------------------------------------------------
 

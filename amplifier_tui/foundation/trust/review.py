@@ -71,6 +71,7 @@ class TrustReview:
         environ: The environment, for whether there is a key to give.
         chosen_by: Whose word it is that the bundle is opened.
         left_out: What never counts, whoever allows it, by what it is and where; see `leave_out`.
+        named: Files outside of the project that its settings call bundles, and whether they may.
         unasked: Subjects of the items that came too late to be asked about.
         pinned: Sources whose commit somebody else than the publisher or the user has chosen.
         collects: Whether code and keys are collected here; else the callback is asked about them
@@ -96,6 +97,7 @@ class TrustReview:
         self._pending: dict[str, TrustItem] = {}
         self._refused: dict[str, TrustItem] = {}
         self._fresh: set[str] = set()
+        self.named: dict[Path, bool] = {}
         self.unasked: set[str] = set()
         self.pinned: frozenset[str] = frozenset()
         self.left_out: dict[tuple[str, str], ReportItem] = {}

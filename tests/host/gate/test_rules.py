@@ -4,7 +4,7 @@ import pytest
 
 from amplifier_tui.host.gate.describe import Description, describe_call, describe_question
 from amplifier_tui.host.gate.rules.book import RuleBook, propose
-from amplifier_tui.host.gate.rules.text import Rule, rule_words
+from amplifier_tui.host.gate.rules.text import Rule, parse_rule, rule_words
 
 BASH = "bash"
 
@@ -189,3 +189,21 @@ def test_reading_inside_the_workspace_only_reads(places: Path, line: str) -> Non
 )
 def test_what_may_lead_out_of_the_workspace_or_to_secrets_does_not(places: Path, line: str) -> None:
     assert not reads(line, places)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("write_file(**)", "write_file on any path in the workspace"),
+        ("write(src/**)", "write on paths like src/**"),
+        ("read(~/notes.md)", "read on the path ~/notes.md"),
+        ("bash(git status)", "the command git status"),
+        ("bash(npm run test *)", "commands that begin with npm run test"),
+        ("web(docs.python.org)", "web on the server docs.python.org"),
+        ("web(*.python.org)", "web on servers like *.python.org"),
+        ("todo", "any call of todo"),
+        ('lookup({"a": 1})', 'lookup with {"a": 1}'),
+    ],
+)
+def test_a_rule_can_be_said_in_words(rule: str, words: str) -> None:
+    assert parse_rule(rule).meaning == words

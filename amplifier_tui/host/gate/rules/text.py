@@ -15,15 +15,18 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from amplifier_tui.host.events import Risk, Scope
 from amplifier_tui.host.gate.guarded import arguments_text
-from amplifier_tui.host.gate.modes import COMMAND_TOOLS, VERDICTS, Verdict
+from amplifier_tui.host.gate.modes import COMMAND_TOOLS, GROUPS, VERDICTS, Verdict
 from amplifier_tui.host.gate.risk import (
     judge_script,
     severity,
 )
+
+_FILE_TOOLS: Final = frozenset({"read", "write", *GROUPS["read"], *GROUPS["write"]})
+_WEB_TOOLS: Final = frozenset({"web", *GROUPS["web"]})
 
 
 class RuleError(ValueError):
@@ -67,6 +70,24 @@ class Rule:
         if self.asker:
             return f"the same question of {self.asker}"
         return f"{self.tool}({self.inside})" if self.inside else self.tool
+
+    @property
+    def meaning(self) -> str:
+        """What it speaks of, in words: `write_file on any path in the workspace`."""
+        tool, inside = self.tool, self.inside
+        if self.asker:
+            return str(self)
+        if not inside:
+            return f"any call of {tool}"
+        if tool in COMMAND_TOOLS:
+            words = inside.removesuffix(" *")
+            return f"{'commands that begin with' if words != inside else 'the command'} {words}"
+        if tool in _FILE_TOOLS:
+            if inside in ("**", "*"):
+                return f"{tool} on any path in the workspace"
+            return f"{tool} on {'paths like' if '*' in inside else 'the path'} {inside}"
+        of = "servers like" if "*" in inside else "the server"
+        return f"{tool} on {of} {inside}" if tool in _WEB_TOOLS else f"{tool} with {inside}"
 
     @property
     def starred(self) -> bool:
