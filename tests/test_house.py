@@ -61,6 +61,10 @@ MECHANISMS: dict[str, tuple[str, dict[str, str]]] = {
         {"ui/terminal/programs.py": "$EDITOR is an argument list, not a line for a shell"},
     ),
     "terminal sequences in foreign text (base/text.py)": (r"\[0-\?\]\*\[ -/\]\*\[@-~\]", {}),
+    "dataclasses that cost a start little (base/lazy/dataclass.py)": (
+        r"from dataclasses import [^\n]*\bdataclass\b",
+        {"compat/running.py": "may know no room but the two it stands for"},
+    ),
     "ignore rules (pathspec)": (r"\bfnmatch\.translate\(", {}),
 }
 """What stands once, on the ground floor: how it looks, and the files that may look like it."""

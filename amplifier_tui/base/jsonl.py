@@ -5,11 +5,12 @@ import logging
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.files import append, free_name, read_regular, write_atomic
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 logger = logging.getLogger(__name__)
 

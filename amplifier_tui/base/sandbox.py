@@ -10,10 +10,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 _PROBE_SECONDS: Final = 10.0
 _APART: Final = (

@@ -7,8 +7,10 @@ row of its own (``tool_call_id``) or a content block of another row.
 import json
 import logging
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 logger = logging.getLogger(__name__)
 

@@ -4,9 +4,10 @@ Who put it there is a function of the message, not bookkeeping beside it: so eve
 """
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.tokens import message_tokens
 from amplifier_tui.base.tool_calls import answers_of, calls_of
 from amplifier_tui.context.compaction.shorten import shortened

@@ -1,10 +1,10 @@
 """Which bundles there are, and which one is meant."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.dicts import get_nested
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
 from amplifier_tui.foundation.paths import (

@@ -5,10 +5,11 @@ loaded nor cleaned up in between.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.bundle.model import BundleData, Origin
 

@@ -5,13 +5,13 @@ import errno
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml as pyyaml  # Its own name is taken: `io.yaml` is published as a submodule.
 
 from amplifier_tui.base.files import write_atomic
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 _log = logging.getLogger(__name__)
 

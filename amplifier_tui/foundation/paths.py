@@ -3,9 +3,9 @@
 import asyncio
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
 
 _WINDOWS_PATH = re.compile(r"^[A-Za-z]:[\\/]")

@@ -1,10 +1,10 @@
 """What the parts of foundation expect of each other, for those who bring their own."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.paths import ParsedURI, ResolvedSource
 

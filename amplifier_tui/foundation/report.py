@@ -4,8 +4,9 @@ Imports the standard library only: front ends read these records before their fi
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 ReportKind = Literal["skipped", "refused", "replaced", "failed", "unused"]
 

@@ -1,10 +1,11 @@
 """Whether sources have something newer, and fetching it."""
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.preparing import modules_with_source
 from amplifier_tui.foundation.exceptions import BundleError, TrustRefusedError

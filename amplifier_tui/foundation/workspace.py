@@ -6,10 +6,10 @@ This is what a host uses. Nothing here starts a session; `PreparedBundle.create_
 import asyncio
 import os
 from collections.abc import Collection, MutableMapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.model import is_settings_origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle

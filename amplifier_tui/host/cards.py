@@ -1,9 +1,10 @@
 """What a front end is told where it asks: bundles, sessions, models, modules, memories, rules."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Mode, PlanStep, ReportItem, Risk, Scope
 
 BundleState = Literal["ready", "incomplete", "needs_key", "not_fetched", "invalid"]

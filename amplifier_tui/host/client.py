@@ -6,10 +6,11 @@ events. Questions that have an answer return a `Future`. Everything runs on the 
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.trust.items import Remember as Remember
 from amplifier_tui.foundation.trust.items import TrustDecision as TrustDecision
 from amplifier_tui.host.cards import AuditCard as AuditCard

@@ -10,8 +10,9 @@ import binascii
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 SECRETS: Final = "secrets"
 ASSIGNMENTS: Final = "assignments"

@@ -1,8 +1,10 @@
 """What is known of a shell command line without running it."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 _WRITING: Final = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 _DESCRIPTOR: Final = re.compile(r"\d+-?|-")

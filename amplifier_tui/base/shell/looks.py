@@ -8,9 +8,10 @@ program comes across.
 import posixpath
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, NamedTuple
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.shell.line import Redirection, ShellCommand
 from amplifier_tui.base.shell.options import (
     Arguments,

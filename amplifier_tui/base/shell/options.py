@@ -14,10 +14,11 @@ links. What stands behind ``!`` writes or runs something, or may. What is not li
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 _FILE: Final = Path(__file__).with_name("options.txt")
 _NUMBER: Final = re.compile(r"-\d+")

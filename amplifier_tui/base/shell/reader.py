@@ -8,10 +8,11 @@ would be worse than asking.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.shell.checks import (
     CONSTRUCTS,
     CONTAINERS,

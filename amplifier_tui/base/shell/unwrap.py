@@ -1,10 +1,11 @@
 """What a command really runs: `sudo env X=1 timeout 5 rm -rf x` runs `rm -rf x`."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.shell.line import ShellCommand
 from amplifier_tui.base.shell.reader import read_shell_line
 

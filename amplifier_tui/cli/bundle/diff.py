@@ -1,11 +1,12 @@
 """`amplifier-tui bundle diff`."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import shortened
 from amplifier_tui.cli.bundle import common
 

@@ -1,10 +1,11 @@
 """One turn without a screen: opened, followed, kept within its limits, closed."""
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import monotonic
 from typing import Any, Final, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
 from amplifier_tui.cli.run.speaking import Speaker
 from amplifier_tui.host.client import Decision, OpenRequest, SessionClient, TrustDecision

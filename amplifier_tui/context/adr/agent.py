@@ -1,10 +1,10 @@
 """An agent over any kernel provider (ADR 0016)."""
 
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, overload
 from uuid import uuid4
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.context.adr.agent_loop import Loop
 from amplifier_tui.context.adr.agent_tools import named_tools
 from amplifier_tui.context.adr.history import InMemoryHistoryProvider

@@ -4,9 +4,10 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.tool_calls import tool_spec
 from amplifier_tui.context.adr.agent_tools import run_call
 from amplifier_tui.context.adr.message import CALL, Content, Message

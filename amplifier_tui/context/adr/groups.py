@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.context.adr.message import CALL, REASONING, RESULT, Content, Message
 from amplifier_tui.context.compaction.outline import GroupKind, group_entries

@@ -2,11 +2,11 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from operator import methodcaller
 from typing import Any, Final, Self
 from uuid import uuid4
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.context.adr.message import Message
 
 

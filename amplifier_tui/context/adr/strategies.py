@@ -6,10 +6,11 @@ gets are the included ones.
 """
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, Final, Protocol
 from uuid import uuid4
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.context.adr.groups import (
     SUMMARIZED_BY_SUMMARY_ID_KEY,
     SUMMARY_OF_GROUP_IDS_KEY,

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, get_args
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.context.entries import COMPACTION, Decision, Row
 
 _MODELS: Final = 4

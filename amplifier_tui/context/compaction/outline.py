@@ -6,10 +6,11 @@ Rows only make sense in groups: a tool call, its results, the reasoning before i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.tokens import message_tokens
 from amplifier_tui.context.entries import COMPACTION, Decision, Entry, Row
 from amplifier_tui.context.request.shares import Shares

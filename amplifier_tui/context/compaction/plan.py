@@ -18,9 +18,10 @@ user and earlier answers of the current turn are left out and the latest results
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal, NamedTuple
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.tokens import MESSAGE_TOKENS
 from amplifier_tui.context.compaction.decisions import Summary
 from amplifier_tui.context.compaction.outline import MARKER, MARKER_TOKENS, Outline, Settled

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

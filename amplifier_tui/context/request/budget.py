@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeGuard
 
 from pydantic import AliasChoices, Field, ValidationInfo, field_validator
 
 from amplifier_tui.base.config import ModuleSettings
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 logger = logging.getLogger(__name__)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.context.compaction.decisions import Summary
 from amplifier_tui.context.compaction.outline import MARKER_TOKENS, Settled
 from amplifier_tui.context.entries import COMPACTION, Entry, is_from_hook_or_file, read_entry

@@ -3,9 +3,10 @@
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Final, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.tokens import MESSAGE_TOKENS, text_tokens
 from amplifier_tui.kernel import events
 

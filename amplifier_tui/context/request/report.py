@@ -1,9 +1,10 @@
 """What others are told about requests: the report on the next one, and the context's events."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.context.compaction.plan import Plan
 from amplifier_tui.context.request.budget import Budget, Provenance
 from amplifier_tui.context.request.meter import Kind

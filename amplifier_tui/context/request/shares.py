@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.context.entries import DIFFERENCE
 
 State = Literal["full", "compacted", "ephemeral"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.python import awaited
 from amplifier_tui.base.tokens import MESSAGE_TOKENS, schema_tokens, text_tokens
 from amplifier_tui.base.tool_calls import tool_spec

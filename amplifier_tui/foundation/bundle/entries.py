@@ -1,9 +1,9 @@
 """The module entries of a bundle, wherever in it they stand."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData, ModuleKind
 from amplifier_tui.foundation.dicts import module_entries, module_key
 

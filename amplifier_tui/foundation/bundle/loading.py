@@ -1,12 +1,12 @@
 """From a file or folder to a `Bundle`, errors with file, line and remedy (foundation a.1)."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from amplifier_tui.base.files import read_regular
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.parsing import MalformedSection
 from amplifier_tui.foundation.exceptions import (

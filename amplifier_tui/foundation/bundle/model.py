@@ -1,10 +1,11 @@
 """What a bundle consists of (spec 003, "What is a Bundle?"), and who contributed which part."""
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, field, fields
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.paths import (
     construct_agent_path,
     construct_context_path,

@@ -1,9 +1,10 @@
 """A bundle that is ready to run (spec 003, "Prepared Bundle")."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.bundle.composing import compose as layered
 from amplifier_tui.foundation.bundle.model import BundleData

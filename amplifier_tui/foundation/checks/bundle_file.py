@@ -2,10 +2,10 @@
 
 import difflib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.loading import BundleFile, read_bundle_file
 from amplifier_tui.foundation.bundle.model import BundleData, is_settings_origin
 from amplifier_tui.foundation.bundle.parsing import correct_format

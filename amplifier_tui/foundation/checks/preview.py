@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.model import BundleData, SkippedInclude

@@ -2,9 +2,9 @@
 
 import importlib.metadata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
 from amplifier_tui.foundation.bundle.model import BundleData, ModuleKind, Origin
 from amplifier_tui.foundation.exceptions import BundleError, SourceNotFetchedError

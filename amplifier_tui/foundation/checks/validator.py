@@ -2,9 +2,10 @@
 
 import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData
 from amplifier_tui.foundation.exceptions import BundleValidationError
 from amplifier_tui.foundation.io import Keys

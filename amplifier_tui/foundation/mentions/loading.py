@@ -4,10 +4,11 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.foundation.protocols import MentionResolverProtocol
 

@@ -4,10 +4,11 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.exceptions import BundleError, located
 from amplifier_tui.foundation.modules.project import Project, SourceCommit, read_project
 from amplifier_tui.foundation.paths import get_amplifier_home, parse_uri, redact_uri

@@ -13,12 +13,13 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from time import monotonic
 
 from amplifier_tui.base.files import FileLock, FileLockedError
 from amplifier_tui.base.jsonl import read_object, write_object
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.modules import installer
 from amplifier_tui.foundation.modules.installer import InstallError, install, install_command
 from amplifier_tui.foundation.modules.needs import (

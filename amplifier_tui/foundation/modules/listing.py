@@ -5,11 +5,12 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.modules.apart import ApartFolders
 from amplifier_tui.foundation.modules.install_state import InstallStateManager
 from amplifier_tui.foundation.settings.settings import BUILT_IN

@@ -2,11 +2,11 @@
 
 import importlib.metadata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from packaging.requirements import InvalidRequirement, Requirement
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.modules.project import PROVIDED, installed_version, normalised
 from amplifier_tui.foundation.modules.uv_sources import UvPackage, UvSource
 

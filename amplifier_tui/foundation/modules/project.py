@@ -2,9 +2,9 @@
 
 import importlib.metadata
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.modules.uv_sources import UvPackage, UvSource, read_uv_sources
 
 PROVIDED = frozenset({"amplifier-core", "amplifier-foundation"})

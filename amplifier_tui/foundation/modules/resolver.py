@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.modules.activator import ModuleActivationError, ModuleActivator
 from amplifier_tui.foundation.settings.settings import BUILT_IN
 

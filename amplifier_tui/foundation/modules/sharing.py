@@ -3,11 +3,11 @@
 import importlib.metadata
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.modules.apart import ApartFolder
 from amplifier_tui.foundation.modules.installer import InstallError
 from amplifier_tui.foundation.modules.project import normalised

@@ -7,9 +7,10 @@ every other source: asked about, fetched into the cache, and installed from ther
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 _REFS: Final = ("rev", "tag", "branch")
 

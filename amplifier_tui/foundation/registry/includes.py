@@ -3,10 +3,10 @@
 import os
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.exceptions import BundleDependencyError
 from amplifier_tui.foundation.paths import (

@@ -3,9 +3,10 @@
 import asyncio
 import os
 from collections.abc import MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.composing import tag_container_provenance
 from amplifier_tui.foundation.bundle.model import SkippedInclude

@@ -2,10 +2,10 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.bundle import Bundle
 from amplifier_tui.foundation.bundle.loading import load_bundle_path
 from amplifier_tui.foundation.bundle.model import BundleData

@@ -2,13 +2,14 @@
 
 import json
 import logging
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from amplifier_tui.base.files import write_atomic
 from amplifier_tui.base.jsonl import read_object
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 _log = logging.getLogger(__name__)
 

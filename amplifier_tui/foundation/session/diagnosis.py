@@ -4,9 +4,10 @@ An API refuses a conversation in which a call has no result, or a result does no
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.base.tool_calls import answers_of, calls_of, failed_result, match_calls
 from amplifier_tui.foundation.session.slice import get_turn_boundaries

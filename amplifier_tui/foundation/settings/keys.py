@@ -3,11 +3,12 @@
 import os
 import re
 from collections.abc import MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from amplifier_tui.base.files import locked, read_regular, write_atomic
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.secrets import is_secret_name, is_secret_variable
 from amplifier_tui.foundation.io import unreadable
 from amplifier_tui.foundation.settings.settings import SettingsProblem

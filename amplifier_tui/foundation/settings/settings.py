@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +10,7 @@ from typing import Any, Final
 import yaml
 
 from amplifier_tui.base.files import read_regular
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.foundation.dicts import get_nested, module_key
 from amplifier_tui.foundation.exceptions import BundleError, located

@@ -8,10 +8,11 @@ import re
 import uuid
 from collections.abc import Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from time import monotonic
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.exceptions import (
     BundleError,
     BundleNotFoundError,

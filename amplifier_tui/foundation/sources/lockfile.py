@@ -6,11 +6,12 @@ have the content it had. The file is JSON, sorted, meant to be committed.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from amplifier_tui.base.files import read_regular, write_atomic
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.exceptions import BundleLoadError
 from amplifier_tui.foundation.io import unreadable
 from amplifier_tui.foundation.paths import is_full_commit, redact_uri, without_fragment

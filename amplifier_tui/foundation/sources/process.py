@@ -6,9 +6,9 @@ import os
 import re
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.watcher import RUN_VARIABLE, run_mark, watcher
 
 _KEPT_BYTES = 64_000

@@ -3,10 +3,11 @@
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.bundle.session import give_prompt

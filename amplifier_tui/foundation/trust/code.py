@@ -5,11 +5,11 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.paths import (
     is_full_commit,
     parse_uri,

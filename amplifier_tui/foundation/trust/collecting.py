@@ -1,9 +1,10 @@
 """Finding all code that opening a bundle would run, before any of it does."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.model import BundleData
 from amplifier_tui.foundation.bundle.preparing import modules_with_source, package_folders
 from amplifier_tui.foundation.exceptions import (

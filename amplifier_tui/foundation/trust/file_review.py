@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.secrets import replace_secrets
 from amplifier_tui.base.text import shortened
 from amplifier_tui.foundation.io import Keys

@@ -7,10 +7,10 @@ caller who forgets to decide has decided for no.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.python import awaited
 from amplifier_tui.foundation.exceptions import TrustRefusedError
 from amplifier_tui.foundation.paths import is_within, redact_uri

@@ -3,8 +3,9 @@
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 TrustGroup = Literal["code", "power", "files", "keys"]
 Remember = Literal["run", "session", "always"]

@@ -16,9 +16,9 @@ left out of the mount plan. Settings in a project are not the user's own: they c
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
 from amplifier_tui.foundation.bundle.model import SECTIONS, BundleData, ModuleKind
 from amplifier_tui.foundation.dicts import module_key

@@ -1,9 +1,9 @@
 """Taking out of a mount plan what the user refused, and saying so."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.entries import ModuleEntry, entries_of
 from amplifier_tui.foundation.bundle.model import BundleData, ModuleKind
 from amplifier_tui.foundation.paths import redact_uri

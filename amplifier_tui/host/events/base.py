@@ -1,10 +1,11 @@
 """What every event carries, and how events become JSON and events again."""
 
 import types
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from typing import Any, ClassVar, Self, Union, get_args, get_origin, get_type_hints
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events.records import MAIN_LANE
 
 

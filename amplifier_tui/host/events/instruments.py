@@ -1,8 +1,9 @@
 """What the panes show: hook log, budget, usage, plan, lanes."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events.base import HostEvent
 from amplifier_tui.host.events.records import (
     MAIN_LANE,

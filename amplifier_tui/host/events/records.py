@@ -1,7 +1,8 @@
 """The words and the small records that events carry."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 BlockKind = Literal["text", "thinking", "tool_use"]
 Level = Literal["info", "warning", "error"]

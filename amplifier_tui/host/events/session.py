@@ -1,8 +1,8 @@
 """A session opens, closes, fails or has a word to say; its modules come and go."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.host.events.base import HostEvent
 from amplifier_tui.host.events.records import Level, LocalServer, Mode, ModuleKind, NoticeEnd

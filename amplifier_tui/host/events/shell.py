@@ -1,7 +1,6 @@
 """What the user runs in the shell, as their own act and not the agent's."""
 
-from dataclasses import dataclass
-
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events.base import HostEvent
 
 

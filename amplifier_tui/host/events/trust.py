@@ -1,8 +1,8 @@
 """The one question about what a project or a stranger brings, and its answer."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.trust.items import TrustItem
 from amplifier_tui.host.events.base import HostEvent
 

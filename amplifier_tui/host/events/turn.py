@@ -1,8 +1,9 @@
 """A turn: the prompt, the blocks of the answer, the tool calls and what they ask, its end."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events.base import HostEvent
 from amplifier_tui.host.events.records import (
     ApprovalOutcome,

@@ -8,11 +8,12 @@ import json
 import logging
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.gate.modes import READ_TOOLS, WRITE_TOOLS, Act
 from amplifier_tui.host.gate.programs import NETWORK
 from amplifier_tui.host.gate.risk import (

@@ -7,12 +7,13 @@ that allow, a hook's question, the mode.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from amplifier_tui.base.git import names_programs
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Mode, Scope
 from amplifier_tui.host.gate.modes import Act, Verdict, mode_verdict, mode_words
 

@@ -5,13 +5,13 @@ import hashlib
 import json
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 from uuid import uuid4
 
 from amplifier_tui.base.files import write_atomic
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.plain import copy_plain, plain
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.stand_in import StandIn

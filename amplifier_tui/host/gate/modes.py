@@ -1,9 +1,9 @@
 """What happens to a call no rule speaks of: the table of modes, and which one a plan wants."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Mode
 
 Verdict = Literal["allow", "ask", "deny"]

@@ -7,12 +7,12 @@ The word colours the dialog, decides what may be remembered, and whether silence
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from glob import iglob
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.protected import configures, holds_secrets
 from amplifier_tui.base.shell import (
     ROOT_WRAPPERS,

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, Final
 
 from pydantic import BaseModel
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.client import ModelChoice
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.host.stand_in import StandIn, StandIns, real

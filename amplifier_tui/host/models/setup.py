@@ -3,8 +3,8 @@
 import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.dicts import module_key
 from amplifier_tui.foundation.settings.keys import set_key
 from amplifier_tui.foundation.trust.addresses import reads_variable

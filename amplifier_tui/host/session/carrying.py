@@ -3,11 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.context.state_file import state_before, write_state
 from amplifier_tui.host.events import Failed, HostEvent, TurnEnded, Usage
 from amplifier_tui.host.messages import is_from_hook

@@ -1,9 +1,10 @@
 """What a session is made of."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.models.routing import ModelRoute
 from amplifier_tui.host.session.budget import Parts
 from amplifier_tui.host.session.gating import Gating

@@ -7,11 +7,12 @@ and becomes rows, marked as interrupted.
 """
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row, StoredRows, encode_row
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.tool_calls import failed_result
 from amplifier_tui.host.messages import INTERRUPTED, typed_prompt
 from amplifier_tui.host.store.metadata import now

@@ -2,11 +2,11 @@
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.jsonl import Row, StoredRows, decode_row
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.sub_sessions import SUB_SESSION_ID
 from amplifier_tui.base.tool_calls import RecordedCall
 from amplifier_tui.host.events import HostEvent, LaneClosed, LaneOpened, TurnStatus

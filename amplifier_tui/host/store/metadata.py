@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +16,7 @@ from amplifier_tui.base.files import (
     move_aside,
 )
 from amplifier_tui.base.jsonl import Row, read_object, write_object
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 logger = logging.getLogger(__name__)
 

@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
 from amplifier_tui.base.jsonl import Row, StoredRows
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.tool_calls import RecordedCall, answer_calls, calls_of, unanswered
 from amplifier_tui.host.events import (
     MAIN_LANE,
@@ -174,6 +175,9 @@ class _Place:
     row: int | None = None
 
 
+_OWN_ROWS: Final = _Place()
+
+
 class Replay:
     """Turns rows of one session into events, those of its sub-agents below the calls of them."""
 
@@ -183,7 +187,7 @@ class Replay:
         stored: StoredRows,
         outcomes: Outcomes,
         lanes: StoredLanes,
-        place: _Place = _Place(),
+        place: _Place = _OWN_ROWS,
     ) -> None:
         self._session_id = session_id
         self._stored = stored

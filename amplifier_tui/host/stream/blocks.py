@@ -7,11 +7,12 @@ the copy alone; older ones stream through `content_block:delta` and `thinking:de
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from json import dumps
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import MAIN_LANE, BlockEnded, BlockKind, BlockStarted
 from amplifier_tui.host.messages import thinking_of
 from amplifier_tui.host.stream.sender import Sender

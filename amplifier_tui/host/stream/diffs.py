@@ -2,11 +2,11 @@
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.files import FileTooLargeError, NotRegularFileError, read_regular
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 SIZE_LIMIT: Final = 1024 * 1024
 """Bytes of a file that is compared; a larger one is only said to have changed."""

@@ -1,12 +1,13 @@
 """Tool calls: started, how far they are, what came of them and what they changed."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.sub_sessions import for_people
 from amplifier_tui.base.tool_calls import RecordedCall, as_arguments, calls_of
 from amplifier_tui.host.events import MAIN_LANE, ToolEnded, ToolProgress, ToolStarted

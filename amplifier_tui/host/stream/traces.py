@@ -3,10 +3,11 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import MAIN_LANE, HandlerTrace, HookTraced
 from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.stream.sender import Sender

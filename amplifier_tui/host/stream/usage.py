@@ -6,12 +6,13 @@ answer may take several requests; else what the orchestrator said last.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from decimal import Decimal, InvalidOperation
 from functools import reduce
 from operator import add
 from typing import Any, Final, NamedTuple
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Usage
 
 _NAMES: Final[dict[str, tuple[str, ...]]] = {

@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from time import time
 from typing import Any, Final
 
 from amplifier_tui.base.files import locked
 from amplifier_tui.base.jsonl import Row, read_object, write_object
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.trust.items import Remember, TrustDecision, TrustItem
 from amplifier_tui.paths import user_state_dir
 

@@ -8,9 +8,9 @@ import logging
 import os
 import signal
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.watcher import watcher
 from amplifier_tui.base.watcher.process import children_of
 from amplifier_tui.kernel.hooks import HookRegistry

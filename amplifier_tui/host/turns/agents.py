@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from amplifier_tui.base.jsonl import Row
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.spawn.child import Stop
 from amplifier_tui.host.events import QueueChanged, SteerApplied
 from amplifier_tui.host.messages import metadata_of, text_of

@@ -10,10 +10,11 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import monotonic
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.door.stacks import Place, coroutine_places, described, innermost
 from amplifier_tui.host.events import (
     Failed,

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.mentions.loading import expand_mentions_in_instruction
 from amplifier_tui.foundation.mentions.secrets import holds_users_secrets
 from amplifier_tui.host.shell.commands import ShellCommands

@@ -1,10 +1,10 @@
 """What observers of the hook registry, and whoever concludes an event, are told of each emit."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from time import perf_counter, time
 from typing import Any, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.models.hook_result import HookResult
 
 

@@ -1,8 +1,10 @@
 """Content blocks as plain dataclasses, for events and streaming displays (spec 000)."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from enum import StrEnum
 from typing import Any
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 
 class ContentBlockType(StrEnum):

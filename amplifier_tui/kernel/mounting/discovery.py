@@ -6,13 +6,13 @@ import logging
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import Distribution, EntryPoint
 from pathlib import Path
 from typing import Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.mounting.packages import (
     ENTRY_POINT_GROUP,
     TYPE_TO_MOUNT_POINT,

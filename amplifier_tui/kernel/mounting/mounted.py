@@ -1,8 +1,10 @@
 """What each module of a session brought along, so that it can be taken out again alone."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 Kind = Literal["orchestrator", "context", "provider", "tool", "hook"]
 

@@ -7,9 +7,10 @@ as one that runs commands, read it.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 __all__ = ["SANDBOX_CAPABILITY", "Grant", "SandboxTerms", "current_grant", "granted"]
 

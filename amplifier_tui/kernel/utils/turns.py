@@ -1,8 +1,9 @@
 """A conversation as turns, in words that fit every chat API."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.message_models import (
     ImageBlock,
     ReasoningBlock,

@@ -1,9 +1,10 @@
 """Checks of a module and what they found."""
 
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, get_args
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.models.hook_result import HookAction, InjectionRole
 from amplifier_tui.kernel.mounting.callbacks import is_async, positional_parameters
 from amplifier_tui.kernel.mounting.packages import (

@@ -2,11 +2,12 @@
 
 import importlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.mounting.discovery import (
     FOLDER_PREFIX,
     declared_kind,

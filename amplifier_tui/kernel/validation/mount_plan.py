@@ -4,9 +4,10 @@ It is stricter than a session: it wants orchestrator and context as dicts, where
 takes their ids.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.validation.base import Findings, ValidationCheck
 
 _SHAPE = "{'module': 'module-name', 'source': '...', 'config': {...}}"

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ToolCall, Usage
 from amplifier_tui.kernel.models import HookResult, ProviderInfo, ToolResult

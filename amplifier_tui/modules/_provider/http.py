@@ -7,12 +7,12 @@ import os
 import ssl
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 import httpx2
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.llm_errors import ConfigurationError, StreamError
 from amplifier_tui.modules._provider.settings import ProviderSettings
 

@@ -5,9 +5,9 @@ import importlib
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.prices import is_near, list_prices, price_at
 from amplifier_tui.kernel import capabilities
 from amplifier_tui.kernel.llm_errors import LLMTimeoutError

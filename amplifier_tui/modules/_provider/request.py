@@ -1,9 +1,10 @@
 """What a request in any API's format has."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.message_models import Degradation, ToolSpec
 from amplifier_tui.kernel.utils.conversation import clean_name
 from amplifier_tui.kernel.utils.turns import Repair, ToolOutput

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
 from amplifier_tui.base.config import ModuleSettings, Seconds
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.shell import ShellCommand, readings
 
 Policy = Literal["careful", "standard", "relaxed"]

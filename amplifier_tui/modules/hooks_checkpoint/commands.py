@@ -9,11 +9,12 @@ import re
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.git import git_bytes_now, git_output_now
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.protected import holds_secrets
 from amplifier_tui.modules.hooks_checkpoint.store import CopyLimits, CopyStore, FileEntry
 

@@ -5,12 +5,12 @@ back count no more.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.files import write_atomic
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.modules._shared.places import shown_path
 from amplifier_tui.modules.hooks_checkpoint.store import (
     ChangedTurn,

@@ -16,13 +16,14 @@ import stat
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.files import MOST_BYTES, open_regular, write_atomic
 from amplifier_tui.base.jsonl import StoredRows, append_rows, mend
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 logger = logging.getLogger(__name__)
 

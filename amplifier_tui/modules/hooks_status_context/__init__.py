@@ -19,7 +19,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from pydantic import Field
 
 from amplifier_tui.base.config import ModuleSettings, PathText, Seconds
 from amplifier_tui.base.git import brings_filters, git_output
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import printable
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator

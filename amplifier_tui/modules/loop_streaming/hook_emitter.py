@@ -3,9 +3,9 @@
 import inspect
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.hooks.results import injections_of
 from amplifier_tui.kernel.models import ContextInjection, HookResult
 

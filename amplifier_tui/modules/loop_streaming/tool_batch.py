@@ -3,12 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 from uuid import uuid4
 
 from pydantic import ValidationError
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import tool_call
 from amplifier_tui.kernel.message_models import ToolCall

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.llm_errors import AbortError
 from amplifier_tui.kernel.message_models import ChatRequest, ToolCall

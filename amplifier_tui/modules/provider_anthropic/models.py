@@ -1,9 +1,9 @@
 """Anthropic's models: sizes, prices, and which way of thinking each accepts."""
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel import capabilities
 from amplifier_tui.kernel.models import ModelInfo, Pricing
 from amplifier_tui.modules._provider.provider import KnownModel

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.llm_errors import ContentFilterError, ContextLengthError, StreamError
 from amplifier_tui.kernel.message_models import (
     ChatResponse,

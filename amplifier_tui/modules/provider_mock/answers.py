@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import shortened
 from amplifier_tui.kernel.message_models import ChatRequest, Message, TextBlock
 from amplifier_tui.modules.provider_mock.script import (

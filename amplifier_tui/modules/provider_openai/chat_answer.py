@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Literal
 from uuid import uuid4
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel.llm_errors import ContentFilterError, StreamError
 from amplifier_tui.kernel.message_models import (
     ChatResponse,

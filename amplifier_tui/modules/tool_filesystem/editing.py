@@ -4,10 +4,11 @@ import asyncio
 import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
 from amplifier_tui.modules._shared.tool import ToolProblem, argument

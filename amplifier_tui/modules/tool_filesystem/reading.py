@@ -9,10 +9,11 @@ import difflib
 import io
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import printable
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.message_models import ImageBlock, TextBlock

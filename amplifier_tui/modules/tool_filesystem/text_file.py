@@ -9,11 +9,11 @@ import codecs
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
 from amplifier_tui.base.files import NotRegularFileError, open_regular, write_atomic
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.modules._shared.tool import ToolProblem
 from amplifier_tui.modules.tool_filesystem.workspace import from_os_error
 

@@ -9,7 +9,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 
@@ -23,6 +23,7 @@ from amplifier_tui.base.config import (
     Seconds,
     SettingsError,
 )
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.protected import secret_homes
 from amplifier_tui.base.text import printable
 from amplifier_tui.modules._shared.places import check_place, resolved, shown_path

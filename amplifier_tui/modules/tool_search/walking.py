@@ -6,10 +6,12 @@ The searching process imports this: nothing but the standard library, and pathsp
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 _DEEPEST: Final = 200
 _LARGEST: Final = 512 * 1024

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -13,6 +12,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.host.events import PlanStep

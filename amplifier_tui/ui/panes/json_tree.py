@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from itertools import islice
 from typing import Any
 
 from rich.cells import chop_cells
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import clean
 
 PAGE = 500

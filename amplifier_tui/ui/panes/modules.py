@@ -1,7 +1,6 @@
 """The modules pane: what is mounted, what it did, and what is wrong with the rest."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -9,6 +8,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.ui.panes.events.rows import clock_time, past_row
 from amplifier_tui.ui.panes.json_tree import parse_json

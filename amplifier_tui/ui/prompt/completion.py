@@ -5,7 +5,6 @@ import logging
 import os
 import re
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +15,7 @@ from textual.content import Content
 from textual.message import Message
 
 from amplifier_tui.base.git import git_output_now
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.fuzzy import match, rank
 from amplifier_tui.ui.keys.actions import BY_SLASH
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys

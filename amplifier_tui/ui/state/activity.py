@@ -1,8 +1,8 @@
 """What the agent is doing right now, and since when."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host import events
 from amplifier_tui.host.events import MAIN_LANE
 from amplifier_tui.ui.state.section import FieldSection, on

@@ -2,9 +2,9 @@
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host import events
 from amplifier_tui.ui.state.section import FieldSection, Section, assign, on, told
 

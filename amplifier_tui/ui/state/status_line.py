@@ -8,11 +8,11 @@ whole when it can be, and it hides nothing that waits for the user.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from rich.cells import cell_len
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.state.formats import (
     elapsed,

@@ -1,8 +1,8 @@
 """What waits: approval requests for the user, prompts and steering messages for the turn."""
 
 from collections import deque
-from dataclasses import dataclass
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host import events
 from amplifier_tui.host.client import Decision
 from amplifier_tui.ui.state.section import FieldSection, Section, on

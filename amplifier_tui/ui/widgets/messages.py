@@ -1,9 +1,8 @@
 """What panes and the transcript ask of the app."""
 
-from dataclasses import dataclass
-
 from textual.message import Message
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import HookTraced, ModelChanged
 from amplifier_tui.ui.state.conversation.entries import ConversationEntry, ErrorEntry, UserEntry
 

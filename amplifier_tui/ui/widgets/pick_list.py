@@ -1,7 +1,7 @@
 """A list of one-line rows with a cursor: every picker and popup draws its rows with it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from textual import events
 from textual.content import Content
@@ -9,6 +9,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.widgets.line_view import LineView
 from amplifier_tui.ui.widgets.palette import ROLE_CLASSES
 

@@ -2,7 +2,6 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from operator import attrgetter
 from typing import ClassVar, NamedTuple
@@ -14,6 +13,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.widgets.line_view import LineView
 from amplifier_tui.ui.widgets.text_lines import FOLDED, FoldedRow, LinePair, TextLine, fold
 

@@ -3,12 +3,12 @@
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from textual import events, on
 from textual.message import Message
 from textual.timer import Timer
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.state.small_sections import LIFETIME, ShownNotice
 from amplifier_tui.ui.state.status_line import (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import ApprovalRequested, Scope
 from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
 

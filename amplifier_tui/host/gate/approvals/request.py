@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import ApprovalRequested, Scope, Segment
 from amplifier_tui.host.gate.approvals.question import ApprovalQuestion, Default
 from amplifier_tui.host.redaction import Redactor

@@ -1,10 +1,11 @@
 """The rules in force, and the rules that remembering an answer would add."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Lock
 from typing import Final, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Scope
 from amplifier_tui.host.gate.modes import Verdict
 from amplifier_tui.host.gate.programs import rule_prefix

@@ -12,13 +12,13 @@ Only the user's has `projects`. What can't be read counts as no rules, and is sa
 
 import os
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
 from amplifier_tui.base.files import locked, read_regular, write_atomic
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Scope
 from amplifier_tui.host.gate.modes import VERDICTS, Verdict
 from amplifier_tui.host.gate.rules.text import Rule, RuleError, parse_rule

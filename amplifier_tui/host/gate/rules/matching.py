@@ -1,7 +1,7 @@
 """What a rule covers: the parts of a call, and whether a rule is about one of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from pathspec import GitIgnoreSpec
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.shell import (
     SHELLS,
     ShellCommand,

@@ -13,10 +13,10 @@ Rules that ask or deny catch a command whatever wraps it, and what follows.
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Risk, Scope
 from amplifier_tui.host.gate.guarded import arguments_text
 from amplifier_tui.host.gate.modes import COMMAND_TOOLS, GROUPS, VERDICTS, Verdict

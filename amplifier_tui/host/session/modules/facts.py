@@ -2,9 +2,10 @@
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.settings.apply import IN_PLACE_OF
 from amplifier_tui.foundation.trust.addresses import missing_keys
 from amplifier_tui.host.events import ModuleFailed, ModuleKind

@@ -6,11 +6,12 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.plain import plain
 from amplifier_tui.foundation.bundle.session import register_hook_metadata
 from amplifier_tui.foundation.exceptions import BundleError

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.bundle.entries import entries_of
 from amplifier_tui.foundation.bundle.model import Origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle

@@ -1,9 +1,10 @@
 """A conversation as a page of HTML: one file, which loads nothing and runs nothing."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Final, Literal
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

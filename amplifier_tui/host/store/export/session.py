@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from amplifier_tui.base.jsonl import Row, StoredRows
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.sub_sessions import for_people
 from amplifier_tui.base.text import clean, encodable, one_line
 from amplifier_tui.base.tool_calls import calls_of

@@ -7,7 +7,6 @@ below it. On a small screen the sheet takes all of it.
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from textual import events, on
@@ -19,6 +18,8 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -1,7 +1,6 @@
 """The rows of the question of trust: by group and owner, each item with all that it says."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from rich.cells import cell_len
 from textual.content import Content
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line, reveal
 from amplifier_tui.ui.dialogs.trust.picks import FOLDER, About, TrustPicks, owner_of
 from amplifier_tui.ui.state.formats import plural, short_path

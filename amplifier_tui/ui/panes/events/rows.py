@@ -1,11 +1,11 @@
 """How one row of the event log reads at a width."""
 
 import textwrap
-from dataclasses import dataclass
 from datetime import datetime
 
 from rich.cells import cell_len
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import HandlerTrace, HookTraced
 from amplifier_tui.ui.state.formats import milliseconds

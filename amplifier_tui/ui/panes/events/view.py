@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events, work
@@ -13,6 +12,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.panes.events.index import EventIndex, child_of, row_of
 from amplifier_tui.ui.panes.events.rows import EventLayout, empty_words, event_row, handler_row
 from amplifier_tui.ui.state.instruments.event_filter import EventFilter, parse_filter

@@ -1,7 +1,6 @@
 """Content blocks as conversation entries: text and thinking that stream, calls being written."""
 
-from dataclasses import dataclass
-
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import BlockDelta, BlockEnded, BlockKind, BlockStarted
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,

@@ -5,9 +5,10 @@ Entries are plain and mutable; only `ui/state` changes them, and it says so by r
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import MAIN_LANE, Level, LimitAsked, LocalServer, ReportItem
 from amplifier_tui.ui.state.section import Section
 

@@ -1,9 +1,10 @@
 """Tool calls as conversation entries: from the first streamed argument to the result."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.sub_sessions import for_people
 from amplifier_tui.host import events
 from amplifier_tui.ui.state.conversation.entries import EntryList, ToolEntry, ToolState

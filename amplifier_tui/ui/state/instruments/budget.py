@@ -1,8 +1,8 @@
 """The context budget: how full the window is, and with what."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import BudgetChanged, SourceUsage, TurnStarted
 from amplifier_tui.ui.state.section import FieldSection, on
 

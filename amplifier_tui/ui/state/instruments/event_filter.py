@@ -10,11 +10,11 @@ spaces together. `>100ms`, `<=2s` compare the duration; without a unit it is mil
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache, reduce
 from typing import TypeVar
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import HookTraced
 
 VERDICTS = ("continue", "deny", "modify", "inject_context", "ask_user", "error")

@@ -1,9 +1,10 @@
 """The mounted modules: their state, what they provide, how often and how long they worked."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host import events
 from amplifier_tui.host.client import ModuleDetails
 from amplifier_tui.host.events import ModuleKind

@@ -1,9 +1,9 @@
 """What an entry is rendered for, where things stand, and the rows entries are built from."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, Self
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import clean
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.state import formats

@@ -1,9 +1,10 @@
 """An entry on screen, and the pieces it is drawn in."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from textual.strip import Strip
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     LaneEntry,

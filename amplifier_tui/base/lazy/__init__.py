@@ -1,0 +1,1 @@
+"""What is made when it is needed, so that a start does not wait for it."""
