@@ -151,13 +151,15 @@ class SessionClient(Protocol):
         `LaneClosed`, or to a `Notice` where it does not work any more.
         """
 
-    def shell(self, command: str, *, tell: bool = True) -> None:
+    def shell(self, command: str, *, tell: bool = True, in_terminal: bool = False) -> None:
         """Run a command line in the session's folder, as the user and not as the agent.
 
-        Nobody is asked and there is no sandbox. Leads to `ShellStarted` and `ShellEnded`.
+        Nobody is asked and there is no sandbox. Leads to `ShellStarted` and `ShellEnded`; where it
+        draws on the terminal or reads keys, to `TerminalWanted`.
 
         Args:
             tell: Command and output go along with the next prompt.
+            in_terminal: It needs the terminal, whatever it looks like.
         """
 
     def stop_shell(self) -> None:

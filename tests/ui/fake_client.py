@@ -124,8 +124,8 @@ class FakeClient:
     def interrupt(self, immediate: bool = False) -> None:
         self.calls.append(("interrupt", immediate))
 
-    def shell(self, command: str, *, tell: bool = True) -> None:
-        self.calls.append(("shell", command, tell))
+    def shell(self, command: str, *, tell: bool = True, in_terminal: bool = False) -> None:
+        self.calls.append(("shell", command, tell, in_terminal))
 
     def stop_shell(self) -> None:
         self.calls.append(("stop_shell",))

@@ -1,5 +1,10 @@
-"""The variables of a command that has no terminal: it must not colour, page or wait for answers."""
+"""The user's shell, and the variables of a command that has no terminal.
 
+Such a command must not colour, page or wait for answers.
+"""
+
+import os
+import shutil
 from collections.abc import Mapping
 from typing import Final
 
@@ -21,3 +26,16 @@ def quiet_environment(own: Mapping[str, str]) -> dict[str, str]:
     """Return variables for a command whose output is read as plain text."""
     kept = {name: value for name, value in own.items() if name not in _COLOURING}
     return {**kept, **_QUIET}
+
+
+def users_shell() -> str:
+    """Return the user's shell; `sh` when `SHELL` names none.
+
+    Raises:
+        FileNotFoundError: There is no shell.
+    """
+    for name in (os.environ.get("SHELL", ""), "bash", "sh"):
+        found = shutil.which(name) if name else None
+        if found is not None:
+            return found
+    raise FileNotFoundError("there is no shell")

@@ -56,10 +56,10 @@ class SessionCommands:
         if (live := self._opened()) is not None:
             await live.memories.forget(memory_id)
 
-    async def shell(self, command: str, *, tell: bool = True) -> None:
-        """Run a command of the user."""
+    async def shell(self, command: str, *, tell: bool = True, in_terminal: bool = False) -> None:
+        """Run a command of the user, or have it run in the terminal."""
         if (live := self._opened()) is not None:
-            live.shell.start(command, tell=tell)
+            await live.shell.take(command, tell=tell, in_terminal=in_terminal)
 
     async def stop_shell(self) -> None:
         """End the command that was started last."""

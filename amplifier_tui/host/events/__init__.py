@@ -56,6 +56,7 @@ from amplifier_tui.host.events.shell import ShellEnded as ShellEnded
 from amplifier_tui.host.events.shell import ShellProgress as ShellProgress
 from amplifier_tui.host.events.shell import ShellStarted as ShellStarted
 from amplifier_tui.host.events.shell import ShellWaiting as ShellWaiting
+from amplifier_tui.host.events.shell import TerminalWanted as TerminalWanted
 from amplifier_tui.host.events.trust import TrustAnswered as TrustAnswered
 from amplifier_tui.host.events.trust import TrustAsked as TrustAsked
 from amplifier_tui.host.events.turn import ApprovalRequested as ApprovalRequested

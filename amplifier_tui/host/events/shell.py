@@ -55,6 +55,21 @@ class ShellEnded(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalWanted(HostEvent):
+    """A command of the user needs a terminal: the front end is to run it in its own.
+
+    `SessionClient.note_shell` takes what came of it.
+
+    Attributes:
+        full_screen: It draws on a screen of its own and leaves nothing behind to be read.
+    """
+
+    command: str
+    told: bool = True
+    full_screen: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShellWaiting(HostEvent):
     """Which commands' output goes along with the next prompt."""
 

@@ -7,17 +7,23 @@ noted on disk before it is shown, so that a resumed session shows it again.
 import asyncio
 import logging
 import os
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from time import monotonic
 from typing import Final
 from uuid import uuid4
 
-from amplifier_tui.base.commands.environment import quiet_environment
+from amplifier_tui.base.commands.environment import quiet_environment, users_shell
 from amplifier_tui.base.commands.process import CommandProcess, Leftovers
 from amplifier_tui.base.commands.run import CommandRun, Output
-from amplifier_tui.host.events import ShellEnded, ShellProgress, ShellStarted, ShellWaiting
+from amplifier_tui.host.events import (
+    ShellEnded,
+    ShellProgress,
+    ShellStarted,
+    ShellWaiting,
+    TerminalWanted,
+)
+from amplifier_tui.host.shell.screens import terminal_need
 from amplifier_tui.host.stream.sender import Sender
 
 logger = logging.getLogger(__name__)
@@ -55,6 +61,17 @@ class ShellCommands:
     def with_output(self, text: str) -> str:
         """Return words of the user with what waits before them."""
         return "\n\n".join((*map(command_text, self._waiting.values()), text))
+
+    async def take(self, command: str, *, tell: bool, in_terminal: bool = False) -> None:
+        """Run a command line, or have the front end run one that needs its terminal."""
+        need = await asyncio.to_thread(terminal_need, command)
+        if in_terminal or need.needed:
+            wanted = TerminalWanted(
+                **self._sender.stamp(), command=command, told=tell, full_screen=need.full_screen
+            )
+            self._sender.send(wanted)
+        else:
+            self.start(command, tell=tell)
 
     def start(self, command: str, *, tell: bool) -> None:
         """Run a command line beside whatever else happens."""
@@ -178,19 +195,6 @@ class _Progress:
         if shown:
             stamp = self._sender.stamp()
             self._sender.send(ShellProgress(**stamp, command_id=self._command_id, text=shown))
-
-
-def users_shell() -> str:
-    """Return the user's shell; `sh` when `SHELL` names none.
-
-    Raises:
-        FileNotFoundError: There is no shell.
-    """
-    for name in (os.environ.get("SHELL", ""), "bash", "sh"):
-        found = shutil.which(name) if name else None
-        if found is not None:
-            return found
-    raise FileNotFoundError("there is no shell")
 
 
 def command_text(event: ShellEnded) -> str:

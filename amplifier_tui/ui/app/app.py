@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING
 from textual import events, on, work
 
 from amplifier_tui.ui.app import pace
-from amplifier_tui.ui.app.actions import agents, model, modules, program, session, setup, turn, view
+from amplifier_tui.ui.app.actions import (
+    agents,
+    model,
+    modules,
+    program,
+    session,
+    setup,
+    shell,
+    turn,
+    view,
+)
 from amplifier_tui.ui.app.main_screen import MID, WIDE, MainScreen, PanesChanged, StopRequested
 from amplifier_tui.ui.app.session_app import SessionApp
 from amplifier_tui.ui.app.themes import (
@@ -50,6 +60,7 @@ if TYPE_CHECKING:
         ModelChosen,
         MomentRequested,
         RetryRequested,
+        TerminalNeeded,
     )
     from amplifier_tui.ui.widgets.status_bar import StatusBar
 
@@ -144,6 +155,10 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_retry = turn.retry_last
     action_retry_without = turn.retry_without
     action_unqueue = turn.unqueue
+    action_shell = shell.run
+    action_shell_quietly = shell.run_quietly
+    action_terminal = shell.in_terminal
+    action_withhold = shell.withhold
     action_approvals = turn.approvals
     action_next_mode = turn.next_mode
     action_mode = turn.mode
@@ -325,6 +340,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     def _on_details_requested(self, event: DetailsRequested) -> None:
         modules.describe(self, event.key)
+
+    def _on_terminal_needed(self, event: TerminalNeeded) -> None:
+        shell.give_terminal(self, event.event)
 
     def _on_model_chosen(self, event: ModelChosen) -> None:
         model.remember(self, event.bundle, event.event)

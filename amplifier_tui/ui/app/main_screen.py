@@ -17,7 +17,7 @@ from amplifier_tui.ui.keys.actions import bindings
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.panes.table import BY_NAME, PANES, ShowsState
 from amplifier_tui.ui.prompt.history import History
-from amplifier_tui.ui.prompt.prompt import PromptArea, QueueLine
+from amplifier_tui.ui.prompt.prompt import PromptArea, PromptNotes, shell_rows, waiting_rows
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -54,7 +54,7 @@ class MainScreen(Screen[None]):
     def __init__(self, history: History) -> None:
         super().__init__(id="main")
         self.prompt = PromptArea(history)
-        self._queue = QueueLine()
+        self._notes = PromptNotes()
         self.transcript: TranscriptView | None = None
         self.status: StatusBar | None = None
         self.strip: QuestionStrip | None = None
@@ -99,7 +99,7 @@ class MainScreen(Screen[None]):
         async with self.batch():
             await self.query_one("#status-place").remove()
             await self.mount(self.status, after=self.prompt)
-            await self.mount(popup, self.agents, self.strip, self._queue, before=self.prompt)
+            await self.mount(popup, self.agents, self.strip, self._notes, before=self.prompt)
             await self.query_one("#body").mount(left, stage, right)
             await right.mount(*self._panes.values())
             if self._wide:
@@ -130,12 +130,15 @@ class MainScreen(Screen[None]):
             agent = state.lanes.by_lane.get(self.agent_view.lane)
             if agent is not None:
                 self.prompt.set_agent(agent.name, works=agent.running)
-                self._queue.show_waiting((), agent.told, "")
+                told = waiting_rows((), agent.told, "")
+                self._notes.show_rows([*told, *shell_rows(self.prompt.input.text)])
                 return
             self.action_main()
-        self.prompt.set_turn(state.activity.running, state.activity.stop)
+        activity = state.activity
+        self.prompt.set_turn(activity.running, activity.stop, command=bool(activity.commands))
         self.prompt.input.queued = len(state.queue.items)
-        self._queue.show_waiting(state.queue.items, state.queue.steering, self.take_back_hint)
+        waiting = waiting_rows(state.queue.items, state.queue.steering, self.take_back_hint)
+        self._notes.show_rows([*waiting, *shell_rows(self.prompt.input.text)])
 
     @property
     def conversation(self) -> TranscriptView | None:
@@ -159,13 +162,18 @@ class MainScreen(Screen[None]):
 
     def action_main(self) -> None:
         """Show the main conversation again."""
-        if self.agent_view is not None and self.transcript is not None:
-            self._remove_agent()
-            self.transcript.display = True
-            self.prompt.input.focus()
-            self.show([])
-        else:
+        if not self.leave_agent():
             self.say("The main conversation is on screen.")
+
+    def leave_agent(self) -> bool:
+        """Show the main conversation; False when it is on screen."""
+        if self.agent_view is None or self.transcript is None:
+            return False
+        self._remove_agent()
+        self.transcript.display = True
+        self.prompt.input.focus()
+        self.show([])
+        return True
 
     def _remove_agent(self) -> None:
         if self.agent_view is not None:
@@ -307,7 +315,7 @@ class MainScreen(Screen[None]):
 
     def cover(self, rows: int) -> None:
         """A dialog hides rows at the foot of the body: keep the end of the conversation in view."""
-        foot = sum(w.outer_size.height for w in self.query("PromptArea, QueueLine, StatusBar"))
+        foot = sum(w.outer_size.height for w in self.query("PromptArea, PromptNotes, StatusBar"))
         hidden = rows if rows < self.size.height - foot else 0
         self.query_one("#stage").styles.padding = (0, 0, hidden, 0)
 
@@ -328,7 +336,7 @@ class MainScreen(Screen[None]):
             self.prompt.input.focus()
         elif self.agent_view is not None:
             self.action_main()
-        elif self._state.activity.running:
+        elif self._state.activity.running or self._state.activity.commands:
             self.post_message(StopRequested())
         elif self.focused is self.prompt.input:
             self._state.notices.dismiss()
@@ -370,6 +378,9 @@ class MainScreen(Screen[None]):
         """Expand the details of all tool calls, or collapse them."""
         if self.conversation is not None:
             self.conversation.toggle_all()
+
+    def _on_prompt_area_look_changed(self) -> None:
+        self.show([])
 
     def _on_completion_popup_clicked(self) -> None:
         self.prompt.accept_clicked()

@@ -81,6 +81,10 @@ _IN_SESSION = (
         "memory.remember",
         "memory.list",
         "memory.forget",
+        "shell.run",
+        "shell.quiet",
+        "shell.terminal",
+        "shell.withhold",
     ),
     *("module.reload", "module.switch", "module.unmount", "module.mount", "module.configure"),
 )
@@ -101,6 +105,10 @@ _HELP = {
     "turn.back": "Closes what is open; then stops the turn; a second time, at once.",
     "turn.stop": "After the running step; a second time, at once. Also a summary being written.",
     "turn.without": "When a source of the context broke the turn: without it for this session.",
+    "shell.run": "As you: nobody is asked, no sandbox. The same as ! before the command.",
+    "shell.quiet": "The same as !! before the command.",
+    "shell.terminal": "For programs that draw a screen or ask; without one, the last one again.",
+    "shell.withhold": "It does not go along with your next prompt.",
     "mode.choose": "What goes through without a question: plan, ask, edits or auto.",
     "model.choose": "Any of the providers' models, from the next request on.",
     "model.effort": "How hard the model thinks, from the next request on.",
@@ -173,6 +181,35 @@ ACTIONS: tuple[Action, ...] = (
         ),
         Action(
             "turn.unqueue", "Take back the last queued prompt", "app.unqueue", "", "d", "unqueue"
+        ),
+        Action(
+            "shell.run", "Run a command", "app.shell", "", "exclamation_mark", "shell", "command"
+        ),
+        Action(
+            "shell.quiet",
+            "Run one without telling the agent",
+            "app.shell_quietly",
+            "",
+            "Q",
+            "shell-quiet",
+            "command",
+        ),
+        Action(
+            "shell.terminal",
+            "Run a command in the terminal itself",
+            "app.terminal",
+            "",
+            "T",
+            "terminal,tty",
+            "command",
+        ),
+        Action(
+            "shell.withhold",
+            "Keep back what your commands printed",
+            "app.withhold",
+            "",
+            "W",
+            "withhold",
         ),
         Action("mode.next", "Next mode: plan, ask, edits", "app.next_mode", "shift+tab"),
         Action("mode.choose", "Choose the mode", "app.mode", "", "u", "mode", "name"),

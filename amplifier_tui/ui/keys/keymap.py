@@ -41,6 +41,7 @@ _NAMES = {
     "pageup": "pgup",
     "pagedown": "pgdn",
     "question_mark": "?",
+    "exclamation_mark": "!",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "slash": "/",

@@ -1,4 +1,4 @@
-"""The popup above the prompt: files after `@`, commands after `/`."""
+"""The popup above the prompt: files after `@`, commands after `/`, words of a shell line."""
 
 import asyncio
 import logging
@@ -20,6 +20,8 @@ from amplifier_tui.ui.fuzzy import match, rank
 from amplifier_tui.ui.keys.actions import BY_SLASH
 from amplifier_tui.ui.keys.keymap import Keymap, show_keys
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
+from amplifier_tui.ui.prompt.shell import shell_draft
+from amplifier_tui.ui.prompt.shell_completion import complete_word, typed_word
 from amplifier_tui.ui.widgets.pick_list import PickList, PickRow, marked
 
 _log = logging.getLogger(__name__)
@@ -49,9 +51,9 @@ _MENTION = re.compile(r"[A-Za-z0-9_:./~-]+")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The word under the cursor that can be completed; `start` is the column of its `@` or `/`."""
+    """The word under the cursor that can be completed; `start` is the column it begins at."""
 
-    kind: Literal["file", "command"]
+    kind: Literal["file", "command", "shell"]
     word: str
     start: int
 
@@ -138,6 +140,8 @@ class Completer:
         self._closed: Query | None = None
         self._wanted: str | None = None
         self._busy = False
+        self._completed: tuple[str, tuple[int, int]] | None = None
+        """The draft and the cursor when a word of a shell line was completed."""
         self.keymap = Keymap()
 
     def set_root(self, root: Path) -> None:
@@ -148,8 +152,13 @@ class Completer:
     def update(self) -> bool:
         """Look at the word under the cursor; True when `find_files` has to be awaited."""
         row, column = self._prompt.cursor_location
+        if self._completed is not None:
+            if self._completed == (self._prompt.text, (row, column)):
+                return False
+            self._completed = None
         query = None
-        if self._prompt.selection.is_empty and not self._prompt.past.walking:
+        writing = self._prompt.selection.is_empty and not self._prompt.past.walking
+        if writing and shell_draft(self._prompt.text) is None:
             query = find_query(self._prompt.document.get_line(row), column, row)
         if query == self._query and (query is None or self._popup.is_open):
             return False
@@ -176,7 +185,10 @@ class Completer:
         """
         waiting = self.update()
         if not self._popup.is_open or waiting:
-            return False
+            if key != "tab" or shell_draft(self._prompt.text) is None:
+                return False
+            self._prompt.run_worker(self._complete_shell(), group="completion")
+            return True
         match key:
             case "up":
                 self._popup.move(-1)
@@ -205,6 +217,20 @@ class Completer:
         finally:
             self._busy = False
 
+    async def _complete_shell(self) -> None:
+        """Complete the word of a shell line: the only candidate at once, several are listed."""
+        row, column = at = self._prompt.cursor_location
+        text = self._prompt.text
+        asked = typed_word(self._prompt.document.get_line(row), column, first=row == 0)
+        found = await asyncio.to_thread(complete_word, asked, self._root)
+        if (self._prompt.text, self._prompt.cursor_location) != (text, at):
+            return
+        self._query = Query("shell", asked.word, asked.start)
+        self._completed = (text, at)
+        self._popup.show_candidates([Candidate(shown, insert) for shown, insert in found])
+        if len(found) == 1:
+            self.accept()
+
     def _find_files(self, word: str) -> list[Candidate]:
         now = time.monotonic()
         if now - self._listed > FRESH:
@@ -220,6 +246,7 @@ class Completer:
         if not self._popup.is_open:
             return False
         self._closed = self._query
+        self._completed = None
         self._popup.show_candidates([])
         return True
 
@@ -234,7 +261,7 @@ class Completer:
         if insert.endswith(" ") and rest.startswith(" "):
             insert = insert[:-1]
         self._popup.show_candidates([])
-        self._closed = self._query = None
+        self._closed = self._query = self._completed = None
         self._prompt.replace(insert, (row, query.start), (row, column))
         self._prompt.move_cursor((row, query.start + len(insert)))
         return candidate

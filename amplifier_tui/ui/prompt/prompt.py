@@ -1,4 +1,4 @@
-"""The prompt at the foot of the screen: the draft, and what is queued."""
+"""The prompt at the foot of the screen: the draft, and what is said above it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from textual.widgets import Static
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
+from amplifier_tui.ui.prompt.shell import HINT, QUIET_HINT, shell_draft
 
 if TYPE_CHECKING:
     from amplifier_tui.ui.prompt.completion import Completer
 
-IDLE = "Ask for anything   @ file   / command   ? keys"
+IDLE = "Ask for anything   @ file   / command   ! shell   ? keys"
 RUNNING = "enter steers   tab queues   esc stops"
 TELLING = "enter tells {name}   esc goes back"
 ENDED = "{name} has ended   esc goes back"
+COMMAND = "esc stops your command"
 STOPPING = "Stopping after this step   esc again stops at once"
 STOPPING_NOW = "Stopping now"
 
@@ -38,6 +40,8 @@ class PromptArea(Horizontal):
         padding: 1 1;
     }
     PromptArea > #prompt-glyph { width: 2; color: $text-muted; }
+    PromptArea.-shell { border-left: thick $warning; }
+    PromptArea.-shell > #prompt-glyph { color: $text-warning; text-style: bold; }
     PromptArea > PromptInput {
         width: 1fr;
         height: auto;
@@ -56,11 +60,16 @@ class PromptArea(Horizontal):
     class Draft(Message):
         """The draft changed: the user is typing."""
 
+    class LookChanged(Message):
+        """The draft became a command for the shell, or another one, or ceased to be one."""
+
     def __init__(self, history: History) -> None:
         super().__init__(id="prompt")
         self.input = PromptInput(history)
         self.input.placeholder = IDLE
         self._completer: Completer | None = None
+        self._tells: bool | None = None
+        """Of a draft for the shell, whether the agent is told."""
 
     def compose(self) -> ComposeResult:
         """Make the draft."""
@@ -73,10 +82,14 @@ class PromptArea(Horizontal):
         self.input.completion_key = completer.take_key
         self._look()
 
-    def set_turn(self, running: bool, stop: str = "") -> None:
-        """Follow the turn: what enter and tab do, and what the placeholder says."""
+    def set_turn(self, running: bool, stop: str = "", *, command: bool = False) -> None:
+        """Follow the turn: what enter and tab do, and what the placeholder says.
+
+        Args:
+            command: A command of the user's runs.
+        """
         self.input.running = running
-        words = IDLE
+        words = COMMAND if command else IDLE
         if running:
             words = RUNNING if not stop else STOPPING_NOW if "now" in stop else STOPPING
         self._say(words)
@@ -119,6 +132,7 @@ class PromptArea(Horizontal):
     def _changed(self, event: PromptInput.Changed) -> None:
         event.stop()
         self.post_message(self.Draft())
+        self._look_shell()
         self._look()
 
     @on(PromptInput.SelectionChanged)
@@ -126,16 +140,25 @@ class PromptArea(Horizontal):
         event.stop()
         self._look()
 
+    def _look_shell(self) -> None:
+        draft = shell_draft(self.input.text)
+        tell = draft.tell if draft is not None else None
+        if tell is not self._tells:
+            self._tells = tell
+            self.set_class(draft is not None, "-shell")
+            self.query_one("#prompt-glyph", Static).update("›" if draft is None else "$")
+            self.post_message(self.LookChanged())
+
     def _look(self) -> None:
         if self._completer is not None and self._completer.update():
             self.run_worker(self._completer.find_files(), group="completion")
 
 
-class QueueLine(Static):
-    """The rows above the prompt: what the agent hears at its next step, and after its turn."""
+class PromptNotes(Static):
+    """The rows above the prompt: what waits for the agent, and what the draft is going to do."""
 
     DEFAULT_CSS = """
-    QueueLine {
+    PromptNotes {
         display: none;
         height: auto;
         background: $surface;
@@ -147,23 +170,35 @@ class QueueLine(Static):
     """
 
     def __init__(self) -> None:
-        super().__init__(id="queue")
-        self._shown: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        super().__init__(id="notes")
+        self._shown: list[Content] = []
 
-    def show_waiting(self, items: tuple[str, ...], steering: tuple[str, ...], hint: str) -> None:
-        """Show what waits for the end of the turn and for its next step; `hint` takes it back."""
-        if (items, steering) == self._shown:
-            return
-        self._shown = (items, steering)
-        self.set_class(bool(items or steering), "-shown")
-        rows = []
-        if steering:
-            count = f"{len(steering)} " if len(steering) > 1 else ""
-            rows.append(_waiting(f"{count}at the next step", steering[0]))
-        if items:
-            row = _waiting(f"+{len(items)} queued", items[0])
-            rows.append(row.append(Content.styled(f"   {hint}", "$text-muted")))
-        self.update(Content("\n").join(rows))
+    def show_rows(self, rows: list[Content]) -> None:
+        """Show rows; none takes no room."""
+        if rows != self._shown:
+            self._shown = rows
+            self.set_class(bool(rows), "-shown")
+            self.update(Content("\n").join(rows))
+
+
+def waiting_rows(items: tuple[str, ...], steering: tuple[str, ...], hint: str) -> list[Content]:
+    """Return what waits for the turn's next step and for its end; `hint` says what to do."""
+    rows = []
+    if steering:
+        count = f"{len(steering)} " if len(steering) > 1 else ""
+        rows.append(_waiting(f"{count}at the next step", steering[0]))
+    if items:
+        row = _waiting(f"+{len(items)} queued", items[0])
+        rows.append(row.append(Content.styled(f"   {hint}", "$text-muted")))
+    return rows
+
+
+def shell_rows(text: str) -> list[Content]:
+    """Return what is said of a draft that is a command for the shell."""
+    draft = shell_draft(text)
+    if draft is None:
+        return []
+    return [Content.styled(HINT if draft.tell else QUIET_HINT, "$text-warning bold")]
 
 
 def _waiting(words: str, text: str) -> Content:

@@ -11,6 +11,7 @@ from textual.reactive import var
 from amplifier_tui.ui.keys.actions import BY_ID, LEADER
 from amplifier_tui.ui.keys.keymap import EDITING, Keymap
 from amplifier_tui.ui.prompt.history import History
+from amplifier_tui.ui.prompt.shell import shell_draft
 from amplifier_tui.ui.terminal.textual_costs import without_tree_sitter
 
 with without_tree_sitter():
@@ -154,6 +155,9 @@ class PromptInput(TextArea, inherit_bindings=False):
     def _submit(self, *, queue: bool) -> None:
         """Hand the draft over and start a new one at once: the next key is for that."""
         text = self.draft
+        if shell_draft(text) and not shell_draft(self.text):
+            # What a label stands for is not seen: a paste that begins with `!` is words.
+            text = f"\n{text}"
         if text.strip():
             self.load_text("")
             self.chips = Chips()

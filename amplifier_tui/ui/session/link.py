@@ -20,6 +20,7 @@ from amplifier_tui.host.events import (
     LimitAsked,
     ModelChanged,
     SessionOpened,
+    TerminalWanted,
     TrustAsked,
     TurnEnded,
     TurnStarted,
@@ -32,7 +33,7 @@ from amplifier_tui.ui.session.trust import TrustDialogs
 from amplifier_tui.ui.state.conversation.entries import NO_MODEL
 from amplifier_tui.ui.terminal import guard, leave
 from amplifier_tui.ui.terminal.leave import Farewell
-from amplifier_tui.ui.widgets.messages import ActionWanted, ModelChosen
+from amplifier_tui.ui.widgets.messages import ActionWanted, ModelChosen, TerminalNeeded
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient
@@ -142,6 +143,8 @@ class SessionLink:
                 self._failed(event)
             case ModelChanged() if event.chosen:
                 self._model_chosen(event)
+            case TerminalWanted():
+                self._screen.post_message(TerminalNeeded(event))
             case Compacted() | TurnStarted():
                 self._compacting = False
             case TurnEnded() if event.agent == "main":
@@ -229,8 +232,11 @@ class SessionLink:
         return self.trust.show() or self.approvals.queue.show()
 
     def stop(self) -> None:
-        """Stop the turn; asked again, at once. The screen says so before the engine does."""
+        """Stop the user's own command; else the turn, and asked again, at once."""
         activity = self._state.activity
+        if activity.commands:
+            self._client.stop_shell()
+            return
         if not activity.running:
             if self._compacting:
                 # A model may be writing a summary, which is no turn.
@@ -241,6 +247,7 @@ class SessionLink:
             return
         immediate = bool(activity.stop)
         self._client.interrupt(immediate)
+        # The screen says so before the engine does.
         said = CancelRequested(session_id=self._state.facts.session_id, immediate=immediate)
         self._screen.show(self._state.apply([said]))
 

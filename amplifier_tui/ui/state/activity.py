@@ -34,12 +34,14 @@ class _RunningTool:
 class Activity(FieldSection):
     """Running tools, streaming blocks, and whether a `turn` is `running`, `started` at a Unix time.
 
-    `stop` is the stop that was acknowledged, in the words of the screen.
+    `stop` is the stop that was acknowledged, in the words of the screen. `commands` are the user's
+    own that run, each with when it began.
     """
 
     def reset(self) -> None:
         """Nothing happens."""
         self.turn = 0
+        self.commands: dict[str, float] = {}
         self.started = 0.0
         self._opened = False
         self._opening: float | None = None
@@ -73,7 +75,8 @@ class Activity(FieldSection):
         if front:
             return Phase(front[0].tool or "tool", front[0].since)
         if not self.running:
-            return None
+            began = min(self.commands.values(), default=None)
+            return None if began is None else Phase("command", began)
         kinds = set(self._streams.values())
         for kind, word in _STREAM_WORDS.items():
             if kind in kinds:
@@ -101,6 +104,7 @@ class Activity(FieldSection):
     @on(events.SessionClosed, live=True)
     def _closed(self, event: events.SessionClosed) -> None:
         self._rest()
+        self.commands = {}
         self._opened = False
 
     @on(events.CancelRequested, live=True)
@@ -134,6 +138,14 @@ class Activity(FieldSection):
     @on(events.Failed, live=True)
     def _failed(self, event: events.Failed) -> None:
         self._opening = None
+
+    @on(events.ShellStarted, live=True)
+    def _command_started(self, event: events.ShellStarted) -> None:
+        self.commands[event.command_id] = event.at
+
+    @on(events.ShellEnded, live=True)
+    def _command_ended(self, event: events.ShellEnded) -> None:
+        self.commands.pop(event.command_id, None)
 
     @on(events.ToolStarted, live=True)
     def _tool_started(self, event: events.ToolStarted) -> None:

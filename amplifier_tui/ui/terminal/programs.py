@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from amplifier_tui.ui.terminal.foreground import run_in_terminal
+
 _log = logging.getLogger(__name__)
 
 _COPY_SECONDS = 2.0
@@ -44,11 +46,7 @@ def edit_text(text: str, suffix: str = ".md") -> str:
         path = Path(folder) / f"text{suffix}"
         path.write_text(text, "utf-8", "surrogatepass")
         try:
-            # The terminal; this program's own output may lead elsewhere.
-            screen = sys.__stderr__
-            status = subprocess.run(
-                [*command, str(path)], stdout=screen, stderr=screen, check=False
-            ).returncode
+            status = run_in_terminal([*command, str(path)])
         except OSError as error:
             raise EditorError(
                 f"{command[0]} cannot be started ({error.strerror}); set $EDITOR."

@@ -3,7 +3,7 @@
 from textual.message import Message
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.host.events import HookTraced, ModelChanged
+from amplifier_tui.host.events import HookTraced, ModelChanged, TerminalWanted
 from amplifier_tui.ui.state.conversation.entries import ConversationEntry, ErrorEntry, UserEntry
 
 
@@ -34,6 +34,13 @@ class ExportRequested(Message):
     """Write the events that are shown to a file."""
 
     rows: list[HookTraced]
+
+
+@dataclass
+class TerminalNeeded(Message):
+    """A command of the user's needs the terminal."""
+
+    event: TerminalWanted
 
 
 @dataclass

@@ -232,7 +232,7 @@ def test_the_welcome_says_what_is_active_what_to_try_and_what_is_missing() -> No
         "         " + ("Two " * 17).strip(),
         "         Two Two Two",
         "",
-        "    @ file   / command   F1 keys",
+        "    @ file   / command   ! shell   F1 keys",
     ]
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amplifier_tui.ui.app.actions.agents import tell_opened
+from amplifier_tui.ui.app.actions.shell import run_draft
 from amplifier_tui.ui.app.session_app import in_open_session, in_session
 from amplifier_tui.ui.keys.actions import BY_SLASH
+from amplifier_tui.ui.prompt.shell import shell_draft
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient
@@ -17,12 +19,15 @@ if TYPE_CHECKING:
 
 
 async def send(app: SessionApp, text: str, *, queue: bool) -> None:
-    """Run a slash command or send a prompt; with `queue`, for after the running turn."""
+    """Run a slash command or a shell's, or send a prompt; with `queue`, for after the turn."""
     if text.startswith("/") and await _run_slash(app, text):
         return
-    if tell_opened(app, text):
+    command = shell_draft(text)
+    if command is not None and app.link is not None and not app.link.opening:
+        run_draft(app, command)
+    elif tell_opened(app, text):
         return
-    if app.link is None:
+    elif app.link is None:
         app.early.append((text, queue))
     elif not app.link.submit(text, queue=queue):
         app.main.prompt.restore(text)

@@ -183,7 +183,7 @@ class Sheet(ModalScreen[T]):
 
     def _foot(self) -> int:
         """Return the rows below the sheet; on a small screen it covers them."""
-        foot = self.app.screen_stack[0].query("PromptArea, QueueLine, StatusBar")
+        foot = self.app.screen_stack[0].query("PromptArea, PromptNotes, StatusBar")
         shown = [widget for widget in foot if widget.display and not self._is_small()]
         return sum(widget.outer_size.height for widget in shown)
 

@@ -13,143 +13,19 @@ from amplifier_tui.ui.state.conversation.entries import (
     LimitEntry,
     NoteEntry,
     PlanEntry,
-    ProviderLine,
     ReportEntry,
     TextEntry,
     ToolEntry,
     UserEntry,
     WelcomeEntry,
 )
+from amplifier_tui.ui.state.conversation.failures import Failures
 from amplifier_tui.ui.state.conversation.lane_lines import LaneLines
+from amplifier_tui.ui.state.conversation.shell_lines import ShellLines
 from amplifier_tui.ui.state.conversation.tool_lines import ToolLines
+from amplifier_tui.ui.state.conversation.welcome import Welcome
 from amplifier_tui.ui.state.formats import plural, span, tokens
-from amplifier_tui.ui.state.instruments.modules import module_key
-from amplifier_tui.ui.state.section import Handlers, Route, assign, on, told
-
-
-class Welcome(Handlers):
-    """Keeps the card of an empty session, shown until something is said in it."""
-
-    def __init__(self, entries: EntryList, mode: str) -> None:
-        self._list = entries
-        self.card = WelcomeEntry(key="welcome", mode=mode)
-        self._providers: dict[str, ProviderLine] = {}
-        self.is_shown = False
-
-    @on(
-        events.BlockStarted,
-        events.BlockDelta,
-        events.BlockEnded,
-        events.ToolStarted,
-        events.ToolEnded,
-    )
-    def drop(self, event: HostEvent | None = None) -> None:
-        """Take the card out: something was said."""
-        if self.is_shown:
-            self._list.remove(self.card)
-            self.is_shown = False
-
-    def tells(self, item: events.ReportItem) -> bool:
-        """Whether the card says already that no provider is ready, this one among them."""
-        return self.is_shown and bool(self.card.problem) and item.part == "provider"
-
-    def show(self, event: events.SessionOpened) -> None:
-        """Put the card in, or tell it what is active now."""
-        self._say(**told(event, "bundle", "model", "examples"))
-        if not self.is_shown:
-            self._list.add(self.card)
-            self.is_shown = True
-
-    def set_mode(self, mode: str) -> None:
-        """Show another permission mode."""
-        self._say(mode=mode)
-
-    def miss(self, names: tuple[str, ...]) -> None:
-        """Name environment variables that providers do not find."""
-        known = self.card.missing
-        self._say(missing=known + tuple(name for name in names if name not in known))
-
-    def unready(self, event: events.Failed) -> None:
-        """No provider is ready: the card says so and what helps."""
-        self.miss(event.missing)
-        self._say(problem=event.message, remedy=event.remedy)
-
-    @on(events.ApprovalRequested, live=True)
-    def _asked(self, event: events.ApprovalRequested) -> None:
-        if event.call_id:
-            self.drop()
-
-    @on(events.ModuleFailed)
-    def _provider_failed(self, event: events.ModuleFailed) -> None:
-        if event.kind == "provider":
-            name = module_key(event.module_id, event.instance)
-            self._providers[name] = ProviderLine(name, event.missing, event.error)
-            self.miss(event.missing)
-            self._say(providers=tuple(self._providers.values()))
-
-    @on(events.LocalServersFound, live=True)
-    def _servers_found(self, event: events.LocalServersFound) -> None:
-        self._say(servers=event.servers)
-
-    @on(events.ModuleMounted)
-    def _provider_mounted(self, event: events.ModuleMounted) -> None:
-        if event.kind == "provider":
-            self._providers.pop(module_key(event.module_id, event.instance), None)
-            self._say(problem="", remedy="", servers=(), providers=tuple(self._providers.values()))
-
-    def _say(self, **values: object) -> None:
-        if assign(self.card, **values) and self.is_shown:
-            self._list.update(self.card)
-
-
-class Failures:
-    """The error entries of a session.
-
-    `newest` left a prompt unanswered and no later turn has begun; `in_turn`: the last turn has said
-    why it failed; `running`: a turn runs.
-    """
-
-    def __init__(self, entries: EntryList) -> None:
-        self._list = entries
-        self.newest: ErrorEntry | None = None
-        self.in_turn = False
-        self._offered: list[ErrorEntry] = []
-        self.running = False
-
-    def add(self, event: events.Failed) -> ErrorEntry:
-        """Put an error into the conversation."""
-        self.in_turn = True
-        self._retire()
-        entry = ErrorEntry(
-            key="error",
-            retryable=(event.retryable or bool(event.source)) and not event.replayed,
-            taken=self.running,
-            **told(event, "agent", "kind", "message", "remedy", "prompt", "source", "missing"),
-            back="" if event.replayed else event.back,
-            detail=event.detail,
-        )
-        self._list.add(entry)
-        if entry.retryable or entry.back:
-            self._offered.append(entry)
-        if entry.prompt and entry.agent == MAIN_LANE and not event.replayed:
-            self.newest = entry
-        return entry
-
-    def turn_started(self, event: events.TurnStarted) -> None:
-        """A turn begins: what failed before is past."""
-        self.in_turn = False
-        self._retire()
-        if event.agent == MAIN_LANE:
-            self.newest = None
-            self.running = True
-
-    def _retire(self) -> None:
-        """Only the newest failure can be tried again."""
-        for entry in self._offered:
-            entry.retryable, entry.back = False, ""
-            self._list.update(entry)
-        self._offered.clear()
-
+from amplifier_tui.ui.state.section import Handlers, Route, on
 
 _ONCE = (
     events.Compacted,
@@ -176,7 +52,8 @@ class ConversationState(Handlers):
         self.lanes = LaneLines(self.list)
         self.failures = Failures(self.list)
         self._welcome = Welcome(self.list, self._mode)
-        self._parts = (self._welcome, self.lanes, self._blocks, self._tools)
+        self._shell = ShellLines(self.list)
+        self._parts = (self._welcome, self.lanes, self._blocks, self._tools, self._shell)
         self._routes: dict[type[HostEvent], list[Route]] = {}
         self._turns: set[tuple[str, int, str, float]] = set()
         self._unready: ErrorEntry | None = None
@@ -277,6 +154,7 @@ class ConversationState(Handlers):
     @on(events.SessionClosed)
     def _session_closed(self, event: events.SessionClosed) -> None:
         self._settle()
+        self._shell.settle()
 
     @on(events.SteerApplied)
     def _steered(self, event: events.SteerApplied) -> None:
@@ -381,6 +259,7 @@ class ConversationState(Handlers):
         """Close what the stored session left open; more stored events may still come."""
         if self._replaying:
             self._settle()
+            self._shell.settle()
             self._replaying = False
 
     def end_replay(self) -> None:

@@ -124,6 +124,17 @@ class LaneEntry(ConversationEntry):
 
 
 @dataclass(slots=True, kw_only=True)
+class ShellEntry(ToolEntry):
+    """A command of the user's own.
+
+    The agent is `told` of it; while its output `waits`, it goes along with the next prompt.
+    """
+
+    told: bool = True
+    waits: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
 class ErrorEntry(ConversationEntry):
     """Something failed: what happened, what was kept, and the key that helps.
 

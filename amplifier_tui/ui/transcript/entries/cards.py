@@ -203,7 +203,7 @@ def limit_lines(entry: LimitEntry, scene: Scene) -> list[StyledLine]:
     return margined(_wrapped(rows, scene.column.measure), scene.column)
 
 
-_KEYS = (("@", "file"), ("/", "command"), ("F1", "keys"))
+_KEYS = (("@", "file"), ("/", "command"), ("!", "shell"), ("F1", "keys"))
 _TRY = "try  "
 _SET = "Put one of them into keys.env and open again, or set it before you start."
 _SET_IT = "Put it into keys.env and open again, or set it before you start."

@@ -13,6 +13,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     NoteEntry,
     PlanEntry,
     ReportEntry,
+    ShellEntry,
     TextEntry,
     ThinkingEntry,
     ToolEntry,
@@ -32,7 +33,13 @@ from amplifier_tui.ui.transcript.entries.cards import (
     welcome_lines,
 )
 from amplifier_tui.ui.transcript.entries.scene import KEYS, Column, Scene, margined
-from amplifier_tui.ui.transcript.entries.tool import describe, has_more, tool_line, tool_lines
+from amplifier_tui.ui.transcript.entries.tool import (
+    describe,
+    has_more,
+    peek_rows,
+    tool_line,
+    tool_lines,
+)
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry, Piece
 from amplifier_tui.ui.transcript.lines import BLANK, Span, StyledLine
 from amplifier_tui.ui.transcript.markdown.render import markdown_lines, presentable
@@ -40,6 +47,7 @@ from amplifier_tui.ui.transcript.markdown.render import markdown_lines, presenta
 _LINES_OF: dict[type[ConversationEntry], Callable[[Any, Scene], list[StyledLine]]] = {
     UserEntry: user_lines,
     ToolEntry: tool_lines,
+    ShellEntry: tool_lines,
     ErrorEntry: error_lines,
     NoteEntry: note_lines,
     LimitEntry: limit_lines,
@@ -52,6 +60,7 @@ _NAMES: dict[type[ConversationEntry], str] = {
     TextEntry: "answer",
     ThinkingEntry: "thinking",
     ToolEntry: "tool call",
+    ShellEntry: "command",
     ErrorEntry: "error",
     LaneEntry: "task",
     ReportEntry: "report",
@@ -130,6 +139,8 @@ class Renderer:
             case ToolEntry() if item.expanded:
                 text = entry.diff or entry.output
                 return head + 1 + min(_MOST_ESTIMATED, text.count("\n") + 1 if text else 0)
+            case ToolEntry():
+                return head + 1 + min(peek_rows(entry), entry.output.count("\n"))
             case ErrorEntry():
                 return head + self._rows(entry.message) + self._rows(entry.remedy)
             case NoteEntry():

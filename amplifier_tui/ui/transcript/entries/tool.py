@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from amplifier_tui.base.text import clean, one_line, printed
 from amplifier_tui.ui.diffs.rows import DiffRow
-from amplifier_tui.ui.state.conversation.entries import ToolEntry, ToolState
+from amplifier_tui.ui.state.conversation.entries import ShellEntry, ToolEntry, ToolState
 from amplifier_tui.ui.state.formats import plural
 from amplifier_tui.ui.transcript.entries.diff import counts, diff_lines, read_diff
 from amplifier_tui.ui.transcript.entries.scene import (
@@ -161,6 +161,8 @@ _KNOWN: dict[str, Callable[[Arguments], ToolWords | None]] = {
     **dict.fromkeys(("edit_file", "edit"), _on_path("edit")),
     "apply_patch": _patch,
     **dict.fromkeys(("list_directory", "list_dir", "ls"), _on_path("list")),
+    "!": _says("!", "command"),
+    "!!": _says("!!", "command"),
     **dict.fromkeys(("bash", "shell"), _says("bash", "command", "cmd", "script", "code")),
     **dict.fromkeys(("grep", "search"), _search("search")),
     **dict.fromkeys(("glob", "find"), _search("find")),
@@ -204,6 +206,11 @@ _WORDS: dict[ToolState, Span] = {
     "interrupted": Span("stopped", "muted"),
 }
 _HEAD, _TAIL = 120, 80
+_SHELLS = ("bash", "!", "!!")
+"""The verbs of what runs a command line."""
+_PEEK_RUNNING, _PEEK_OWN = 5, 12
+"""Rows of output that are shown unasked: of what runs, and of the user's own commands."""
+_PEEK_SIZE = 8_000
 _ARGUMENT_LINES = 20
 _ARGUMENT_SIZE = 4000
 
@@ -228,6 +235,33 @@ def tool_lines(entry: ToolEntry, scene: Scene) -> list[StyledLine]:
         column = scene.column
         width = max(1, column.measure - column.body)
         lines += margined(_body(entry, width, lines[0].text), column, column.body)
+    elif rows := peek_rows(entry):
+        width = max(1, scene.column.measure - scene.column.body)
+        lines += margined(_peek(entry, rows, width, scene), scene.column, scene.column.body)
+    return lines
+
+
+def peek_rows(entry: ToolEntry) -> int:
+    """Return how many rows at the end of the output are shown without being asked for."""
+    if isinstance(entry, ShellEntry):
+        return _PEEK_OWN
+    return _PEEK_RUNNING if entry.state == "running" and entry.output else 0
+
+
+def _peek(entry: ToolEntry, most: int, width: int, scene: Scene) -> list[StyledLine]:
+    """Return the last rows of the output, and how many lines are above them."""
+    text = clean(printed(entry.output[-_PEEK_SIZE:].rstrip("\n")))
+    last = text.split("\n")[-most:] if text else []
+    rows = [output_lines(line, "secondary", width) for line in last]
+    while len(rows) > 1 and sum(map(len, rows)) > most:
+        del rows[0]
+    lines = [row for wrapped in rows for row in wrapped][-most:]
+    above = entry.output.rstrip("\n").count("\n") + 1 - len(rows) if text else 0
+    if above > 0:
+        words = " · ".join(filter(None, (counted(above, "more line"), scene.keys("view.expand"))))
+        lines = [StyledLine((Span(f"… {words}", "muted"),)), *lines]
+    if isinstance(entry, ShellEntry) and entry.waits:
+        lines += text_lines("goes along with your next prompt", "muted", width)
     return lines
 
 
@@ -319,7 +353,7 @@ def _limited(text: str, style: str, width: int) -> list[StyledLine]:
 
 
 def _long_command(entry: ToolEntry) -> str:
-    if describe(entry.tool, entry.arguments).verb != "bash":
+    if describe(entry.tool, entry.arguments).verb not in _SHELLS:
         return ""
     command = entry.arguments.get("command", "")
     return command if isinstance(command, str) and "\n" in command.strip() else ""

@@ -1,0 +1,100 @@
+"""Actions of the user's own shell commands."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.app import SuspendNotSupported
+
+from amplifier_tui.base.commands.environment import users_shell
+from amplifier_tui.base.text import clean, one_line
+from amplifier_tui.ui.app.session_app import in_open_session
+from amplifier_tui.ui.prompt.shell import ShellDraft
+from amplifier_tui.ui.state.conversation.entries import ShellEntry
+from amplifier_tui.ui.terminal.foreground import run_in_terminal, say, wait_for_enter
+
+if TYPE_CHECKING:
+    from amplifier_tui.host.client import SessionClient
+    from amplifier_tui.host.events import TerminalWanted
+    from amplifier_tui.ui.app.session_app import SessionApp
+    from amplifier_tui.ui.state.session import SessionState
+
+
+@in_open_session
+def run(
+    app: SessionApp,
+    client: SessionClient,
+    state: SessionState,
+    command: str = "",
+    *,
+    tell: bool = True,
+) -> None:
+    """Run a command line; without one, begin it in the draft."""
+    prompt = app.main.prompt.input
+    if not command:
+        if not prompt.text:
+            prompt.set_draft("!" if tell else "!!")
+        prompt.focus()
+    else:
+        client.shell(command, tell=tell)
+
+
+def run_quietly(app: SessionApp, command: str = "") -> None:
+    """Run a command line the agent is not told of."""
+    run(app, command, tell=False)
+
+
+def run_draft(app: SessionApp, draft: ShellDraft) -> None:
+    """Run what was sent with `!` before it."""
+    app.main.leave_agent()
+    if draft.command:
+        run(app, draft.command, tell=draft.tell)
+    else:
+        app.say("Write a command behind the !.")
+
+
+@in_open_session
+def in_terminal(
+    app: SessionApp, client: SessionClient, state: SessionState, command: str = ""
+) -> None:
+    """Run a command line in the terminal itself; without one, the last one again."""
+    last = next((e for e in reversed(state.entries) if isinstance(e, ShellEntry)), None)
+    if command:
+        client.shell(command, in_terminal=True)
+    elif last is not None:
+        client.shell(str(last.arguments["command"]), tell=last.told, in_terminal=True)
+    else:
+        app.say("Write a command behind it: /terminal make menuconfig.")
+
+
+@in_open_session
+def give_terminal(
+    app: SessionApp, client: SessionClient, state: SessionState, wanted: TerminalWanted
+) -> None:
+    """Give the terminal to a command until it ends."""
+    began = time.monotonic()
+    try:
+        with app.suspend():
+            shell = [users_shell(), "-c", wanted.command]
+            if not wanted.full_screen:
+                say(f"$ {clean(wanted.command)}")
+            status = run_in_terminal(shell, Path(state.facts.cwd))
+            seconds = time.monotonic() - began
+            if not wanted.full_screen:
+                wait_for_enter(f"[exit code {status}] enter goes back ")
+    except SuspendNotSupported:
+        app.say("This terminal cannot be handed to a program.", "warning")
+    except OSError as error:
+        app.say(f"It cannot be started: {one_line(str(error))}", "warning")
+    else:
+        tell = wanted.told
+        client.note_shell(wanted.command, exit_code=status, seconds=seconds, tell=tell)
+    app.main.prompt.input.focus()
+
+
+@in_open_session
+def withhold(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Send nothing along of what the user's own commands printed."""
+    client.withhold_shell()
