@@ -212,6 +212,7 @@ def test_another_session_is_not_opened_over_a_command_that_runs(
     name = project.bundle()
     driver.open(name)
     driver.client.shell("sleep 1000")
+    driver.wait(ShellStarted)
     driver.client.switch_bundle(name)
     assert (
         "A command of yours is running"

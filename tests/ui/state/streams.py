@@ -156,6 +156,17 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "steering": st.lists(_TEXT, max_size=2).map(tuple),
     },
     host.SteerApplied: {"text": _TEXT},
+    host.ShellStarted: {"command_id": _IDS, "command": _TEXT, "told": st.booleans()},
+    host.ShellProgress: {"command_id": _IDS, "text": _TEXT},
+    host.ShellEnded: {
+        "command_id": _IDS,
+        "command": _TEXT,
+        "output": _TEXT,
+        "exit_code": st.integers(-9, 2),
+        "stopped": st.booleans(),
+    },
+    host.ShellWaiting: {"command_ids": st.lists(_IDS, max_size=2).map(tuple)},
+    host.TerminalWanted: {"command": _TEXT},
     host.HookTraced: {
         "seq": st.integers(0, 50),
         "event": _EVENT_NAME,

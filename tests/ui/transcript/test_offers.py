@@ -108,7 +108,7 @@ def test_the_card_names_every_provider_and_its_variable_once() -> None:
         "    ctrl+x 4 paste a key   ctrl+x w try the offline demo",
         "    ctrl+x b choose a bundle   ctrl+x n open again",
         "",
-        "    @ file   / command   F1 keys",
+        "    @ file   / command   ! shell   F1 keys",
     ]
 
 

@@ -12,8 +12,6 @@ from amplifier_tui.base.commands.environment import users_shell
 from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.ui.app.session_app import in_open_session
 from amplifier_tui.ui.prompt.shell import ShellDraft
-from amplifier_tui.ui.state.conversation.entries import ShellEntry
-from amplifier_tui.ui.terminal.foreground import run_in_terminal, say, wait_for_enter
 
 if TYPE_CHECKING:
     from amplifier_tui.host.client import SessionClient
@@ -60,6 +58,8 @@ def in_terminal(
     app: SessionApp, client: SessionClient, state: SessionState, command: str = ""
 ) -> None:
     """Run a command line in the terminal itself; without one, the last one again."""
+    from amplifier_tui.ui.state.conversation.entries import ShellEntry
+
     last = next((e for e in reversed(state.entries) if isinstance(e, ShellEntry)), None)
     if command:
         client.shell(command, in_terminal=True)
@@ -74,6 +74,8 @@ def give_terminal(
     app: SessionApp, client: SessionClient, state: SessionState, wanted: TerminalWanted
 ) -> None:
     """Give the terminal to a command until it ends."""
+    from amplifier_tui.ui.terminal.foreground import run_in_terminal, say, wait_for_enter
+
     began = time.monotonic()
     try:
         with app.suspend():
