@@ -199,7 +199,7 @@ ACTIONS: tuple[Action, ...] = (
             "Run a command in the terminal itself",
             "app.terminal",
             "",
-            "T",
+            "V",
             "terminal,tty",
             "command",
         ),
