@@ -1,9 +1,9 @@
 """Which command lines need the user's terminal itself: those that draw on it, or read keys."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.shell import ProgramRun, ShellLine, programs_of, read_shell_line
 
 
