@@ -24,10 +24,13 @@ from amplifier_tui.host.cards import ModelCard as ModelCard
 from amplifier_tui.host.cards import ModuleDetails as ModuleDetails
 from amplifier_tui.host.cards import ModuleSetting as ModuleSetting
 from amplifier_tui.host.cards import PlannedModule as PlannedModule
+from amplifier_tui.host.cards import RewindFile as RewindFile
+from amplifier_tui.host.cards import RewindPoint as RewindPoint
+from amplifier_tui.host.cards import RewindPreview as RewindPreview
 from amplifier_tui.host.cards import RuleCard as RuleCard
 from amplifier_tui.host.cards import SessionCard as SessionCard
 from amplifier_tui.host.cards import ToolCard as ToolCard
-from amplifier_tui.host.events import HostEvent, Mode, Scope
+from amplifier_tui.host.events import HostEvent, Mode, RewindScope, Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -363,6 +366,38 @@ class SessionClient(Protocol):
         Args:
             before_turn: Copy what came before this turn, numbered as in `TurnStarted`; None
                 copies all.
+        """
+
+    def rewind_points(self) -> "Future[tuple[RewindPoint, ...]]":
+        """List the prompts that the session can go back before, the newest first."""
+
+    def preview_rewind(self, turn: int) -> "Future[RewindPreview]":
+        """Describe what going back before a turn would do; nothing changes.
+
+        The future raises `RuntimeError`, with one sentence, when there is no such turn.
+        """
+
+    def rewind_diff(self, turn: int, path: str) -> "Future[str]":
+        """Return what going back before a turn does to a file, as a unified diff."""
+
+    def rewind(
+        self, turn: int, scope: RewindScope = "both", overwrite: tuple[str, ...] = ()
+    ) -> None:
+        """Go back before a turn: the conversation, the files, or both.
+
+        What is taken back is kept, and `undo_rewind` brings it back. Leads to `Rewound`, or to a
+        `Notice` that says why not. While a turn runs it is refused.
+
+        Args:
+            turn: The first turn that is taken back, numbered as in `TurnStarted`.
+            overwrite: Files that go back although somebody else changed them since; all others of
+                these stay as they are.
+        """
+
+    def undo_rewind(self) -> None:
+        """Bring back what was taken back last, as long as the conversation has not gone on.
+
+        Leads to `Rewound`, or to a `Notice` that says why not.
         """
 
     def mount(self, wanted: str) -> None:

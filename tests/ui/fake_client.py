@@ -16,6 +16,8 @@ from amplifier_tui.host.client import (
     ModelCard,
     ModuleDetails,
     OpenRequest,
+    RewindPoint,
+    RewindPreview,
     RuleCard,
     SessionCard,
     SpendLimit,
@@ -25,6 +27,7 @@ from amplifier_tui.host.events import (
     HostEvent,
     Mode,
     ModeChanged,
+    RewindScope,
     Scope,
     SessionClosed,
     SessionOpened,
@@ -56,6 +59,8 @@ class FakeClient:
         reckoned: What `compaction` answers; an exception makes it fail, None leaves it open.
         offered: What `models` answers; an exception makes it fail.
         remembered: What `memories` answers; an exception makes it fail.
+        points: What `rewind_points` answers; an exception makes it fail.
+        rewound: What `preview_rewind` answers; an exception makes it fail.
         details: What `module_details` answers by key.
         closing: Pushed when the session is closed.
         hang: `close` never finishes.
@@ -81,6 +86,8 @@ class FakeClient:
     reckoned: CompactionPreview | Exception | None = None
     remembered: tuple[MemoryCard, ...] | Exception = ()
     offered: tuple[ModelCard, ...] | Exception = ()
+    points: tuple[RewindPoint, ...] | Exception = ()
+    rewound: RewindPreview | Exception = field(default_factory=lambda: RewindPreview(turn=1))
     details: dict[str, ModuleDetails] = field(default_factory=dict)
     closing: SessionClosed | None = None
     hang: bool = False
@@ -157,6 +164,26 @@ class FakeClient:
 
     def set_effort(self, effort: str) -> None:
         self.calls.append(("set_effort", effort))
+
+    def rewind_points(self) -> Future[tuple[RewindPoint, ...]]:
+        self.calls.append(("rewind_points",))
+        return _answer(self.points)
+
+    def preview_rewind(self, turn: int) -> Future[RewindPreview]:
+        self.calls.append(("preview_rewind", turn))
+        return _answer(self.rewound)
+
+    def rewind_diff(self, turn: int, path: str) -> Future[str]:
+        self.calls.append(("rewind_diff", turn, path))
+        return _done(f"--- {path}\n+++ {path}\n@@ -1 +1 @@\n-after\n+before\n")
+
+    def rewind(
+        self, turn: int, scope: RewindScope = "both", overwrite: tuple[str, ...] = ()
+    ) -> None:
+        self.calls.append(("rewind", turn, scope, overwrite))
+
+    def undo_rewind(self) -> None:
+        self.calls.append(("undo_rewind",))
 
     def set_limit(self, limit: SpendLimit) -> None:
         self.calls.append(("set_limit", limit))

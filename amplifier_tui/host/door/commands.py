@@ -12,12 +12,15 @@ from amplifier_tui.host.client import (
     ModelCard,
     ModelChoice,
     ModuleDetails,
+    RewindPoint,
+    RewindPreview,
     RuleCard,
     SpendLimit,
 )
-from amplifier_tui.host.events import HostEvent, Level, Scope
+from amplifier_tui.host.events import HostEvent, Level, RewindScope, Scope
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.permissions import Permissions
+from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
 
 NO_SESSION: Final = "No session is open"
 
@@ -193,6 +196,39 @@ class SessionCommands:
         """Give the session a title."""
         if self._live is not None:
             self._live.rename(title)
+
+    async def rewind_points(self) -> tuple[RewindPoint, ...]:
+        """List the prompts the session can go back before."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return await self._live.rewinder.points()
+
+    async def preview_rewind(self, turn: int) -> RewindPreview:
+        """Describe what going back would do."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        try:
+            return await self._live.rewinder.preview(turn)
+        except NoSuchTurnError as error:
+            raise RuntimeError(str(error)) from error
+
+    async def rewind_diff(self, turn: int, path: str) -> str:
+        """Return what going back does to a file."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return await self._live.rewinder.diff(turn, path)
+
+    async def rewind(
+        self, turn: int, scope: RewindScope = "both", overwrite: tuple[str, ...] = ()
+    ) -> None:
+        """Go back before a turn."""
+        if (live := self._opened()) is not None:
+            await live.rewind(turn, scope, overwrite)
+
+    async def undo_rewind(self) -> None:
+        """Bring back what was taken back."""
+        if (live := self._opened()) is not None:
+            await live.undo_rewind()
 
     async def compaction(self) -> CompactionPreview:
         """Describe what compacting would do."""

@@ -24,10 +24,11 @@ from amplifier_tui.host.events import Failed, HostEvent, Level, Mode, Notice, Se
 from amplifier_tui.host.failures import internal_failure, opening_failure
 from amplifier_tui.host.models.setup import check_readers, trial
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.session.carrying import Carried, NoSuchTurnError
+from amplifier_tui.host.session.carrying import Carried
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.opening import Opening
 from amplifier_tui.host.store.sessions import list_sessions
+from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
 from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.host.trust.answers import TrustMemory
 from amplifier_tui.host.turns.handle import TurnHandle

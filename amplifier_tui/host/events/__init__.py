@@ -31,6 +31,7 @@ from amplifier_tui.host.events.records import Mode as Mode
 from amplifier_tui.host.events.records import ModuleKind as ModuleKind
 from amplifier_tui.host.events.records import NoticeEnd as NoticeEnd
 from amplifier_tui.host.events.records import PlanStep as PlanStep
+from amplifier_tui.host.events.records import RewindScope as RewindScope
 from amplifier_tui.host.events.records import Risk as Risk
 from amplifier_tui.host.events.records import Scope as Scope
 from amplifier_tui.host.events.records import Segment as Segment
@@ -49,6 +50,7 @@ from amplifier_tui.host.events.session import ModuleMounted as ModuleMounted
 from amplifier_tui.host.events.session import ModuleUnmounted as ModuleUnmounted
 from amplifier_tui.host.events.session import Notice as Notice
 from amplifier_tui.host.events.session import OpeningReported as OpeningReported
+from amplifier_tui.host.events.session import Rewound as Rewound
 from amplifier_tui.host.events.session import SessionClosed as SessionClosed
 from amplifier_tui.host.events.session import SessionOpened as SessionOpened
 from amplifier_tui.host.events.session import TitleChanged as TitleChanged

@@ -12,6 +12,7 @@ Mode = Literal["plan", "ask", "edits", "auto"]
 ModuleKind = Literal["orchestrator", "context", "provider", "tool", "hook", "resolver", "unknown"]
 NoticeEnd = Literal["", "opened", "answer", "compacted"]
 TurnStatus = Literal["success", "incomplete", "cancelled", "error"]
+RewindScope = Literal["conversation", "files", "both"]
 ApprovalOutcome = Literal["allowed", "denied", "timed_out", "cancelled", "changed"]
 
 MAIN_LANE = "main"

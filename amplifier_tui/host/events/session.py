@@ -5,7 +5,14 @@ from typing import Literal
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.report import ReportItem
 from amplifier_tui.host.events.base import HostEvent
-from amplifier_tui.host.events.records import Level, LocalServer, Mode, ModuleKind, NoticeEnd
+from amplifier_tui.host.events.records import (
+    Level,
+    LocalServer,
+    Mode,
+    ModuleKind,
+    NoticeEnd,
+    RewindScope,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +35,35 @@ class SessionOpened(HostEvent):
     examples: tuple[str, ...] = ()
     """Prompts the bundle suggests for an empty session."""
     branch: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewound(HostEvent):
+    """The session went back before a turn, or that was undone.
+
+    Unless only files changed, the conversation as it is now follows as replayed events.
+
+    Attributes:
+        scope: What went back.
+        undone: It was brought back.
+        turns: How many turns were taken back, or brought back; of files alone, whose changes were.
+        prompt: What began the turn, where it was taken back.
+        restored: Files that have their earlier content again; `removed` are those that are gone.
+        kept: Files that stay as they are: somebody else changed them.
+        failed: Files that could not be put back.
+        earlier: As of `SessionOpened`.
+    """
+
+    turn: int
+    scope: RewindScope
+    undone: bool = False
+    turns: int = 0
+    prompt: str = ""
+    restored: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    earlier: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

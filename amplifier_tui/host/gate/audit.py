@@ -12,7 +12,7 @@ from typing import Any, Final
 from amplifier_tui.base.files import open_regular
 from amplifier_tui.base.jsonl import decode_row
 from amplifier_tui.host.cards import AuditCard
-from amplifier_tui.host.store.replay import DISPLAY
+from amplifier_tui.host.store.turns.outcomes import DISPLAY
 from amplifier_tui.paths import amplifier_home, sessions_dir
 
 logger = logging.getLogger(__name__)

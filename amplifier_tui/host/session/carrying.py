@@ -10,20 +10,17 @@ from typing import Any, Final
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.context.state_file import state_before, write_state
-from amplifier_tui.host.events import Failed, HostEvent, TurnEnded, Usage
-from amplifier_tui.host.messages import is_from_hook
+from amplifier_tui.host.events import HostEvent, TurnEnded, Usage
 from amplifier_tui.host.store.metadata import now
-from amplifier_tui.host.store.replay import DISPLAY, messages_of, read_outcomes
+from amplifier_tui.host.store.replay import messages_of
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.state import FILE_NAME
+from amplifier_tui.host.store.turns.outcomes import DISPLAY, goes_along, read_outcomes
+from amplifier_tui.host.store.turns.prompts import prompt_rows, start_of
 
 logger = logging.getLogger(__name__)
 
 _FORK: Final = " (fork)"
-
-
-class NoSuchTurnError(Exception):
-    """A session has no turn of that number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +107,13 @@ async def forked(
 
     def copy() -> Carried:
         rows = [row for _, row in store.stored().read()]
-        cut = len(rows) if before_turn is None else _row_of(rows, begun, before_turn)
+        prompts = prompt_rows(enumerate(rows), begun)
+        cut = len(rows)
+        if before_turn is not None:
+            cut = start_of(before_turn, prompts, begun, len(rows))
         kept = rows[:cut]
         known = read_outcomes(store.folder / DISPLAY)
-        told = [item for item in known.all() if _goes_along(item, cut, before_turn)]
+        told = [item for item in known.all() if goes_along(item, cut, before_turn)]
         title = store.metadata.name
         remembered = state
         if state is not None and cut < len(rows):
@@ -123,36 +123,12 @@ async def forked(
             tuple(kept),
             f"{title.removesuffix(_FORK)}{_FORK}" if title else "",
             remembered,
-            tuple((count, _without_usage(event)) for count, event in told if count <= cut),
-            sum(_is_prompt(row) for row in kept),
+            tuple((count, _without_usage(event)) for count, event in told),
+            sum(prompt.index < cut for prompt in prompts),
             store.metadata.workspace,
         )
 
     return await asyncio.to_thread(copy)
-
-
-def _row_of(rows: list[Row], begun: Mapping[int, int], turn: int) -> int:
-    """Return the row a turn begins with."""
-    if turn in begun:
-        return min(begun[turn], len(rows))
-    prompts = [index for index, row in enumerate(rows) if _is_prompt(row)]
-    if not 1 <= turn <= len(prompts):
-        raise NoSuchTurnError(f"This session has no turn {turn}")
-    return prompts[turn - 1]
-
-
-def _is_prompt(row: Row) -> bool:
-    return row.get("role") == "user" and not is_from_hook(row)
-
-
-def _goes_along(item: tuple[int, HostEvent], cut: int, before_turn: int | None) -> bool:
-    """Whether an outcome is of the turns that are copied; at the cut, two turns meet."""
-    count, event = item
-    if before_turn is None or count < cut:
-        return True
-    if isinstance(event, TurnEnded):
-        return event.turn < before_turn
-    return not isinstance(event, Failed)
 
 
 def _without_usage(event: HostEvent) -> HostEvent:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from time import time
 from typing import Any, Final
@@ -12,6 +12,7 @@ from amplifier_tui.base.python import awaited
 from amplifier_tui.host.events import (
     Failed,
     PlanProposed,
+    RewindScope,
     SessionClosed,
     SessionOpened,
 )
@@ -26,6 +27,7 @@ from amplifier_tui.host.session.carrying import Carried, forked, moved
 from amplifier_tui.host.session.chores.ending import clean_up, resume_command
 from amplifier_tui.host.session.chores.watching import SessionWatch
 from amplifier_tui.host.session.compacting import Compactor
+from amplifier_tui.host.session.conversation import SessionConversation
 from amplifier_tui.host.session.memories import Memories
 from amplifier_tui.host.session.modules.facts import (
     ProviderFacts,
@@ -34,6 +36,8 @@ from amplifier_tui.host.session.modules.facts import (
 from amplifier_tui.host.session.modules.manager import ModuleManager
 from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.session.places.workspaces import git_branch
+from amplifier_tui.host.session.rewinding.files import FileHistory
+from amplifier_tui.host.session.rewinding.rewinder import Rewinder
 from amplifier_tui.host.shell.commands import ShellCommands
 from amplifier_tui.host.store.metadata import now
 from amplifier_tui.host.store.replay import STEER_HOOK
@@ -91,6 +95,18 @@ class LiveSession:
         )
         self._sources = Sources(coordinator, sender)
         self._state = StateKeeper(sender)
+        self._teller = ModeTeller(lambda: self.gating.gate.mode)
+        self._conversation = SessionConversation(
+            coordinator, self._sources, self._state, self._recorder
+        )
+        self.rewinder = Rewinder(
+            sender,
+            self._conversation,
+            FileHistory(coordinator, parts.workspace),
+            parts.workspace,
+            self._begun,
+            self._restarted,
+        )
         self.compactor = Compactor(
             coordinator, self._sources, self._facts, self._window, sender, self._compacted
         )
@@ -137,22 +153,16 @@ class LiveSession:
     async def begin(self, messages: list[dict[str, Any]]) -> None:
         """Take the conversation up and listen."""
         coordinator = self.session.coordinator
-        context = coordinator.get("context")
-        if messages:
-            await _take_up(context, messages)
-            if self._sources.pipeline is not None:
-                await self._state.restore(self._sources.pipeline)
+        await self._conversation.begin(messages)
         self._last_answer = last_words(messages)
-        await self._recorder.attach(context, coordinator.hooks)
         self.store.on_row = self._row_added
         self.approvals.record.on_resolved = self._resolved
         self.store.on_title = self.watch.title_changed
         self._detach.append(self.watch.stop)
         self._normalizer.on_usage = self._usage_known
         self._detach.append(self.turns.steering.attach(coordinator.hooks))
-        teller = ModeTeller(lambda: self.gating.gate.mode)
-        teller.told(messages)
-        self._detach.append(teller.attach(coordinator.hooks))
+        self._teller.told(messages)
+        self._detach.append(self._teller.attach(coordinator.hooks))
         self._detach.append(coordinator.hooks.observe(self._watch))
         coordinator.register_capability("session.steer", self.turns.steer)
         register = coordinator.get_capability("approval.register_provider")
@@ -308,15 +318,47 @@ class LiveSession:
 
     async def moved(self) -> Carried:
         """Return the conversation, to go on with in another bundle."""
-        return await moved(self.store, self._snapshot())
+        return await moved(self.store, self._conversation.snapshot())
 
     async def forked(self, before_turn: int | None) -> Carried:
         """Return a copy of the conversation; see `carrying.forked`."""
-        return await forked(self.store, self._snapshot(), self._begun, before_turn)
+        return await forked(self.store, self._conversation.snapshot(), self._begun, before_turn)
 
-    def _snapshot(self) -> dict[str, Any] | None:
-        pipeline = self._sources.pipeline
-        return None if pipeline is None else self._state.snapshot(pipeline)
+    async def rewind(self, turn: int, scope: RewindScope, overwrite: Collection[str]) -> None:
+        """Go back before a turn; see `SessionClient.rewind`."""
+        if self._is_free():
+            with self.turns.paused():
+                await self.rewinder.rewind(turn, scope, overwrite)
+
+    async def undo_rewind(self) -> None:
+        """Bring back what was taken back last."""
+        if self._is_free():
+            with self.turns.paused():
+                await self.rewinder.undo()
+
+    def _is_free(self) -> bool:
+        """Whether the session can go back now; else the user is told."""
+        if self.turns.running:
+            self.sender.notice("warning", "A turn is running: stop it first", "rewind")
+        elif self.compactor.running:
+            words = "The conversation is being compacted: go back after it"
+            self.sender.notice("warning", words, "rewind")
+        else:
+            return True
+        return False
+
+    async def _restarted(self, messages: list[dict[str, Any]], turns: int) -> None:
+        """Go on from a conversation that was cut, or is whole again."""
+        self._begun.clear()
+        self.turns.go_on_after(turns)
+        self._last_answer = last_words(messages)
+        self._teller.told(messages)
+        self.store.metadata.turn_count = turns
+        self.store.metadata.updated = now()
+        self.budget.prompt_may_differ()
+        await self.budget.send()
+        await self.save_state()
+        self.store.save_metadata()
 
     def _window(self) -> Any:
         """Return the provider whose window counts; None once the context saw a request of one."""
@@ -396,10 +438,3 @@ class LiveSession:
         self.sender.send(event)
         logger.info("Session %s closed in %.2f s", self.session_id, time() - began)
         return event
-
-
-async def _take_up(context: Any, messages: list[dict[str, Any]]) -> None:
-    """Put a stored conversation into a context; what it holds of the system prompt stays."""
-    present = await awaited(context.get_messages())
-    system = [message for message in present if message.get("role") == "system"]
-    await awaited(context.set_messages([*system, *messages]))

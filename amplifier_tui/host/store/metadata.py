@@ -206,7 +206,9 @@ class MetadataFile:
                 if value != known.get(key) or key in _OWN - {"name", "description", "tags"}:
                     merged[key] = value
             elif key == "turn_count":
-                merged[key] = max(value, present) if type(present) is int else present
+                # Another program may have counted on; only our own number may go down.
+                if type(present) is int:
+                    merged[key] = value if present == known.get(key) else max(value, present)
             elif value != known.get(key) and key not in _SET_ONCE:
                 merged[key] = value
         for key in known.keys() - ours.keys():

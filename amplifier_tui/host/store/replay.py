@@ -2,9 +2,8 @@
 
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Final, TypedDict
 
 from amplifier_tui.base.jsonl import Row, StoredRows
@@ -12,20 +11,13 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.tool_calls import RecordedCall, answer_calls, calls_of, unanswered
 from amplifier_tui.host.events import (
     MAIN_LANE,
-    ApprovalResolved,
     BlockEnded,
     BlockKind,
-    Compacted,
-    Failed,
     HostEvent,
-    LaneClosed,
-    LaneOpened,
     ShellEnded,
-    ShellStarted,
     SteerApplied,
     ToolEnded,
     ToolStarted,
-    TurnEnded,
     TurnStarted,
     Usage,
 )
@@ -39,6 +31,7 @@ from amplifier_tui.host.messages import (
     typed_prompt,
 )
 from amplifier_tui.host.store.lanes import LaneRun, StoredLanes, looks_like_prompt
+from amplifier_tui.host.store.turns.outcomes import Outcomes
 
 logger = logging.getLogger(__name__)
 
@@ -48,91 +41,6 @@ TAIL: Final = 200
 OUTPUT_LIMIT: Final = 64 * 1024
 STEER_HOOK: Final = "amplifier-tui-steer"
 """The name steering messages are stored under."""
-
-
-DISPLAY: Final = "display.jsonl"
-"""What the screen knew of rows and turns that the rows do not say: how long a tool took, what it
-changed, how a turn ended, so that a resumed session shows it again. Who allowed or refused what is
-noted beside it (older sessions have that in `approvals.jsonl`). Losing the file loses nothing of
-the conversation.
-"""
-KEPT: Final = (
-    *(ToolEnded, TurnEnded, Failed, Compacted, LaneOpened, LaneClosed),
-    *(ShellStarted, ShellEnded),
-)
-"""The events it holds; of a `ToolEnded` all but the output, which is in its row."""
-
-
-@dataclass(slots=True)
-class Outcomes:
-    """What was noted.
-
-    Attributes:
-        tools: By lane and call id, each with the number of rows there were, in order.
-        decisions: The same, of calls that a rule, a mode or the clock decided about.
-        changed: Of calls that ran with other arguments than the model gave; in the same way.
-        lanes: What began and ended sub-agents; like the others, with the number of rows there
-            were, in order.
-    """
-
-    tools: dict[tuple[str, str], list[tuple[int, ToolEnded]]] = field(default_factory=dict)
-    decisions: dict[tuple[str, str], list[tuple[int, ApprovalResolved]]] = field(
-        default_factory=dict
-    )
-    changed: dict[tuple[str, str], list[tuple[int, ToolStarted]]] = field(default_factory=dict)
-    lanes: list[tuple[int, HostEvent]] = field(default_factory=list)
-    others: list[tuple[int, HostEvent]] = field(default_factory=list)
-
-    def all(self) -> list[tuple[int, HostEvent]]:
-        """Return every event with the number of rows there were."""
-        tools = [item for items in self.tools.values() for item in items]
-        decisions = [item for items in self.decisions.values() for item in items]
-        changed = [item for items in self.changed.values() for item in items]
-        return [*decisions, *tools, *changed, *self.lanes, *self.others]
-
-    def arguments(self, lane: str, call: RecordedCall, row: int) -> dict[str, Any]:
-        """Return what a call in a row ran with. Its id may be used again in later rows."""
-        key = (lane, call.call_id)
-        end = next((rows for rows, _ in self.tools.get(key, ()) if rows > row), None)
-        found = call.arguments
-        for rows, event in self.changed.get(key, ()):
-            if rows > row and (end is None or rows <= end):
-                found = event.arguments
-        return found
-
-
-def read_outcomes(path: Path) -> Outcomes:
-    """Read what was noted; what can't be read is left out."""
-    found = Outcomes()
-    try:
-        stored = StoredRows(path)
-    except OSError as error:
-        logger.warning("%s can't be read: %s", path, error)
-        return found
-    for _, record in stored.read():
-        told = record.get("event", record.get("approval"))
-        if told is None:
-            continue
-        try:
-            event = HostEvent.from_json(told)
-            rows = int(record["row"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            logger.debug("A line of %s can't be read: %s", path, error)
-            continue
-        if isinstance(event, ToolEnded):
-            found.tools.setdefault((event.agent, event.call_id), []).append((rows, event))
-        elif isinstance(event, ApprovalResolved):
-            texts = (event.call_id, event.agent, event.rule, event.mode or "")
-            if event.by in ("rule", "mode", "timeout") and all(isinstance(t, str) for t in texts):
-                calls = found.decisions.setdefault((event.agent, event.call_id), [])
-                calls.append((rows, event))
-        elif isinstance(event, ToolStarted) and isinstance(event.arguments, dict):
-            found.changed.setdefault((event.agent, event.call_id), []).append((rows, event))
-        elif isinstance(event, LaneOpened | LaneClosed):
-            found.lanes.append((rows, event))
-        else:
-            found.others.append((rows, event))
-    return found
 
 
 _NO_RESULT: Final = (
@@ -211,7 +119,7 @@ class Replay:
         for index, row in rows.items():
             while others and others[0][0] <= index:
                 found.append(self._retold(others.pop(0)[1]))
-            at = _time(row) or at
+            at = time_of(row) or at
             if row.get("role") == "user" and not is_from_hook(row):
                 turn += 1
             found += self._row(index, row, turn, at, rows)
@@ -220,9 +128,7 @@ class Replay:
 
     def usages(self) -> tuple[Usage, ...]:
         """Return what each turn used, as far as it was noted."""
-        return tuple(
-            event.usage for _, event in self._outcomes.others if isinstance(event, TurnEnded)
-        )
+        return tuple(self._outcomes.spent)
 
     def unsent_commands(self) -> tuple[ShellEnded, ...]:
         """Return the user's commands that wait for the next prompt to go along with."""
@@ -333,7 +239,7 @@ class Replay:
     def _answers(self, run: LaneRun, at: float) -> Iterator[HostEvent]:
         rows = dict(run.rows.read(run.start, run.stop))
         for index, row in rows.items():
-            at = _time(row) or at
+            at = time_of(row) or at
             if row.get("role") == "assistant" or _is_steer(row):
                 yield from self._row(index, row, 0, at, rows)
         if not rows and run.closed.result:
@@ -360,7 +266,7 @@ class Replay:
             interrupted=metadata.get(INTERRUPTED) is True,
             error=output.strip().split("\n")[0][:500] if failed else "",
         )
-        stamp = self._stamp(_time(row) or event.at)
+        stamp = self._stamp(time_of(row) or event.at)
         return replace(event, **stamp, output=output[:OUTPUT_LIMIT], output_size=len(output))
 
     def _retold(self, event: HostEvent) -> HostEvent:
@@ -386,7 +292,8 @@ def _blocks(content: Any) -> Iterator[tuple[BlockKind, str]]:
             yield "text", text
 
 
-def _time(row: Row) -> float:
+def time_of(row: Row) -> float:
+    """Return when a row was written, in Unix seconds; 0 when that is not known."""
     stamp = row.get("timestamp")
     try:
         known = datetime.fromisoformat(stamp).timestamp() if isinstance(stamp, str) else stamp

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from amplifier_tui.base.files import AppendFile
+from amplifier_tui.base.files import AppendFile, write_atomic
 
 logger = logging.getLogger(__name__)
 
@@ -61,6 +61,16 @@ class SessionFile:
             if self._on_trouble is not None:
                 self._on_trouble(self, None)
         return start
+
+    def replace(self, data: bytes) -> None:
+        """Put other lines in place of all there are.
+
+        Raises:
+            OSError: The disk does not take them, or what waits for it; the file is as it was.
+        """
+        self._write_pending()
+        write_atomic(self.path, data, mode=0o600, durable=True)
+        self._file.close()
 
     def clear(self) -> None:
         """Empty the file."""

@@ -1,8 +1,9 @@
 """One session on disk: `projects/<slug>/sessions/<id>/`."""
 
+import errno
 import logging
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
@@ -18,9 +19,11 @@ from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.journal import Journal, recovered_rows
 from amplifier_tui.host.store.lanes import TRANSCRIPT, StoredLanes
 from amplifier_tui.host.store.metadata import LOCK_TIME, Metadata, MetadataFile, Tell, now
-from amplifier_tui.host.store.replay import DISPLAY, KEPT, Replay, read_outcomes
+from amplifier_tui.host.store.replay import Replay
 from amplifier_tui.host.store.session_file import SessionFile
 from amplifier_tui.host.store.sessions import first_prompt, hold
+from amplifier_tui.host.store.turns.outcomes import DISPLAY, KEPT, read_outcomes
+from amplifier_tui.host.store.turns.rewinds import REWINDS, Rewinds, TakenBack
 
 logger = logging.getLogger(__name__)
 
@@ -76,6 +79,7 @@ class SessionStore:
         self._is_new = not folder.exists()
         self._transcript = SessionFile(folder / TRANSCRIPT, self._trouble)
         self._outcomes = SessionFile(folder / DISPLAY, self._trouble)
+        self.rewinds = Rewinds(folder / REWINDS)
         self.journal = Journal(folder / journal.FILE_NAME, self._trouble)
         self.log = EventLogFile(folder / event_log.FILE_NAME, self._trouble)
 
@@ -116,6 +120,11 @@ class SessionStore:
 
     def _mend(self) -> None:
         self.torn = mend(self.folder / TRANSCRIPT)
+        self.rewinds.load()
+        unfinished = self.rewinds.unfinished(self.stored())
+        if unfinished is not None:
+            taken, undone = unfinished
+            (self._put_in if undone else self._take_out)(taken)
         stored = self.stored()
         self.rows = len(stored)
         path = self.folder / journal.FILE_NAME
@@ -144,6 +153,64 @@ class SessionStore:
     def _append(self, row: Row) -> None:
         self._transcript.append(encode_row(row))
         self.rows += 1
+
+    def go_back(self, rows: int, turn: int, files: str, turns: int) -> None:
+        """Take out all rows after the first ones; they are kept in ``rewinds.jsonl``.
+
+        Args:
+            rows: How many stay.
+            turn: The first turn that is taken out, and `turns` how many are.
+            files: What undoes the change of files that belongs to it.
+
+        Raises:
+            OSError: The disk does not take it; everything is as it was.
+        """
+        stored = self.stored()
+        if len(stored) != self.rows:
+            raise OSError(errno.EIO, "some rows are not on disk yet")
+        lines = [stored.line(index) for index in range(rows, len(stored))]
+        taken = self.rewinds.add(rows, turn, files, lines, turns)
+        if not lines:
+            return
+        try:
+            self._take_out(taken)
+        except OSError:
+            self.rewinds.undo(taken)
+            self._outcomes.append(encode_row({"undo": taken.id}))
+            raise
+        self._rows_changed(rows)
+
+    def go_forward(self, taken: TakenBack) -> None:
+        """Put the rows in again that were taken out.
+
+        Raises:
+            OSError: The disk does not take it; everything is as it was.
+        """
+        self.rewinds.undo(taken)
+        if taken.lines:
+            self._put_in(taken)
+            self._rows_changed(taken.rows + len(taken.lines))
+
+    def _take_out(self, taken: TakenBack) -> None:
+        stored = self.stored()
+        if taken.id not in read_outcomes(self.folder / DISPLAY).taken:
+            row = {"rewind": taken.id, "row": taken.rows, "turn": taken.turn}
+            self._outcomes.append(encode_row(row))
+        self._replace_rows(stored.line(index) for index in range(taken.rows))
+
+    def _put_in(self, taken: TakenBack) -> None:
+        stored = self.stored()
+        self._outcomes.append(encode_row({"undo": taken.id}))
+        kept = (stored.line(index) for index in range(taken.rows))
+        self._replace_rows((*kept, *taken.lines))
+
+    def _replace_rows(self, lines: Iterable[bytes]) -> None:
+        self._transcript.replace(b"".join(line + b"\n" for line in lines))
+
+    def _rows_changed(self, rows: int) -> None:
+        self.rows = rows
+        self.journal.start_at(rows)
+        self.metadata.first_prompt = first_prompt(row for _, row in self.stored().read())
 
     def note(self, event: HostEvent) -> None:
         """Note an outcome, so that a resumed session shows it again."""
@@ -202,12 +269,12 @@ class SessionStore:
 
     def close(self) -> None:
         """Close every file and give the folder back; a session without a word leaves none."""
-        if self.rows:
+        if self.rows or not self.rewinds.is_empty:
             self._save_card(LOCK_TIME)
         for file in (self._transcript, self._outcomes, self.journal, self.log):
             file.close()
         self._lock.release()
-        if self._is_new and not self.rows:
+        if self._is_new and not self.rows and self.rewinds.is_empty:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def discard(self) -> None:

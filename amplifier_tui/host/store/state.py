@@ -56,9 +56,10 @@ class StateKeeper:
         if problem:
             self._tell(f"{problem} The session goes on without it.")
         if data is not None:
-            await self._take_up(pipeline, data)
+            await self.take_up(pipeline, data)
 
-    async def _take_up(self, pipeline: ContextPipeline, data: dict[str, Any]) -> None:
+    async def take_up(self, pipeline: ContextPipeline, data: dict[str, Any]) -> None:
+        """Have a pipeline go on from a state."""
         try:
             pipeline.restore(data)
         except Exception as error:

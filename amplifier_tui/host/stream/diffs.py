@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -43,7 +44,7 @@ def snapshot(path: Path) -> Snapshot:
         status = path.stat()
     except (OSError, ValueError):
         return Snapshot()
-    text, note = None, ""
+    stamp = (status.st_mtime_ns, status.st_size)
     try:
         data = read_regular(path, SIZE_LIMIT)
     except (NotRegularFileError, IsADirectoryError):
@@ -53,11 +54,19 @@ def snapshot(path: Path) -> Snapshot:
     except OSError:
         note = "unreadable"
     else:
-        if b"\0" in data[:8192]:
-            note = "binary"
-        else:
-            text = data.decode("utf-8", "replace")
-    return Snapshot(text, True, note, (status.st_mtime_ns, status.st_size))
+        return replace(snapshot_of(data), stamp=stamp)
+    return Snapshot(None, True, note, stamp)
+
+
+def snapshot_of(data: bytes | None) -> Snapshot:
+    """Return a snapshot of a content; None stands for a file that does not exist."""
+    if data is None:
+        return Snapshot()
+    if len(data) > SIZE_LIMIT:
+        return Snapshot(None, True, "too large", (0, len(data)))
+    if b"\0" in data[:8192]:
+        return Snapshot(None, True, "binary", (0, len(data)))
+    return Snapshot(data.decode("utf-8", "replace"), True, "", (0, len(data)))
 
 
 def changes(name: str, before: Snapshot, after: Snapshot) -> str:

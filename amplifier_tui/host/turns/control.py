@@ -119,6 +119,7 @@ class TurnControl:
         self._guarded = False
         self._closed = False
         self._pauses = 0
+        self._waited = False
         self._failed: tuple[int, Prompt] | None = None
         self.steering = Steering(self._queue_changed, parts.with_output)
 
@@ -166,16 +167,24 @@ class TurnControl:
             self._start(replace(prompt, again=True), number)
         return True
 
+    def go_on_after(self, number: int) -> None:
+        """Number the turns to come from there on: later ones were taken back, or brought back."""
+        self._number = number
+        self._failed = None
+
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Have prompts wait while something else is done with the conversation."""
+        if not self._pauses:
+            # What waits since a stop goes on waiting.
+            self._waited = bool(self._queue)
         self._pauses += 1
         try:
             yield
         finally:
             self._pauses -= 1
             if self._running is None and not self._pauses:
-                self._go_on(stopped=False)
+                self._go_on(stopped=self._waited)
 
     def steer(self, text: str) -> None:
         """Give the running turn a message; without a turn, run it as a prompt."""

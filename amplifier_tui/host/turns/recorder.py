@@ -124,6 +124,11 @@ class ContextRecorder:
             self._record(message)
         self._known = len(messages)
 
+    async def restarted(self) -> None:
+        """Go on from what the context holds now: it was given another conversation."""
+        if self._detach:
+            self._known = len(await self._messages())
+
     def detach(self) -> None:
         """Stop recording by comparison; a wrapped context goes with its session."""
         for stop in self._detach:

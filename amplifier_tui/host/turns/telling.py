@@ -37,6 +37,7 @@ class ModeTeller:
 
     def told(self, messages: Iterable[Message]) -> None:
         """Take note of what a stored conversation says."""
+        self._plans = False
         for message in messages:
             if metadata_of(message).get("hook_name") == MODE_HOOK:
                 self._plans = text_of(message.get("content")) == PLAN

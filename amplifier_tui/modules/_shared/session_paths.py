@@ -56,7 +56,9 @@ def project_slug(folder: Path) -> str:
     return text if text.startswith("-") else f"-{text}"
 
 
-_HOSTS: Final = re.compile(r"(metadata|state)\.json|(transcript|display|partial|approvals)\.jsonl")
+_HOSTS: Final = re.compile(
+    r"(metadata|state)\.json|(transcript|display|partial|approvals|rewinds)\.jsonl"
+)
 """What the host keeps in a session's folder."""
 
 

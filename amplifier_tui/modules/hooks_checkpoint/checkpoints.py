@@ -237,8 +237,7 @@ class Checkpoints:
         async with self._lock:
             store = await self._opened()
             stands = standing(store.turns)
-            found = [_described(turn, stands, root) for turn in store.turns if not turn.back_to]
-        return [turn for turn in found if turn["files"] or turn["unseen"]]
+        return [_described(turn, stands, root) for turn in store.turns if not turn.back_to]
 
     async def preview(self, id: str) -> dict[str, Any]:
         """Return what `restore` would do."""
@@ -302,5 +301,10 @@ def _described(
             }
             for path, entry in turn.files.items()
             if entry.differs and turn in stands.get(path, ())
+        ],
+        "taken_back": [
+            shown_path(entry.path, root)
+            for path, entry in turn.files.items()
+            if turn not in stands.get(path, ())
         ],
     }

@@ -24,7 +24,6 @@ from amplifier_tui.modules.hooks_checkpoint.store import (
 _SINCE: Final = "it was changed since by you or another program"
 _BETWEEN: Final = "it was changed in between by you or another program"
 _UNKNOWN: Final = "it is not known who changed it last"
-_AGAIN: Final = "it was changed again since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +74,14 @@ def returns(store: CopyStore, root: Path, turn_id: str) -> list[FileReturn]:
     place = next((place for place, turn in enumerate(store.turns) if turn.id == turn_id), None)
     if place is None:
         raise KeyError(turn_id)
-    last = {path: turn for turn in store.turns for path in turn.files}
     undone = store.turns[place]
     if undone.back_to:
         return [
-            _return(store, root, [entry], last[path].files[path], again=last[path] is not undone)
-            for path, entry in undone.files.items()
+            _return(store, root, [entry], entry)
+            for entry in undone.files.values()
             if entry.after not in ("", entry.copy)
         ]
+    last = {path: turn for turn in store.turns for path in turn.files}
     later = {turn.id for turn in store.turns[place:]}
     found = []
     for path, turns in standing(store.turns).items():
@@ -92,9 +91,7 @@ def returns(store: CopyStore, root: Path, turn_id: str) -> list[FileReturn]:
     return found
 
 
-def _return(
-    store: CopyStore, root: Path, chain: list[FileEntry], last: FileEntry, *, again: bool = False
-) -> FileReturn:
+def _return(store: CopyStore, root: Path, chain: list[FileEntry], last: FileEntry) -> FileReturn:
     """Look at one file: `chain` are its changes, the one to go back before first."""
     entry = chain[0]
     command = next((each.command for each in chain if each.command), "")
@@ -115,9 +112,7 @@ def _return(
         problem = error.strerror or str(error)
         return FileReturn(entry, "unchanged", problem=problem, command=command)
     conflict = ""
-    if again:
-        conflict = _AGAIN
-    elif last.after == "":
+    if last.after == "":
         conflict = _UNKNOWN
     elif now != last.after:
         conflict = _SINCE

@@ -56,6 +56,11 @@ class Facts(FieldSection):
         names = ("title", "bundle", "model", "cwd", "directory", "branch", "earlier")
         assign(self, **told(event, *names))
 
+    @on(events.Rewound)
+    def _rewound(self, event: events.Rewound) -> None:
+        if event.scope != "files":
+            self.earlier = event.earlier
+
     @on(events.TitleChanged)
     def _title_changed(self, event: events.TitleChanged) -> None:
         self.title = event.title

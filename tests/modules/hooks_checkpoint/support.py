@@ -63,7 +63,7 @@ class Session:
 
     async def listed(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = await self.coordinator.get_capability("checkpoint.list")()
-        return found
+        return [turn for turn in found if turn["files"] or turn["unseen"]]
 
     async def restore(self, id: str, **more: Any) -> dict[str, Any]:
         outcome: dict[str, Any] = await self.coordinator.get_capability("checkpoint.restore")(

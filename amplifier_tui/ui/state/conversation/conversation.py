@@ -46,7 +46,7 @@ class ConversationState(Handlers):
         self._mode = ""
         self._begin()
 
-    def _begin(self) -> None:
+    def _begin(self, welcome: Welcome | None = None) -> None:
         self._tools = ToolLines(self.list)
         self._blocks = BlockEntries(self.list, self._tools)
         self.lanes = LaneLines(self.list)
@@ -74,6 +74,16 @@ class ConversationState(Handlers):
         """Empty the conversation, for another session."""
         self.list.clear()
         self._begin()
+
+    @on(events.Rewound)
+    def _rewound(self, event: events.Rewound) -> None:
+        """What the conversation is now follows; nothing where all of it was taken back."""
+        if event.scope != "files":
+            opened_as = self._opened_as
+            self.list.clear()
+            self._begin(self._welcome)
+            self._opened_as = opened_as
+            self._welcome.put_back()
 
     @on(events.ModeChanged)
     def _mode_changed(self, event: events.ModeChanged) -> None:

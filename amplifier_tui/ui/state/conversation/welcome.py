@@ -42,6 +42,11 @@ class Welcome(Handlers):
             self._list.add(self.card)
             self.is_shown = True
 
+    def put_back(self) -> None:
+        """Show the card in a conversation that was emptied."""
+        self._list.add(self.card)
+        self.is_shown = True
+
     def set_mode(self, mode: str) -> None:
         """Show another permission mode."""
         self._say(mode=mode)

@@ -1,0 +1,1 @@
+"""Going back to an earlier turn: the conversation, the files, or both."""

@@ -1,0 +1,128 @@
+"""The files of a session's turns, as the checkpoints of hooks-checkpoint have them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.host.cards import RewindFile
+from amplifier_tui.host.stream.diffs import Snapshot, changes, snapshot, snapshot_of, unified
+from amplifier_tui.kernel.coordinator import ModuleCoordinator
+
+NONE_KEPT: Final = "No copies of files are kept in this session: hooks-checkpoint is not mounted"
+_DAMAGED: Final = "The record of what changed is damaged"
+_UNKNOWN_TIME: Final = "It is not known when this prompt was sent"
+_MOST_COUNTED: Final = 200
+"""Files whose lines are counted."""
+_ALL: Final = 1 << 40
+
+Call = Callable[..., Awaitable[Any]]
+
+
+class FilesError(Exception):
+    """Files can't be put back; the message is one sentence."""
+
+
+class FileHistory:
+    """What a session did to files, and putting them back."""
+
+    def __init__(self, coordinator: ModuleCoordinator, workspace: Path) -> None:
+        self._coordinator = coordinator
+        self._workspace = workspace
+
+    async def times(self) -> list[tuple[float, int]]:
+        """Return when files were first changed in each turn, in Unix seconds, and how many."""
+        if self._coordinator.get_capability("checkpoint.list") is None:
+            return []
+        return [(_when(each), len(each["files"])) for each in await self._call("list")]
+
+    async def find(self, since: float) -> str:
+        """Return the id of the first change since a time, in Unix seconds; empty for none.
+
+        Raises:
+            FilesError: There is no record of it.
+        """
+        listed = await self._call("list")
+        if not since:
+            raise FilesError(_UNKNOWN_TIME)
+        counts = (e for e in listed if _when(e) >= since and (e["files"] or e["unseen"]))
+        return next((str(each["id"]) for each in counts), "")
+
+    async def known(self) -> set[Path]:
+        """Return every file that there is a copy of, or a record that it did not exist."""
+        if self._coordinator.get_capability("checkpoint.list") is None:
+            return set()
+        listed = await self._call("list")
+        paths = [file["path"] for each in listed for file in each["files"]]
+        paths += [path for each in listed for path in each["taken_back"]]
+        return {(self._workspace / path).resolve() for path in paths}
+
+    async def preview(self, change: str) -> tuple[list[RewindFile], list[str]]:
+        """Return what going back before a change does to files, and what was not seen.
+
+        Raises:
+            FilesError: The record is damaged, or there is none.
+        """
+        try:
+            found = await self._call("preview", change)
+        except KeyError as error:
+            raise FilesError(_DAMAGED) from error
+        if found["damaged"]:
+            raise FilesError(_DAMAGED)
+        files: list[RewindFile] = []
+        for each in found["files"]:
+            if each["action"] == "unchanged" and not each["problem"]:
+                continue
+            file = RewindFile(
+                path=each["path"],
+                action="removed" if each["action"] == "removed" else "restored",
+                conflict=each["conflict"],
+                problem=each["problem"],
+                command=each["command"],
+            )
+            counted = not file.problem and len(files) < _MOST_COUNTED
+            files.append(await self._counted(change, file) if counted else file)
+        return files, list(found["unseen"])
+
+    async def diff(self, change: str, path: str) -> str:
+        """Return what going back does to a file, as a unified diff."""
+        now, then = await self._states(change, path)
+        return await asyncio.to_thread(changes, path, now, then)
+
+    async def restore(self, change: str, force: Iterable[str]) -> dict[str, Any]:
+        """Put files back; see `checkpoint.restore` of hooks-checkpoint.
+
+        Raises:
+            FilesError: There is no such change on record.
+        """
+        try:
+            report: dict[str, Any] = await self._call("restore", change, force=list(force))
+        except KeyError as error:
+            raise FilesError(_DAMAGED) from error
+        return report
+
+    async def _counted(self, change: str, file: RewindFile) -> RewindFile:
+        now, then = await self._states(change, file.path)
+        if now.note or then.note:
+            return file
+        diff = await asyncio.to_thread(unified, file.path, now.text, then.text, _ALL)
+        lines = diff.split("\n")[2:]
+        added = sum(line.startswith("+") for line in lines)
+        removed = sum(line.startswith("-") for line in lines)
+        return replace(file, added=added, removed=removed)
+
+    async def _states(self, change: str, path: str) -> tuple[Snapshot, Snapshot]:
+        then = snapshot_of(await self._call("content", change, path))
+        return await asyncio.to_thread(snapshot, self._workspace / path), then
+
+    async def _call(self, name: str, *arguments: Any, **named: Any) -> Any:
+        call: Call | None = self._coordinator.get_capability(f"checkpoint.{name}")
+        if call is None:
+            raise FilesError(NONE_KEPT)
+        return await call(*arguments, **named)
+
+
+def _when(change: dict[str, Any]) -> float:
+    return datetime.fromisoformat(change["at"]).timestamp()

@@ -1,0 +1,226 @@
+"""Going back before a turn, and forward again."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.base.jsonl import StoredRows
+from amplifier_tui.host.cards import RewindPoint, RewindPreview
+from amplifier_tui.host.events import Level, RewindScope, Rewound
+from amplifier_tui.host.messages import typed_prompt
+from amplifier_tui.host.session.conversation import SessionConversation
+from amplifier_tui.host.session.rewinding.files import FileHistory, FilesError
+from amplifier_tui.host.store.replay import TAIL, messages_of, time_of
+from amplifier_tui.host.store.turns.outcomes import DISPLAY, read_outcomes
+from amplifier_tui.host.store.turns.prompts import (
+    NoSuchTurnError,
+    PromptRow,
+    prompt_rows,
+    start_of,
+)
+from amplifier_tui.host.store.turns.rewinds import REWINDS, TakenBack
+from amplifier_tui.host.stream.sender import Sender
+
+_NAMED: Final = 8
+
+Restarted = Callable[[list[dict[str, Any]], int], Awaitable[None]]
+"""Told that the conversation is another one: its messages, and how many turns it has."""
+
+
+class Rewinder:
+    """Takes turns of one session back, and brings them back.
+
+    Args:
+        begun: How many rows there were when a turn began, of the turns since it was opened.
+        restarted: Called when the conversation is another one.
+    """
+
+    def __init__(
+        self,
+        sender: Sender,
+        conversation: SessionConversation,
+        files: FileHistory,
+        workspace: Path,
+        begun: Mapping[int, int],
+        restarted: Restarted,
+    ) -> None:
+        self._sender = sender
+        self._store = sender.store
+        self._conversation = conversation
+        self._files = files
+        self._workspace = workspace
+        self._begun = begun
+        self._restarted = restarted
+
+    async def points(self) -> tuple[RewindPoint, ...]:
+        """Return the prompts of the session, the newest first."""
+        _, prompts = await self._read()
+        changed = await self._files.times()
+        found: list[RewindPoint] = []
+        later = float("inf")
+        for prompt in reversed(prompts):
+            at = time_of(prompt.row)
+            files = sum(count for when, count in changed if at and at <= when < later)
+            later = at or later
+            text = typed_prompt(prompt.row)
+            found.append(RewindPoint(turn=prompt.turn, prompt=text, at=at, files=files))
+        return tuple(found)
+
+    async def preview(self, turn: int) -> RewindPreview:
+        """Return what going back before a turn would do.
+
+        Raises:
+            NoSuchTurnError: There is no such turn.
+        """
+        prompts = await self._turns_from(turn)
+        seen = RewindPreview(turn=turn, prompt=typed_prompt(prompts[0].row), turns=len(prompts))
+        try:
+            change = await self._files.find(time_of(prompts[0].row))
+            files, unseen = await self._files.preview(change) if change else ([], [])
+        except FilesError as error:
+            return replace(seen, problem=f"{error}: only the conversation can go back.")
+        told = await asyncio.to_thread(self._changed_paths, prompts[0].start)
+        others = sorted(map(str, told - await self._files.known()))
+        if others:
+            more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+            unseen = [*unseen, f"files without a copy: {', '.join(others[:_NAMED])}{more}"]
+        return replace(seen, files=tuple(files), unseen=tuple(unseen))
+
+    async def diff(self, turn: int, path: str) -> str:
+        """Return what going back before a turn does to a file, as a unified diff.
+
+        Raises:
+            NoSuchTurnError: There is no such turn.
+            FilesError: There is no record of it.
+        """
+        prompts = await self._turns_from(turn)
+        change = await self._files.find(time_of(prompts[0].row))
+        return self._sender.redactor.text(await self._files.diff(change, path))
+
+    async def rewind(self, turn: int, scope: RewindScope, overwrite: Collection[str]) -> None:
+        """Go back before a turn, and say so."""
+        try:
+            prompts = await self._turns_from(turn)
+        except NoSuchTurnError as error:
+            self._say("warning", str(error))
+            return
+        report: Mapping[str, Any] = {}
+        if scope != "conversation":
+            try:
+                change = await self._files.find(time_of(prompts[0].row))
+                if change:
+                    await self._files.preview(change)  # It says whether the record is whole.
+                    report = await self._files.restore(change, overwrite)
+            except FilesError as error:
+                if scope == "files":
+                    self._say("warning", f"{error}: no file was put back")
+                    return
+                self._say("warning", f"{error}: only the conversation goes back")
+                scope = "conversation"
+        undo = str(report.get("id") or "")
+        rows = self._store.rows if scope == "files" else prompts[0].start
+        if scope != "files" or undo:
+            try:
+                await asyncio.to_thread(self._store.go_back, rows, turn, undo, len(prompts))
+            except OSError as error:
+                self._say("error", f"The conversation can't go back: {error.strerror or error}")
+                scope = "files"
+        await self._tell(scope, turn, len(prompts), typed_prompt(prompts[0].row), report)
+
+    async def undo(self) -> None:
+        """Bring back what was taken back last, and say so."""
+        taken = self._store.rewinds.last
+        if taken is None:
+            self._say("info", "There is nothing to bring back: the session did not go back")
+            return
+        if taken.lines and self._store.rows != taken.rows:
+            kept = REWINDS
+            words = f"The conversation has gone on since; what was taken back is kept in {kept}"
+            self._say("warning", words)
+            return
+        report: Mapping[str, Any] = {}
+        if taken.files:
+            try:
+                report = await self._files.restore(taken.files, ())
+            except FilesError as error:
+                self._say("warning", f"{error}: files stay as they are")
+        try:
+            await asyncio.to_thread(self._store.go_forward, taken)
+        except OSError as error:
+            self._say("error", f"It can't be brought back: {error.strerror or error}")
+            return
+        await self._tell(_scope(taken), taken.turn, taken.turns, "", report, undone=True)
+
+    async def _tell(
+        self,
+        scope: RewindScope,
+        turn: int,
+        turns: int,
+        prompt: str,
+        report: Mapping[str, Any],
+        *,
+        undone: bool = False,
+    ) -> None:
+        """Have everybody go on from the conversation as it is, and say what was done."""
+        stored, prompts = await self._read()
+        if scope != "files":
+            messages = messages_of(row for _, row in stored.read())
+            await self._conversation.restart(messages)
+            await self._restarted(messages, len(prompts))
+        start = max(0, len(stored) - TAIL)
+        replay = await asyncio.to_thread(self._store.replay, stored)
+        events = await asyncio.to_thread(replay.events, start, len(stored))
+        self._sender.send(
+            Rewound(
+                **self._sender.stamp(),
+                turn=turn,
+                scope=scope,
+                undone=undone,
+                turns=turns,
+                prompt=prompt,
+                restored=tuple(report.get("restored") or ()),
+                removed=tuple(report.get("removed") or ()),
+                kept=tuple(report.get("conflicts") or ()),
+                failed=tuple(report.get("failed") or ()),
+                earlier=start,
+            )
+        )
+        if scope != "files":
+            for event in events:
+                self._sender.put(event)
+
+    async def _read(self) -> tuple[StoredRows, list[PromptRow]]:
+        stored = await asyncio.to_thread(self._store.stored)
+        begun = dict(self._begun)
+        return stored, await asyncio.to_thread(lambda: prompt_rows(stored.read(), begun))
+
+    async def _turns_from(self, turn: int) -> list[PromptRow]:
+        """Return the prompts from a turn on.
+
+        Raises:
+            NoSuchTurnError: There is no such turn, or it is not part of the conversation.
+        """
+        stored, prompts = await self._read()
+        start = start_of(turn, prompts, self._begun, len(stored))
+        found = [prompt for prompt in prompts if prompt.index >= start]
+        if not found:
+            raise NoSuchTurnError("Nothing of this turn is in the conversation")
+        return found
+
+    def _changed_paths(self, start: int) -> set[Path]:
+        """Return the files that tools said they changed, from a row on."""
+        told = read_outcomes(self._store.folder / DISPLAY).tools.values()
+        ended = (event for items in told for rows, event in items if rows > start)
+        changed = (event.path for event in ended if event.path and event.diff)
+        return {(self._workspace / path).resolve() for path in changed}
+
+    def _say(self, level: Level, text: str) -> None:
+        self._sender.notice(level, text, "rewind")
+
+
+def _scope(taken: TakenBack) -> RewindScope:
+    if not taken.lines:
+        return "files"
+    return "both" if taken.files else "conversation"

@@ -1,0 +1,142 @@
+"""What the screen knew of stored rows that the rows do not say."""
+
+import logging
+from dataclasses import field
+from pathlib import Path
+from typing import Any, Final
+
+from amplifier_tui.base.jsonl import StoredRows
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.tool_calls import RecordedCall
+from amplifier_tui.host.events import (
+    ApprovalResolved,
+    Compacted,
+    Failed,
+    HostEvent,
+    LaneClosed,
+    LaneOpened,
+    ShellEnded,
+    ShellStarted,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    Usage,
+)
+
+logger = logging.getLogger(__name__)
+
+DISPLAY: Final = "display.jsonl"
+"""What the screen knew of rows and turns that the rows do not say: how long a tool took, what it
+changed, how a turn ended, so that a resumed session shows it again. Who allowed or refused what is
+noted beside it (older sessions have that in `approvals.jsonl`), and each time the session went back
+to an earlier turn. Losing the file loses nothing of the conversation.
+"""
+KEPT: Final = (
+    *(ToolEnded, TurnEnded, Failed, Compacted, LaneOpened, LaneClosed),
+    *(ShellStarted, ShellEnded),
+)
+"""The events it holds; of a `ToolEnded` all but the output, which is in its row."""
+
+Item = tuple[int, HostEvent]
+"""An event with the number of rows there were when it came."""
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """What was noted of the turns that were not taken back.
+
+    Attributes:
+        tools: By lane and call id, in order.
+        decisions: The same, of calls that a rule, a mode or the clock decided about.
+        changed: Of calls that ran with other arguments than the model gave; in the same way.
+        lanes: What began and ended sub-agents, in order.
+        spent: What each turn used, also those that were taken back.
+        taken: Ids of the rewinds that stand.
+    """
+
+    tools: dict[tuple[str, str], list[tuple[int, ToolEnded]]] = field(default_factory=dict)
+    decisions: dict[tuple[str, str], list[tuple[int, ApprovalResolved]]] = field(
+        default_factory=dict
+    )
+    changed: dict[tuple[str, str], list[tuple[int, ToolStarted]]] = field(default_factory=dict)
+    lanes: list[Item] = field(default_factory=list)
+    others: list[Item] = field(default_factory=list)
+    spent: list[Usage] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+
+    def all(self) -> list[Item]:
+        """Return every event with the number of rows there were."""
+        tools = [item for items in self.tools.values() for item in items]
+        decisions = [item for items in self.decisions.values() for item in items]
+        changed = [item for items in self.changed.values() for item in items]
+        return [*decisions, *tools, *changed, *self.lanes, *self.others]
+
+    def arguments(self, lane: str, call: RecordedCall, row: int) -> dict[str, Any]:
+        """Return what a call in a row ran with. Its id may be used again in later rows."""
+        key = (lane, call.call_id)
+        end = next((rows for rows, _ in self.tools.get(key, ()) if rows > row), None)
+        found = call.arguments
+        for rows, event in self.changed.get(key, ()):
+            if rows > row and (end is None or rows <= end):
+                found = event.arguments
+        return found
+
+
+def read_outcomes(path: Path) -> Outcomes:
+    """Read what was noted; what can't be read is left out."""
+    found = Outcomes()
+    try:
+        stored = StoredRows(path)
+    except OSError as error:
+        logger.warning("%s can't be read: %s", path, error)
+        return found
+    items: list[Item] = []
+    taken: dict[str, list[Item]] = {}
+    for _, record in stored.read():
+        try:
+            if "rewind" in record:
+                cut, turn = int(record["row"]), int(record["turn"])
+                stays = [goes_along(item, cut, turn) for item in items]
+                gone = [item for item, stay in zip(items, stays, strict=True) if not stay]
+                taken[str(record["rewind"])] = gone
+                items = [item for item, stay in zip(items, stays, strict=True) if stay]
+            elif "undo" in record:
+                items += taken.pop(str(record["undo"]), [])
+            elif (told := record.get("event", record.get("approval"))) is not None:
+                event = HostEvent.from_json(told)
+                items.append((int(record["row"]), event))
+                if isinstance(event, TurnEnded):
+                    found.spent.append(event.usage)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            logger.debug("A line of %s can't be read: %s", path, error)
+    found.taken = set(taken)
+    for rows, event in items:
+        if isinstance(event, ToolEnded):
+            found.tools.setdefault((event.agent, event.call_id), []).append((rows, event))
+        elif isinstance(event, ApprovalResolved):
+            texts = (event.call_id, event.agent, event.rule, event.mode or "")
+            if event.by in ("rule", "mode", "timeout") and all(isinstance(t, str) for t in texts):
+                calls = found.decisions.setdefault((event.agent, event.call_id), [])
+                calls.append((rows, event))
+        elif isinstance(event, ToolStarted) and isinstance(event.arguments, dict):
+            found.changed.setdefault((event.agent, event.call_id), []).append((rows, event))
+        elif isinstance(event, LaneOpened | LaneClosed):
+            found.lanes.append((rows, event))
+        else:
+            found.others.append((rows, event))
+    return found
+
+
+def goes_along(item: Item, cut: int, before_turn: int | None) -> bool:
+    """Whether an event is of the first rows of a conversation; at the cut, two turns meet.
+
+    Args:
+        cut: How many rows that are.
+        before_turn: The first turn that is left out; None for none.
+    """
+    count, event = item
+    if before_turn is None or count != cut:
+        return count <= cut
+    if isinstance(event, TurnEnded):
+        return event.turn < before_turn
+    return not isinstance(event, Failed)
