@@ -75,6 +75,17 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         "branch": _TEXT,
     },
     host.SessionClosed: {},
+    host.Rewound: {
+        "turn": st.sampled_from([1, 2]),
+        "scope": st.sampled_from(["conversation", "files", "both"]),
+        "undone": st.booleans(),
+        "prompt": _TEXT,
+        "restored": _NAMED,
+    },
+    host.ShellStarted: {"command_id": _IDS, "command": _TEXT},
+    host.ShellProgress: {"command_id": _IDS, "text": _TEXT},
+    host.ShellEnded: {"command_id": _IDS, "command": _TEXT, "output": _TEXT},
+    host.ShellWaiting: {"command_ids": _NAMED},
     host.TitleChanged: {"title": _TEXT, "description": _TEXT, "tags": _NAMED},
     host.Failed: {"kind": _NAMES, "message": _TEXT, "retryable": st.booleans(), "missing": _NAMED},
     host.Notice: {
