@@ -141,10 +141,15 @@ class Checkpoints:
     def _copy_one(self, store: CopyStore, turn: ChangedTurn, file: Path) -> None:
         known = turn.files.get(str(file))
         alone = self._changing[file] < 2
-        if known is None or (alone and known.after == "" and not known.skipped):
-            # The second: nobody has changed it yet, but the user may have while they were asked.
+        if known is None:
             store.add(turn, file, self._settings.limits)
-        elif alone and not known.skipped and not known.by_hand and digest(file) != known.after:
+        elif not alone or known.skipped:
+            return
+        elif known.after == "":
+            # No tool has changed it yet, but the user may have while they were asked.
+            if digest(file) != known.copy:
+                store.add(turn, file, self._settings.limits)
+        elif not known.by_hand and digest(file) != known.after:
             store.note_by_hand(turn, file)
 
     async def _note(self, files: list[Path]) -> None:
