@@ -6,11 +6,8 @@ events. Questions that have an answer return a `Future`. Everything runs on the 
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import field
-from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
-from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.trust.items import Remember as Remember
 from amplifier_tui.foundation.trust.items import TrustDecision as TrustDecision
 from amplifier_tui.host.cards import AuditCard as AuditCard
@@ -31,75 +28,10 @@ from amplifier_tui.host.cards import RuleCard as RuleCard
 from amplifier_tui.host.cards import SessionCard as SessionCard
 from amplifier_tui.host.cards import ToolCard as ToolCard
 from amplifier_tui.host.events import HostEvent, Mode, RewindScope, Scope
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenRequest:
-    """Which session to open.
-
-    Attributes:
-        cwd: The user's working directory.
-        bundle: Name or URI; empty for the configured or default one.
-        resume: Session id or an unambiguous prefix of one; `last` for the newest of `cwd`.
-        demo: Take the offline demo bundle, whatever is configured.
-        mode: What goes through unasked; empty for what the bundle says, else `ask`.
-        models: The models the user chose earlier, by bundle.
-        limit: What may be used before the user is asked; None for what the settings say.
-    """
-
-    cwd: Path
-    bundle: str = ""
-    resume: str = ""
-    demo: bool = False
-    mode: Mode | Literal[""] = ""
-    models: "Mapping[str, ModelChoice]" = field(default_factory=dict)
-    limit: "SpendLimit | None" = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpendLimit:
-    """What a session and its sub-agents may use before the user is asked.
-
-    Attributes:
-        cost: US dollars, as decimal text; empty for any amount.
-        tokens: Tokens, read and written; 0 for any number.
-    """
-
-    cost: str = ""
-    tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelChoice:
-    """A model, and how hard it thinks; what is empty is left to the bundle.
-
-    Attributes:
-        provider: The name it is mounted under.
-        effort: One of the levels the provider names.
-        context_window: Tokens of its window; 0 when unknown.
-        max_output_tokens: Most tokens of an answer; 0 when unknown.
-    """
-
-    provider: str = ""
-    model: str = ""
-    effort: str = ""
-    context_window: int = 0
-    max_output_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """The user's answer to an `ApprovalRequested`.
-
-    Attributes:
-        allow: Grant or deny.
-        scope: How long the answer holds; only those the request offers.
-        reason: One line for the model: it is told `User denied: <reason>`.
-    """
-
-    allow: bool
-    scope: Scope = "once"
-    reason: str = ""
+from amplifier_tui.host.requests import Decision as Decision
+from amplifier_tui.host.requests import ModelChoice as ModelChoice
+from amplifier_tui.host.requests import OpenRequest as OpenRequest
+from amplifier_tui.host.requests import SpendLimit as SpendLimit
 
 
 class SessionClient(Protocol):

@@ -51,7 +51,7 @@ class ConversationState(Handlers):
         self._blocks = BlockEntries(self.list, self._tools)
         self.lanes = LaneLines(self.list)
         self.failures = Failures(self.list)
-        self._welcome = Welcome(self.list, self._mode)
+        self._welcome = welcome or Welcome(self.list, self._mode)
         self._shell = ShellLines(self.list)
         self._parts = (self._welcome, self.lanes, self._blocks, self._tools, self._shell)
         self._routes: dict[type[HostEvent], list[Route]] = {}
