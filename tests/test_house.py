@@ -45,11 +45,11 @@ SAME_NAME: dict[str, str] = {
 """Public classes that have a namesake, and why."""
 
 MECHANISMS: dict[str, tuple[str, dict[str, str]]] = {
-    "replacing a file (base/files.py)": (
+    "replacing a file (base/files)": (
         r"os\.replace\(|mkstemp\(|NamedTemporaryFile\(|os\.fsync\(|O_EXCL",
         {},
     ),
-    "locking a file (base/files.py)": (r"\bfcntl\b", {}),
+    "locking a file (base/files)": (r"\bfcntl\b", {}),
     "a torn end of rows (base/jsonl.py)": (r"seek\(-1, ", {}),
     "git that looks (base/git.py)": (
         r"\[\s*\"git\",|exec\(\s*\"git\"",

@@ -1,9 +1,9 @@
 import errno
+import os
 from pathlib import Path
 
 import pytest
 
-from amplifier_tui.base import files
 from amplifier_tui.foundation.io import read_with_retry, write_with_backup, write_with_retry
 from amplifier_tui.foundation.paths import (
     construct_agent_path,
@@ -128,7 +128,7 @@ def test_a_failed_atomic_write_leaves_the_old_file_and_no_litter(
     def broken(*args: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(files.os, "replace", broken)
+    monkeypatch.setattr(os, "replace", broken)
     with pytest.raises(OSError, match="full"):
         write_with_backup(path, "new")
     assert path.read_text() == "old"

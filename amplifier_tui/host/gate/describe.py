@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.patches import patched_paths
 from amplifier_tui.host.gate.modes import READ_TOOLS, WRITE_TOOLS, Act
 from amplifier_tui.host.gate.programs import NETWORK
 from amplifier_tui.host.gate.risk import (
@@ -39,11 +40,6 @@ _FOLDER_KEYS: Final = ("cwd", "working_dir", "workdir", "working_directory", "di
 _PATCH_KEYS: Final = ("patch", "diff", "input")
 _SHELL_TOOL = re.compile(r"(?i)bash|shell|terminal|exec|(?:^|[_-])(?:sh|run|cmd|command)(?:$|[_-])")
 _READ_TOOL = re.compile(r"(?i)read|view|cat|list|ls|glob|grep|search|find|stat|tree|open")
-_PATCH_FILE = re.compile(
-    r"^(?:\*\*\* (?:Update|Add|Delete) File: (.+)|\*\*\* Move to: (.+)|"
-    r"\+\+\+ (?:b/)?(.+?)(?:\t.*)?)$",
-    re.MULTILINE,
-)
 _OLD: Final = ("old_string", "old_str", "old_text", "oldText", "search")
 _NEW: Final = ("new_string", "new_str", "new_text", "newText", "replace")
 
@@ -92,7 +88,7 @@ def read_subject(tool: str, arguments: Mapping[str, Any]) -> Subject:
         return Subject("command", tool, arguments, text=command, folder=folder)
     patch = _patch(arguments)
     if patch:
-        named = tuple(dict.fromkeys((*paths, *patch_paths(patch))))
+        named = tuple(dict.fromkeys((*paths, *patched_paths(patch))))
         return Subject("patch", tool, arguments, text=patch, paths=named)
     replacements = _replacements(arguments)
     if paths and replacements:
@@ -129,12 +125,6 @@ def paths_in(arguments: Mapping[str, Any]) -> tuple[str, ...]:
 def changed_paths(subject: Subject) -> tuple[str, ...]:
     """Return the files a call may change, as written: what to look at before and after."""
     return subject.paths if subject.kind not in ("command", "read", "network") else ()
-
-
-def patch_paths(patch: str) -> tuple[str, ...]:
-    """Return the files a patch names."""
-    found = [next(name for name in names if name) for names in _PATCH_FILE.findall(patch)]
-    return tuple(dict.fromkeys(name.strip() for name in found if name.strip() != "/dev/null"))
 
 
 def _patch(arguments: Mapping[str, Any]) -> str:

@@ -1,6 +1,5 @@
 """Which files a tool call changes, and which calls run commands."""
 
-import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar, Final
@@ -8,6 +7,7 @@ from typing import Any, ClassVar, Final
 from pydantic import Field
 
 from amplifier_tui.base.config import Bytes, ModuleSettings, PathText
+from amplifier_tui.base.patches import patched_paths
 from amplifier_tui.base.shell import only_reads, read_shell_line
 from amplifier_tui.modules.hooks_checkpoint.store import CopyLimits
 
@@ -23,10 +23,6 @@ _ARGUMENTS: Final = ("file_path", "path", "notebook_path", "filename")
 _PATCHES: Final = ("apply_patch",)
 _COMMANDS: Final = ("bash", "shell", "sh", "run_command", "execute_command", "run_shell_command")
 _COMMAND_ARGUMENTS: Final = ("command", "cmd", "script")
-_HEAD: Final = re.compile(
-    r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |--- |\+\+\+ )(?P<path>[^\t\r\n]+)",
-    re.MULTILINE,
-)
 
 
 class CheckpointSettings(ModuleSettings):
@@ -67,18 +63,6 @@ def command_of(tool: str, given: Mapping[str, Any]) -> str:
     found = (given.get(name) for name in _COMMAND_ARGUMENTS)
     command = next((text for text in found if isinstance(text, str) and text.strip()), "")
     return "" if not command or only_reads(read_shell_line(command)) else command
-
-
-def patched_paths(text: str) -> list[str]:
-    """Return the files named in the heads of a patch, in both common formats, each once."""
-    found: dict[str, None] = {}
-    for match in _HEAD.finditer(text):
-        path = match["path"].strip()
-        if match.group().startswith(("--- ", "+++ ")):
-            path = re.sub(r"^[ab]/", "", path)
-        if path and path != "/dev/null":
-            found[path] = None
-    return list(found)
 
 
 def _texts(value: Any) -> list[str]:

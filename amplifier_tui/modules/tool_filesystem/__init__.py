@@ -20,9 +20,10 @@ Relative paths in the config start in the workspace; ``~`` is the home folder.
 from typing import Any
 
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
+from amplifier_tui.modules._shared.workspace import ToolWorkspace
 from amplifier_tui.modules.tool_filesystem.editing import EditFileTool, WriteFileTool
 from amplifier_tui.modules.tool_filesystem.reading import ReadFileTool
-from amplifier_tui.modules.tool_filesystem.workspace import FilesystemSettings, ToolWorkspace
+from amplifier_tui.modules.tool_filesystem.settings import FilesystemSettings
 
 __all__ = ["EditFileTool", "ReadFileTool", "WriteFileTool", "mount"]
 

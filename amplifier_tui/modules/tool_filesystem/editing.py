@@ -1,7 +1,6 @@
 """``write_file`` and ``edit_file``: finding a passage exactly, and what a change changes."""
 
 import asyncio
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,14 +10,15 @@ from typing import Any, ClassVar, Final
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._shared.changes import Change, compare
+from amplifier_tui.modules._shared.text_file import UNREADABLE, TextFile, load, save
 from amplifier_tui.modules._shared.tool import ToolProblem, argument
-from amplifier_tui.modules.tool_filesystem.reading import missing
-from amplifier_tui.modules.tool_filesystem.text_file import TextFile, load, save
-from amplifier_tui.modules.tool_filesystem.workspace import (
+from amplifier_tui.modules._shared.workspace import (
     FILE_PATH,
     FileTool,
     file_path,
     flag,
+    missing,
     text,
 )
 
@@ -100,49 +100,6 @@ def _not_found(text: str, old: str) -> str:
     return f"{said}. Read the file again: it may have changed."
 
 
-_MAX_LINES: Final = 4_000
-"""Lines of either text up to which they are compared; beyond, comparing takes too long."""
-
-_MAX_DIFF: Final = 64 * 1024
-"""Characters of a diff that are passed on."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """A change: a unified diff (empty for very long texts) and how many lines it has."""
-
-    diff: str = ""
-    added: int | None = None
-    removed: int | None = None
-
-    def facts(self) -> dict[str, Any]:
-        """Return the change as event data."""
-        return {"diff": self.diff, "lines_added": self.added, "lines_removed": self.removed}
-
-    def __str__(self) -> str:
-        return "" if self.added is None else f" (+{self.added} −{self.removed} lines)"
-
-
-def compare(before: str, after: str, name: str) -> Change:
-    """Compare two versions of a file; its name is for the head of the diff."""
-    old, new = _lines(before), _lines(after)
-    if max(len(old), len(new)) > _MAX_LINES:
-        return Change()
-    diff = list(difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm=""))
-    added = sum(line.startswith("+") for line in diff[2:])
-    removed = sum(line.startswith("-") for line in diff[2:])
-    text = "\n".join(diff)
-    if len(text) > _MAX_DIFF:
-        text = text[:_MAX_DIFF].rpartition("\n")[0]
-    return Change(text, added, removed)
-
-
-def _lines(text: str) -> list[str]:
-    lines = text.replace("\r\n", "\n").split("\n")
-    # A line end at the end ends the last line; it does not begin another.
-    return lines[:-1] if lines[-1] == "" else lines
-
-
 class WriteFileTool(FileTool):
     """Writes whole files."""
 
@@ -188,7 +145,7 @@ def _existing(path: Path) -> TextFile | None:
     try:
         return load(path)
     except ToolProblem as problem:
-        if problem.kind in ("binary", "too_large", "encoding"):
+        if problem.kind in UNREADABLE:
             return TextFile()
         raise
 

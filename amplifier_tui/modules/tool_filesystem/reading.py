@@ -5,7 +5,6 @@ What can't be read is a `ToolProblem`.
 
 import asyncio
 import base64
-import difflib
 import io
 import os
 from collections.abc import Mapping
@@ -18,23 +17,24 @@ from amplifier_tui.base.text import printable
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.message_models import ImageBlock, TextBlock
 from amplifier_tui.kernel.models import ToolResult
-from amplifier_tui.modules._shared.tool import ToolProblem, argument
-from amplifier_tui.modules.tool_filesystem.text_file import (
+from amplifier_tui.modules._shared.text_file import (
     MAX_TEXT_BYTES,
     decode,
     is_binary,
     open_file,
 )
-from amplifier_tui.modules.tool_filesystem.workspace import (
+from amplifier_tui.modules._shared.tool import ToolProblem, argument
+from amplifier_tui.modules._shared.workspace import (
     FILE_PATH,
-    FilesystemSettings,
     FileTool,
     ToolWorkspace,
     file_path,
     flag,
     from_os_error,
+    missing,
     number,
 )
+from amplifier_tui.modules.tool_filesystem.settings import FilesystemSettings
 
 MAX_LINE: Final = 2_000
 """Characters of a line that are shown."""
@@ -202,19 +202,6 @@ def _line(entry: os.DirEntry[str]) -> str:
         return f"{name}  {entry.stat(follow_symlinks=False).st_size} bytes"
     except OSError:
         return name
-
-
-def missing(path: Path, shown: str) -> ToolProblem:
-    """Return the problem of a file that is not there, with names that are close."""
-    close: list[str] = []
-    try:
-        names = os.listdir(path.parent)[:5_000]
-    except OSError:
-        names = []
-    if names:
-        close = difflib.get_close_matches(path.name, names, n=3, cutoff=0.6)
-    hint = f" Did you mean {' or '.join(close)}?" if close else ""
-    return ToolProblem(f"There is no file {shown}.{hint}", "not_found")
 
 
 DEFAULT_LINES: Final = 2_000

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.modules import hooks_checkpoint
-from amplifier_tui.modules.hooks_checkpoint.calls import patched_paths
 from tests.modules.hooks_checkpoint.support import Session, edit, write
 
 
@@ -127,19 +126,6 @@ async def test_every_tool_that_changes_files_is_known(tmp_path: Path):
     lines = (session.folder / "checkpoints" / "index.jsonl").read_text().splitlines()
     files = [json.loads(line) for line in lines if '"file"' in line]
     assert [Path(file["path"]).name for file in files] == ["a", "b", "c", "d", "e", "f"]
-
-
-@pytest.mark.parametrize(
-    ("text", "paths"),
-    [
-        ("--- a/x.py\n+++ b/x.py\n@@\n", ["x.py"]),
-        ("--- /dev/null\n+++ b/new.py\t2026\n", ["new.py"]),
-        ("*** Add File: a b.txt\r\n*** Move to: c\n", ["a b.txt", "c"]),
-        ("no patch at all", []),
-    ],
-)
-def test_the_files_of_a_patch_are_read_from_its_heads(text: str, paths: list[str]):
-    assert patched_paths(text) == paths
 
 
 @pytest.mark.parametrize("path", ["../out.txt", "/etc/passwd", "~/x", "a\0b", "link/x", ".", ""])

@@ -11,7 +11,8 @@ from amplifier_tui.kernel.coordinator import ModuleCoordinator
 from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.modules import tool_filesystem
 from amplifier_tui.modules._shared.tool import ToolProblem
-from amplifier_tui.modules.tool_filesystem.workspace import FilesystemSettings, ToolWorkspace
+from amplifier_tui.modules._shared.workspace import ToolWorkspace
+from amplifier_tui.modules.tool_filesystem.settings import FilesystemSettings
 from tests.modules.tool_filesystem.support import Files, kind
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amplifier_tui.modules._shared.text_file import TextFile, decode, save
 from amplifier_tui.modules._shared.tool import ToolProblem
 from amplifier_tui.modules.tool_filesystem.editing import replace_passage
-from amplifier_tui.modules.tool_filesystem.text_file import TextFile, decode, save
 from tests.modules.tool_filesystem.support import Files, kind
 
 

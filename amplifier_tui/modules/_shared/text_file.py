@@ -15,12 +15,15 @@ from typing import BinaryIO, Final, Literal
 from amplifier_tui.base.files import NotRegularFileError, open_regular, write_atomic
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.modules._shared.tool import ToolProblem
-from amplifier_tui.modules.tool_filesystem.workspace import from_os_error
+from amplifier_tui.modules._shared.workspace import from_os_error
 
 Newline = Literal["\n", "\r\n"]
 
 MAX_TEXT_BYTES: Final = 16 * 1024 * 1024
 """Largest file that is read or edited as a whole."""
+
+UNREADABLE: Final = ("binary", "too_large", "encoding")
+"""Kinds of problems of `load` with a file that is no text, or too much of it."""
 
 _SNIFFED: Final = 8 * 1024
 _BOMS: Final[tuple[tuple[bytes, str], ...]] = (

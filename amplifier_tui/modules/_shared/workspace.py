@@ -5,15 +5,14 @@ tools, such as running commands, is decided elsewhere. Whatever is refused is a 
 """
 
 import asyncio
+import difflib
 import errno
 import os
 from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
-from weakref import WeakValueDictionary
-
-from pydantic import Field, field_validator
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from amplifier_tui.base.config import ModuleSettings, Paths, PathText
 from amplifier_tui.kernel.correlation import current_tool_call_id
@@ -25,39 +24,39 @@ from amplifier_tui.modules._shared.tool import ModuleTool, ToolProblem, argument
 Access = Literal["read", "write"]
 
 
-TOOLS: Final = ("read_file", "write_file", "edit_file")
+class WorkspaceSettings(ModuleSettings):
+    """Which files a module's tools may touch beside the workspace; the settings of such modules."""
 
-
-class FilesystemSettings(ModuleSettings):
-    """The module's configuration; see the package's docstring."""
-
-    module: ClassVar[str] = "tool-filesystem"
-
-    tools: tuple[str, ...] = TOOLS
     allowed_read_paths: Paths = ()
     allowed_write_paths: Paths = ()
     denied_read_paths: Paths = ()
     denied_write_paths: Paths = ()
-    max_read_bytes: int = Field(256 * 1024, ge=1024, description="a number")
-    line_numbers: bool = True
-    images: bool = True
     working_dir: PathText | None = None
 
-    @field_validator("tools", mode="before")
-    @classmethod
-    def _known(cls, tools: Any) -> tuple[str, ...]:
-        if not isinstance(tools, list | tuple) or any(name not in TOOLS for name in tools):
-            raise ValueError(f"must be a list of {', '.join(TOOLS)}, not {tools!r}")
-        return tuple(tools)
+
+class _FileLocks:
+    """The locks of files that are being changed; those of one event loop know each other."""
+
+    def __init__(self) -> None:
+        self._loops: WeakKeyDictionary[
+            asyncio.AbstractEventLoop, WeakValueDictionary[Path, asyncio.Lock]
+        ] = WeakKeyDictionary()
+
+    def get(self, path: Path) -> asyncio.Lock:
+        locks = self._loops.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
+        return locks.setdefault(path, asyncio.Lock())
+
+
+_LOCKS: Final = _FileLocks()
+"""For all modules: a file may be changed by tools of several."""
 
 
 class ToolWorkspace:
     """Turns the paths of calls into files, or refuses them."""
 
-    def __init__(self, settings: FilesystemSettings, coordinator: Any) -> None:
+    def __init__(self, settings: WorkspaceSettings, coordinator: Any) -> None:
         self._settings = settings
         self._coordinator = coordinator
-        self._locks: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
 
     @property
     def root(self) -> Path:
@@ -80,7 +79,7 @@ class ToolWorkspace:
             access=access,
             denied=denied,
             allowed=allowed,
-            module="tool-filesystem",
+            module=self._settings.module,
             instead="Leave it as it is",
         )
         return path
@@ -91,10 +90,7 @@ class ToolWorkspace:
 
     def lock(self, path: Path) -> asyncio.Lock:
         """Return the lock of a file: its changes come one after the other."""
-        lock = self._locks.get(path)
-        if lock is None:
-            lock = self._locks[path] = asyncio.Lock()
-        return lock
+        return _LOCKS.get(path)
 
     async def emit(self, event: str, path: Path, tool: str, facts: dict[str, Any]) -> None:
         """Tell the hooks that a tool read or wrote a file."""
@@ -134,6 +130,19 @@ def from_os_error(error: OSError, verb: str, path: Path) -> ToolProblem:
     said = os.strerror(error.errno) if error.errno else str(error)
     reason = _REASONS.get(error.errno or 0, said)
     return ToolProblem(f"Can't {verb} {path}: {reason}.", "os_error")
+
+
+def missing(path: Path, shown: str) -> ToolProblem:
+    """Return the problem of a file that is not there, with names that are close."""
+    close: list[str] = []
+    try:
+        names = os.listdir(path.parent)[:5_000]
+    except OSError:
+        names = []
+    if names:
+        close = difflib.get_close_matches(path.name, names, n=3, cutoff=0.6)
+    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    return ToolProblem(f"There is no file {shown}.{hint}", "not_found")
 
 
 FILE_PATH: Final = argument(

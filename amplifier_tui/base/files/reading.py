@@ -1,0 +1,74 @@
+"""Reading files that may be anything, such as a pipe or a link."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO, Final
+
+FLAGS: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
+NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
+
+MOST_BYTES: Final = 64_000_000
+"""Most that is read of a file that is read whole: far more than people or programs write there."""
+
+
+class NotRegularFileError(OSError):
+    """The path is a pipe, a device or, where links are refused, a link."""
+
+
+class FileTooLargeError(OSError):
+    """The file holds more than is read of such a file."""
+
+
+def require_regular(path: Path, mode: int) -> None:
+    """Raise an error unless a file of that `st_mode` is a regular one."""
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file", str(path))
+    if not stat.S_ISREG(mode):
+        raise NotRegularFileError(errno.EINVAL, "is a link, device or pipe, not a file", str(path))
+
+
+def open_regular(path: Path, *, follow_links: bool = True) -> BinaryIO:
+    """Open a file for reading, but nothing that could block, such as a pipe.
+
+    Args:
+        path: The file.
+        follow_links: Whether the last part of the path may be a symbolic link.
+
+    Raises:
+        IsADirectoryError: It is a folder.
+        NotRegularFileError: It is a pipe or device, or a link that is not followed.
+        OSError: It can't be opened.
+    """
+    # Before opening, since a link that is not followed fails with the error of a link loop.
+    require_regular(path, (path.stat() if follow_links else path.lstat()).st_mode)
+    flags = os.O_RDONLY | NO_WAIT | FLAGS | (0 if follow_links else NO_LINK)
+    file = os.fdopen(os.open(path, flags), "rb")
+    try:
+        require_regular(path, os.fstat(file.fileno()).st_mode)
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Read a file whole, but nothing that could block or has no end, such as a pipe or device.
+
+    Args:
+        path: The file; links are followed.
+        most: Bytes beyond which it is not read.
+
+    Raises:
+        FileTooLargeError: It is larger.
+        IsADirectoryError: It is a folder.
+        NotRegularFileError: It is a pipe or device.
+        OSError: It can't be read.
+    """
+    with open_regular(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise FileTooLargeError(errno.EFBIG, f"is larger than {most:,} bytes", str(path))
+    return data

@@ -1,0 +1,118 @@
+"""Replacing a file in one step, and finding a name beside it."""
+
+import contextlib
+import os
+import stat
+import time
+from pathlib import Path
+from typing import Literal
+
+from amplifier_tui.base.files.reading import FLAGS, require_regular
+
+
+def write_atomic(
+    path: Path,
+    data: bytes | str,
+    *,
+    mode: int | None = None,
+    durable: bool = False,
+    links: Literal["replace", "follow", "refuse"] = "replace",
+) -> None:
+    """Replace a file's content in one step: a reader sees the old or the new, never half of it.
+
+    Args:
+        path: The file. Folders on the way are made.
+        data: The content; text is written as UTF-8.
+        mode: Permissions; None keeps those of an existing file, else the umask decides.
+        durable: Sync before the rename (the policy is in the package's docstring).
+        links: What happens to a symbolic link at `path`: a file takes its place, the file it
+            points to is replaced, or it is an error.
+
+    Raises:
+        IsADirectoryError: The path is a folder.
+        NotRegularFileError: It is a pipe or device, or a link that is refused.
+        OSError: The file can't be written; it is as it was.
+    """
+    if links == "follow":
+        path = path.resolve()
+    temporary = stage(path, data, mode=mode, durable=durable, links=links)
+    try:
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def stage(
+    path: Path,
+    data: bytes | str,
+    *,
+    mode: int | None = None,
+    durable: bool = False,
+    links: str = "replace",
+) -> Path:
+    """Write what is to become a file's content beside it; arguments and errors as `write_atomic`.
+
+    Returns:
+        The file to be renamed to `path`.
+    """
+    found = _existing_mode(path, links)
+    mode = found if mode is None else mode
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name[:80]}.{os.urandom(8).hex()}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | FLAGS
+    handle = os.open(temporary, flags, 0o666 if mode is None else 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data.encode() if isinstance(data, str) else data)
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        if mode is not None:
+            os.chmod(temporary, mode)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    return temporary
+
+
+def _existing_mode(path: Path, links: str) -> int | None:
+    try:
+        found = path.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if stat.S_ISLNK(found) and links == "replace":
+        return None
+    require_regular(path, found)
+    return stat.S_IMODE(found)
+
+
+def free_name(path: Path, why: str) -> Path:
+    """Return a name beside a file that nothing has yet: `<name>.<why>-<date and time>`."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    number = 0
+    while True:
+        aside = path.with_name(f"{path.name}.{why}-{stamp}{f'-{number}' if number else ''}")
+        if not aside.exists():
+            return aside
+        number += 1
+
+
+def move_aside(path: Path, why: str) -> Path:
+    """Rename a file that can't be used, keeping it for whoever wants to look.
+
+    Args:
+        path: The file.
+        why: A word for its new name, such as "corrupt".
+
+    Returns:
+        Its new path.
+
+    Raises:
+        OSError: It can't be renamed.
+    """
+    aside = free_name(path, why)
+    path.rename(aside)
+    return aside
