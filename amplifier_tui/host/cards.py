@@ -199,6 +199,7 @@ class RuleCard:
     Attributes:
         key: What the methods on rules take.
         text: As it is written; empty for a problem.
+        meaning: What it speaks of, in words.
         verdict: `allow`, `ask` or `deny`.
         scope: How long it holds.
         owner: Whose word it is: of the session, the user, the project or its bundle.
@@ -211,6 +212,7 @@ class RuleCard:
 
     key: str
     text: str = ""
+    meaning: str = ""
     verdict: Literal["allow", "ask", "deny"] = "allow"
     scope: Scope = "session"
     owner: RuleOwner = "session"

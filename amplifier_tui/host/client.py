@@ -20,6 +20,7 @@ from amplifier_tui.host.cards import MemoryCard as MemoryCard
 from amplifier_tui.host.cards import ModelCard as ModelCard
 from amplifier_tui.host.cards import ModuleDetails as ModuleDetails
 from amplifier_tui.host.cards import ModuleSetting as ModuleSetting
+from amplifier_tui.host.cards import PastCall as PastCall
 from amplifier_tui.host.cards import PlannedModule as PlannedModule
 from amplifier_tui.host.cards import RewindFile as RewindFile
 from amplifier_tui.host.cards import RewindPoint as RewindPoint

@@ -224,6 +224,7 @@ class ApprovalRequested(HostEvent):
         default: What a timeout does.
         scopes: What may be remembered.
         rule: The rule that remembering would store, verbatim.
+        meaning: What that rule speaks of, in words.
         kept_in: The file it would be stored in, where it holds longer than the session.
         editable: Its arguments may be changed; see `SessionClient.change_call`.
     """
@@ -250,6 +251,7 @@ class ApprovalRequested(HostEvent):
     default: Literal["allow", "deny"] = "deny"
     scopes: tuple[Scope, ...] = ("once",)
     rule: str = ""
+    meaning: str = ""
     kept_in: str = ""
     editable: bool = False
 

@@ -77,6 +77,7 @@ class Permissions:
         return RuleCard(
             key=_key(rule),
             text=self._redactor.text(str(rule)),
+            meaning=self._redactor.text(rule.meaning),
             verdict=rule.verdict,
             scope=rule.scope,
             owner="bundle" if rule.planned else "project" if theirs else owner,

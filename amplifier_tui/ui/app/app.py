@@ -19,6 +19,7 @@ from amplifier_tui.ui.app.actions import (
     agents,
     model,
     modules,
+    permissions,
     program,
     session,
     setup,
@@ -162,6 +163,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_approvals = turn.approvals
     action_next_mode = turn.next_mode
     action_mode = turn.mode
+    action_permissions = permissions.show
+    action_explain = permissions.explain
+    action_audit = permissions.audit
     action_do_plan = turn.do_plan
     action_do_edits = turn.do_plan_with_edits
     action_dismiss_plan = turn.dismiss_plan

@@ -13,11 +13,12 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from amplifier_tui.host.client import Decision, SessionClient
-from amplifier_tui.host.events import ApprovalRequested, Scope
+from amplifier_tui.host.events import ApprovalRequested
 from amplifier_tui.ui.dialogs import approval_words as words
 from amplifier_tui.ui.dialogs.parts.call_editor import CallEditor
 from amplifier_tui.ui.dialogs.parts.question import QuestionSheet
 from amplifier_tui.ui.dialogs.parts.reading import ReadingSheet
+from amplifier_tui.ui.dialogs.parts.scope_row import ScopeRow
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.diffs.reader import Reader
 from amplifier_tui.ui.diffs.rows import counted_lines
@@ -111,13 +112,12 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         self.set_up_reading(request.diff, client, keymap, made=False)
         self._report_cover = cover
         self._held = held
-        self._scope: Scope = "once"
         self._confirming = False
         self._full = False
         self._explaining = False
         self._writing = False
         self._withdrawn = False
-        self._remember = Content()
+        self._scopes = ScopeRow(request, id="remember")
         self._rows, self._text, self._lead = words.body(request)
         self._changed = counted_lines(self._rows)
         self._problem = words.problem(request)
@@ -132,7 +132,7 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         yield Reader(self._rows, self._text, self._lead, id="payload")
         yield CallEditor()
         yield Static(id="facts")
-        yield Static(id="remember")
+        yield self._scopes
         yield Static(id="why")
         why = "Why not? The model is told."
         yield Input(id="reason", placeholder=why, max_length=REASON_LENGTH)
@@ -143,6 +143,8 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         self._show_state()
         if self.request.timeout is not None:
             self.set_interval(1.0, self._tick)
+        if self._scopes.offered:
+            self._scopes.count(self._client.rule_reach(self.request.request_id))
 
     def withdraw(self) -> None:
         """Close without an answer: the request was resolved elsewhere."""
@@ -166,8 +168,7 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         return self.query_one(CallEditor)
 
     def _show_state(self) -> None:
-        self._remember = words.remember(self.request, self._scope, self.withheld, self._width - 2)
-        self.query_one("#remember", Static).update(self._remember)
+        self._scopes.show(self.withheld, self._width - 2)
         self._tick()
         self._fit(self.room())
 
@@ -192,15 +193,11 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
             return [*found, *self.reading_choices(), choice("full", "Small again")]
         if self.request.editable:
             found.append(choice("edit", "Edit"))
-        if self._offers_scopes and not self.withheld:
+        if self._scopes.offered and not self.withheld:
             found.append(choice("scope", "Remember", "cycle_scope"))
         if self._rows or self.withheld:
             found.append(choice("full", "Full screen"))
         return [*found, choice("why", "Why"), choice("later", "Later")]
-
-    @property
-    def _offers_scopes(self) -> bool:
-        return len(self.request.scopes) > 1 and self.request.risk != "critical"
 
     def _tick(self) -> None:
         request = self.request
@@ -229,7 +226,7 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
             frame += 2 + bool(self._problem)
         left = rows - frame
         # What it will need once it is offered: the payload must not move when it is.
-        offer = self._rows_of(words.remember(self.request, self._scope, False, width - 2))
+        offer = self._scopes.rows(width - 2)
         facts = words.facts(self.request, self._changed, brief=dense)
         if self._rows_of(facts) > left - offer - LEAST_PAYLOAD:
             facts = words.facts(self.request, self._changed, brief=True)
@@ -246,7 +243,7 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
             fits = 0 < wanted <= left - (0 if name == "#why" else LEAST_PAYLOAD)
             self.query_one(name).display = fits
             left -= wanted if fits else 0
-        self.query_one("#remember").styles.height = max(1, needs["#remember"])
+        self._scopes.styles.height = max(1, needs["#remember"])
         self.reader.display = left > 0 and not (self.reader.is_empty or self._editor.is_open)
         self.reader.fit(max(1, left), full=self._full)
         self._editor.fit(left)
@@ -311,7 +308,9 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         if self.request.risk == "critical":
             self._confirm_first(True)
         else:
-            self._answer(Decision(allow=True, scope="once" if self.withheld else self._scope))
+            self._answer(
+                Decision(allow=True, scope="once" if self.withheld else self._scopes.scope)
+            )
 
     def action_confirm(self) -> None:
         """Grant a critical request, once."""
@@ -370,10 +369,8 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
 
     def action_cycle_scope(self) -> None:
         """Choose how long a grant holds."""
-        if self._offers_scopes and not self.withheld:
-            scopes = self.request.scopes
-            at = scopes.index(self._scope) if self._scope in scopes else -1
-            self._scope = scopes[(at + 1) % len(scopes)]
+        if self._scopes.offered and not self.withheld:
+            self._scopes.cycle()
             self._show_state()
 
     def action_why(self) -> None:

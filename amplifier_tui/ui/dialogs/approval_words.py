@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         ApprovalResolved,
         Level,
         Risk,
-        Scope,
         Segment,
     )
     from amplifier_tui.ui.state.waiting import QueuePlace
@@ -33,13 +32,6 @@ RISK: dict[Risk, tuple[str, str]] = {
     "critical": ("■", "$text-error"),
 }
 """Glyph and colour of each risk word."""
-
-SCOPES: dict[Scope, str] = {
-    "once": "just now",
-    "session": "this session",
-    "project": "this project",
-    "always": "always",
-}
 
 
 def head(request: ApprovalRequested) -> Content:
@@ -133,28 +125,6 @@ def facts(
     return Content("\n").join(rows)
 
 
-def remember(request: ApprovalRequested, scope: Scope, withheld: bool, width: int) -> Content:
-    """Return the row that says how long the answer holds and what rule that would be.
-
-    `withheld`: the payload was not seen to its end. A rule that does not fit has its own row.
-    """
-    if len(request.scopes) < 2 or request.risk == "critical":
-        return Content()
-    parts = [Content.styled("remember", "$text-muted")]
-    for each in request.scopes:
-        mark, style = ("(•)", "") if each == scope else ("( )", "$text-muted")
-        parts.append(Content.styled(f"{mark} {SCOPES[each]}", style))
-    offer = Content("   ").join(parts)
-    first = Content.styled("remember   scroll to the end of it first", "$text-muted")
-    row = first if withheld else offer
-    if not request.rule:
-        return row
-    rule = _pair("rule", reveal(request.rule).replace("\n", " "))
-    # Where the rule stands does not change when the end has been seen.
-    fits = offer.cell_length + 3 + rule.cell_length <= width
-    return Content.assemble(row, "   " if fits else "\n", rule)
-
-
 def why(request: ApprovalRequested, changed: tuple[int, int], held: bool) -> Content:
     """Return the long form: the asker's own words, rule, options, and the clock unless `held`."""
     rows: list[Content] = [facts(request, changed)]
@@ -166,7 +136,12 @@ def why(request: ApprovalRequested, changed: tuple[int, int], held: bool) -> Con
     if request.reasons:
         rows.append(_pair("risk", ", ".join(one_line(reason, 200) for reason in request.reasons)))
     if request.rule:
-        rows.append(_pair("remembering stores", reveal(request.rule).replace("\n", " ")))
+        stored = reveal(request.rule).replace("\n", " ")
+        rows.append(_pair("remembering stores", stored))
+    if request.meaning:
+        rows.append(_pair("that is", one_line(request.meaning, 400)))
+    if request.kept_in:
+        rows.append(_pair("in", short_path(one_line(request.kept_in), str(Path.home()))))
     if request.options:
         words = ", ".join(one_line(option, 60) for option in request.options)
         rows.append(_pair("it offers", f"{words} (only Allow grants)"))

@@ -15,7 +15,7 @@ from amplifier_tui.base.text import clean, one_line
 from amplifier_tui.host.client import MemoryCard, SessionCard
 from amplifier_tui.host.events import Level, Mode
 from amplifier_tui.ui.app.themes import Roles
-from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, Picker, marked_match
+from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, LetterPicker, Picker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.state.formats import ago, plural
@@ -234,24 +234,17 @@ class ModePicker(Picker):
 _TEXT = 2_000
 
 
-class MemoryList(AskingPicker[MemoryCard]):
-    """Returns the id of the memory to copy. Its keys are letters: the filter opens with `/`."""
+class MemoryList(LetterPicker[MemoryCard]):
+    """Returns the id of the memory to copy."""
 
     TITLE = "Memories"
-    PLACEHOLDER = "/ filters"
     CHOOSE = "Copy"
     WHAT = "memories"
     KEY = "memory_id"
     EMPTY = ("Nothing was remembered yet: /remember does.", "No memory matches.")
     ROWS = (4, 16)
     BELOW = 4
-    AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("d,delete", "forget", show=False),
-        Binding("slash", "filter", show=False),
-        Binding("j", "move(1)", show=False),
-        Binding("k", "move(-1)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("d,delete", "forget", show=False)]
     DEFAULT_CSS = """
     MemoryList #memory-text {
         height: auto;
@@ -349,26 +342,16 @@ class MemoryList(AskingPicker[MemoryCard]):
             self.rows.action_move(at)
             self._show_keys()
 
-    def action_filter(self) -> None:
-        """Go to the filter."""
-        self.query_one("#filter", Input).focus()
-
-    def action_choose(self) -> None:
-        """Leave the filter; outside of it, choose the highlighted one."""
-        if self.query_one("#filter", Input).has_focus:
-            self.set_focus(None)
-        elif self._doomed:
+    def _chosen(self, row: PickRow) -> None:
+        if self._doomed:
             self._keep()
         else:
-            super().action_choose()
+            super()._chosen(row)
 
     def action_close(self) -> None:
         """Keep what was to be forgotten; clear and leave the filter; close."""
-        line = self.query_one("#filter", Input)
         if self._doomed:
             self._keep()
-        elif line.has_focus and not line.value:
-            self.set_focus(None)
         else:
             super().action_close()
 

@@ -37,10 +37,12 @@ class AskLine(Sheet[str]):
         limit: int = 200,
         *,
         about: str = "",
+        verb: str = "Save",
         masked: bool = False,
     ) -> None:
         super().__init__()
         self._about = about
+        self._verb = verb
         self._masked = masked
         self._label = label
         self._limit = limit
@@ -49,10 +51,17 @@ class AskLine(Sheet[str]):
     def _content(self) -> ComposeResult:
         with Horizontal(id="ask"):
             yield Static(self._label, markup=False)
-            yield Input(self._value, id="line", max_length=self._limit, password=self._masked)
+            yield Input(
+                self._value,
+                id="line",
+                max_length=self._limit,
+                password=self._masked,
+                # What is there is mostly changed, not replaced.
+                select_on_focus=False,
+            )
         if self._about:
             yield Static(self._about, id="about", markup=False)
-        yield KeyRow((KeyChoice("enter", "Save", "save"), KeyChoice("esc", "Close", "close")))
+        yield KeyRow((KeyChoice("enter", self._verb, "save"), KeyChoice("esc", "Close", "close")))
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

@@ -11,15 +11,18 @@ from textual.binding import Binding, BindingType
 
 from amplifier_tui.ui.panes.table import PANES
 
-KeyScope = Literal["screen", "prompt", "approval", "diff", "trust", "picker", "pane"]
-"""Where a key is heard: the main screen, its prompt, one of the dialogs, a fuzzy list, a pane."""
+KeyScope = Literal[
+    "screen", "prompt", "approval", "diff", "trust", "picker", "pane", "rules", "decision"
+]
+"""Where a key is heard: the main screen, its prompt, one of the dialogs, a list, a pane."""
 
 OVERLAPPING: tuple[frozenset[KeyScope], ...] = (
     frozenset(("screen", "prompt")),
     frozenset(("approval",)),
     frozenset(("diff",)),
     frozenset(("trust",)),
-    frozenset(("picker",)),
+    frozenset(("picker", "rules")),
+    frozenset(("decision",)),
 )
 """Scopes that are listened to at the same time: within one set a key has one meaning."""
 
@@ -135,6 +138,10 @@ _HELP = {
     "prompt.newline": "Also a backslash before enter.",
     "prompt.queue": "While the agent works: send it after this turn.",
     "prompt.clear": "Copies the selection; else clears the draft; twice on an empty prompt quits.",
+    "permissions.show": "What goes, asks or is refused whatever the mode is; how often it did.",
+    "permissions.explain": "Which rule or mode decides about it, and how risky it is.",
+    "permissions.audit": "Who allowed or refused what in the last 30 days, and why.",
+    "rule.undo": "Puts back the rule that was revoked last.",
     "trust.again": "What you refused when this session was opened; its bundle is opened anew.",
     "trust.use": "All of it, or what is ticked; kept for exactly this content.",
     "trust.without": "What was refused is absent; asked again the next time.",
@@ -227,6 +234,13 @@ ACTIONS: tuple[Action, ...] = (
         Action(
             "approval.show", "Answer what waits for you", "app.approvals", "f8", "a", "approvals"
         ),
+        Action(
+            "permissions.show", "Permissions", "app.permissions", "f5", "U", "permissions,rules"
+        ),
+        Action(
+            "permissions.explain", "Explain a call", "app.explain", "", "I", "explain", "command"
+        ),
+        Action("permissions.audit", "Audit log", "app.audit", "", "F", "audit", "words"),
         Action("trust.again", "Ask again what you refused", "app.ask_trust_again", slash="trust"),
     ),
     *_rows(
@@ -370,6 +384,25 @@ ACTIONS: tuple[Action, ...] = (
         Action("trust.without", "Open without it", "without", "o"),
         Action("trust.cancel", "Cancel", "cancel", "escape"),
         scope="trust",
+    ),
+    *_rows(
+        "Permissions",
+        Action("rule.add", "Add a rule", "add_rule", "a"),
+        Action("rule.edit", "Change a rule", "edit_rule", "e"),
+        Action("rule.revoke", "Revoke a rule", "revoke_rule", "d,delete"),
+        Action("rule.undo", "Undo", "undo_revoke", "u"),
+        Action("rule.explain", "Explain a call", "leave_for('explain')", "question_mark"),
+        Action("rule.audit", "Audit log", "leave_for('audit')", "l"),
+        Action("rule.filter", "Filter", "filter", "slash"),
+        scope="rules",
+    ),
+    *_rows(
+        "Audit log",
+        Action("decision.go", "Go to it in the conversation", "take('go')", "g"),
+        Action("decision.copy", "Copy the call", "take('copy')", "y"),
+        Action("decision.list", "Back to the log", "take('list')", "l"),
+        Action("decision.another", "Explain another call", "take('another')", "enter,a"),
+        scope="decision",
     ),
     *_rows(
         "Lists",

@@ -42,11 +42,14 @@ class Moments(Section):
 
     def entry_of(self, event: HookTraced, entries: list[ConversationEntry]) -> str:
         """Return the key of the entry an event of the log belongs to; empty when there is none."""
-        if event.call_id:
-            for entry in reversed(entries):
-                if isinstance(entry, ToolEntry) and entry.call_id == event.call_id:
-                    return entry.key
-        place = bisect_right(self._times, event.at)
+        return self.entry_at(event.at, event.call_id, entries)
+
+    def entry_at(self, at: float, call_id: str, entries: list[ConversationEntry]) -> str:
+        """Return the key of the entry of a call, or else of a moment, in Unix seconds."""
+        for entry in reversed(entries) if call_id else ():
+            if isinstance(entry, ToolEntry) and entry.call_id == call_id:
+                return entry.key
+        place = bisect_right(self._times, at)
         return self._keys[max(0, place - 1)] if self._keys else ""
 
     def time_of(self, key: str) -> float | None:

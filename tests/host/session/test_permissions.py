@@ -45,6 +45,7 @@ def test_a_rule_is_kept_for_the_project_after_its_reach_was_said_and_counts_its_
     driver.client.submit("again")
     request = driver.wait(ApprovalRequested)
     assert request.kept_in == str(user_rules_path())
+    assert request.meaning == "commands that begin with touch"
     assert got(driver.client.rule_reach(request.request_id)) == 1
     assert got(driver.client.rule_reach("gone")) == 0
     driver.client.decide(request.request_id, Decision(allow=True, scope="project"))
@@ -55,7 +56,12 @@ def test_a_rule_is_kept_for_the_project_after_its_reach_was_said_and_counts_its_
     driver.wait(TurnEnded)
     (card,) = got(driver.client.rules())
     assert shown((card,)) == [("allow", "bash(touch *)", "project", "user")]
-    assert card.uses == 1 and card.last_use > 0 and card.where.startswith(str(user_rules_path()))
+    assert (
+        card.meaning == request.meaning
+        and card.uses == 1
+        and card.last_use > 0
+        and card.where.startswith(str(user_rules_path()))
+    )
     newest, *_, oldest = got(driver.client.audit())
     assert (newest.by, newest.outcome, newest.tool) == ("rule", "allowed", "bash")
     assert (oldest.by, oldest.outcome) == ("user", "denied")

@@ -10,7 +10,7 @@ from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from tests.ui.driving import Driver, running
-from tests.ui.fake_client import SESSION
+from tests.ui.fake_client import SESSION, FakeClient
 from tests.ui.requests import DIFF, ask, resolved
 
 pytestmark = pytest.mark.usefixtures("no_grace")
@@ -123,9 +123,9 @@ async def test_r_cycles_through_the_scopes_the_request_offers() -> None:
     async with running() as drive:
         await drive.push(ask())
         await drive.dialog(ApprovalDialog)
-        assert "(•) just now" in drive.text()
+        assert "● just now" in drive.text()
         await drive.press("r")
-        assert "(•) this session" in drive.text()
+        assert "● this session" in drive.text()
         await drive.press("r", "a")
         assert decisions(drive) == [("r1", Decision(allow=True, scope="project"))]
 
@@ -138,7 +138,7 @@ async def test_remembering_is_withheld_until_the_whole_payload_was_on_screen() -
         assert dialog.withheld
         assert "scroll to the end" in drive.text()
         await drive.press("r")
-        assert "(•)" not in drive.text()
+        assert "●" not in drive.text()
         await drive.press("end")
         await drive.until(lambda: not dialog.withheld)
         assert "echo 199" in drive.text()
@@ -422,3 +422,38 @@ async def test_that_it_leads_outside_is_said_where_not_all_about_it_has_room() -
         await drive.push(ask(outside=True, why=why, rule=rule, payload="x\ny\nz", segments=()))
         await drive.dialog(ApprovalDialog)
         assert "outside the workspace" in drive.text() and "the network" not in drive.text()
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 36)])
+async def test_what_would_be_kept_and_would_have_been_allowed_is_shown_before_it_is_kept(
+    size: tuple[int, int],
+) -> None:
+    client = FakeClient(reach=3)
+    async with running(client, size=size) as drive:
+        scopes = ("once", "session", "project", "always")
+        kept_in = "/home/u/.config/amplifier-tui/rules.yaml"
+        await drive.push(ask(rule="bash(npm test *)", scopes=scopes, kept_in=kept_in))
+        dialog = await drive.dialog(ApprovalDialog)
+        await drive.settle()
+        assert client.named("rule_reach") == [("r1",)]
+        if size[1] >= 24:
+            text = " ".join(drive.text().split())
+            assert "rule bash(npm test *) · would also have allowed 3 calls of the last" in text
+            assert "● just now ○ this session ○ this project ○ everywhere" in text
+            payload = dialog.reader.region
+            await drive.press("r", "r")
+            assert f"keptin{kept_in}" in "".join(drive.text().replace("█", "").split())
+            assert dialog.reader.region.y <= payload.y
+        await drive.press("a")
+        await drive.closed()
+        assert decisions(drive)[0][1].allow
+
+
+async def test_calls_that_cannot_be_counted_leave_the_question_as_it_is() -> None:
+    async with running(FakeClient(reach=RuntimeError("the disk is gone"))) as drive:
+        await drive.push(ask())
+        await drive.dialog(ApprovalDialog)
+        await drive.settle()
+        assert "rule rm -rf build" in drive.text() and "30 days" not in drive.text()
+        await drive.press("d")
+        assert decisions(drive) == [("r1", Decision(allow=False))]

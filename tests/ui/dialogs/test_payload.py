@@ -9,8 +9,8 @@ from amplifier_tui.host.events import Segment
 from amplifier_tui.ui.dialogs.approval_words import (
     outcome_words,
     payload_lines,
-    remember,
 )
+from amplifier_tui.ui.dialogs.parts.scope_row import ScopeRow
 from amplifier_tui.ui.widgets.text_lines import TextLine, fold, visible
 from tests.ui.requests import ask, resolved
 
@@ -78,8 +78,8 @@ def test_a_segment_that_says_something_else_does_not_hide_the_command() -> None:
 
 def test_a_rule_gets_a_row_of_its_own_where_it_does_not_fit() -> None:
     request = ask(rule="rm -rf " + "x" * 80)
-    assert "\n" in remember(request, "once", False, 80).plain
-    assert "\n" not in remember(ask(rule="rm x"), "once", False, 120).plain
+    assert ScopeRow(request, "r").rows(80) > 1
+    assert ScopeRow(ask(rule="rm x"), "r").rows(140) == 1
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from amplifier_tui.host.events import HostEvent, ToolEnded
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.commands import CommandPalette, Help
 from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
+from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
+from amplifier_tui.ui.dialogs.permissions.rules import RuleList
 from amplifier_tui.ui.dialogs.sheets import EventSheet
 from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, LEADER, Action
@@ -160,6 +162,8 @@ async def test_every_key_of_a_dialog(monkeypatch) -> None:
         "diff": (changed, "view.diff", DiffSheet),
         "trust": (many(), "", TrustDialog),
         "picker": (None, "app.palette", CommandPalette),
+        "rules": (None, "permissions.show", RuleList),
+        "decision": (None, "permissions.explain ls", DetailSheet),
     }
     dialogs = {action.scope for action in ACTIONS} - {"screen", "prompt", "pane"}
     assert dialogs == openings.keys(), "say here how a new kind of dialog is opened"
@@ -169,7 +173,8 @@ async def test_every_key_of_a_dialog(monkeypatch) -> None:
             if event is not None:
                 await drive.push(event)
             if opened_by:
-                await drive.app.run_by_id(opened_by)
+                name, _, argument = opened_by.partition(" ")
+                await drive.app.run_by_id(name, argument)
             dialog = await drive.dialog(kind)
             reach = Reach(drive, monkeypatch)
             for action in ACTIONS:

@@ -46,6 +46,8 @@ def test_every_action_runs_something_that_exists() -> None:
     from amplifier_tui.ui.dialogs.approval import ApprovalDialog
     from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
     from amplifier_tui.ui.dialogs.parts.picker import Picker
+    from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
+    from amplifier_tui.ui.dialogs.permissions.rules import RuleList
     from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
     from amplifier_tui.ui.prompt.prompt_input import PromptInput
 
@@ -55,6 +57,8 @@ def test_every_action_runs_something_that_exists() -> None:
         "diff": DiffSheet,
         "trust": TrustDialog,
         "picker": Picker,
+        "rules": RuleList,
+        "decision": DetailSheet,
     }
     for action in ACTIONS:
         namespace, _, name = action.run.split("(")[0].rpartition(".")

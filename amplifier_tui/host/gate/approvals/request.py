@@ -101,6 +101,7 @@ class ApprovalRequestMaker:
             scopes=scopes,
             kept_in=str(user_rules_path()) if "always" in scopes else "",
             rule=text(rule_words(rules)),
+            meaning=text("; ".join(dict.fromkeys(rule.meaning for rule in rules))),
             # What is masked on the screen must not be written back as its mask.
             editable=question.schema is not None
             and self.redactor.fields(question.arguments) == question.arguments,

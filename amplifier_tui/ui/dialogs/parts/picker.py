@@ -6,7 +6,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input, Static
@@ -209,6 +209,39 @@ class AskingPicker(Picker, Generic[Card]):
         if not self.asked:
             return f"Looking for {self.WHAT}…"
         return self._problem or super()._empty_words(query)
+
+
+class LetterPicker(AskingPicker[Card]):
+    """A picker whose keys are letters: its filter opens with `/`."""
+
+    PLACEHOLDER = "/ filters"
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", show=False),
+        Binding("j", "move(1)", show=False),
+        Binding("k", "move(-1)", show=False),
+    ]
+
+    def action_filter(self) -> None:
+        """Go to the filter."""
+        self.query_one("#filter", Input).focus()
+
+    def leave_filter(self) -> bool:
+        """Give the keys back to the list; False when it has them."""
+        if not self.query_one("#filter", Input).has_focus:
+            return False
+        self.set_focus(None)
+        return True
+
+    def action_choose(self) -> None:
+        """Leave the filter; outside of it, choose the highlighted row."""
+        if not self.leave_filter():
+            super().action_choose()
+
+    def action_close(self) -> None:
+        """Clear and leave the filter; close."""
+        if self.query_text or not self.leave_filter():
+            super().action_close()
 
 
 def marked_match(text: str, query: str) -> Content:

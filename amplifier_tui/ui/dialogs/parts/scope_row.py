@@ -1,0 +1,97 @@
+"""How long a grant holds, the rule that is kept of it, and what that would have allowed."""
+
+import asyncio
+from concurrent.futures import Future
+from pathlib import Path
+
+from textual.content import Content
+from textual.widgets import Static
+
+from amplifier_tui.base.text import one_line, reveal
+from amplifier_tui.host.events import ApprovalRequested, Scope
+from amplifier_tui.ui.state.formats import plural, short_path
+
+SCOPES: dict[Scope, str] = {
+    "once": "just now",
+    "session": "this session",
+    "project": "this project",
+    "always": "everywhere",
+}
+_MANY = 99
+"""Room is kept for as many calls."""
+
+
+class ScopeRow(Static):
+    """Offers the scopes of a request, one of which is chosen; a rule too long has a row below.
+
+    Attributes:
+        scope: The one that is chosen.
+        offered: There is more than one.
+    """
+
+    def __init__(self, request: ApprovalRequested, id: str) -> None:
+        super().__init__(id=id)
+        self._request = request
+        self._reach: int | None = None
+        self._shown = (False, 0)
+        self.offered = len(request.scopes) > 1 and request.risk != "critical"
+        self.scope: Scope = "once"
+
+    def cycle(self) -> None:
+        """Choose the next one."""
+        scopes = self._request.scopes
+        self.scope = scopes[(scopes.index(self.scope) + 1) % len(scopes)]
+
+    def count(self, asked: Future[int]) -> None:
+        """Say, once that is known, how many earlier calls the rule would also have allowed."""
+        self.run_worker(self._count(asked))
+
+    async def _count(self, asked: Future[int]) -> None:
+        try:
+            self._reach = await asyncio.wrap_future(asked)
+        except Exception as error:
+            # The question stands all the same; it says nothing of earlier calls then.
+            self.log.warning(f"The calls a rule would have allowed were not counted: {error}")
+        else:
+            self.show(*self._shown)
+
+    def show(self, withheld: bool, width: int) -> None:
+        """Draw it for so many cells; `withheld`: the payload was not seen to its end."""
+        self._shown = withheld, width
+        self.update(self._content_for(withheld, width, self._reach))
+
+    def rows(self, width: int) -> int:
+        """Return how many rows it needs once it is offered and the calls are counted."""
+        content = self._content_for(False, width, _MANY)
+        return len(content.wrap(width)) if content else 0
+
+    def _content_for(self, withheld: bool, width: int, reach: int | None) -> Content:
+        request = self._request
+        if not self.offered:
+            return Content()
+        parts = [Content.styled("remember", "$text-muted")]
+        for each in request.scopes:
+            mark, style = ("●", "") if each == self.scope else ("○", "$text-muted")
+            parts.append(Content.styled(f"{mark} {SCOPES[each]}", style))
+        offer = Content("   ").join(parts)
+        first = Content.styled("remember   scroll to the end of it first", "$text-muted")
+        if not request.rule:
+            return first if withheld else offer
+        rule = Content.assemble(("rule ", "$text-muted"), reveal(request.rule).replace("\n", " "))
+        if request.meaning not in ("", request.rule) and request.payload_kind != "command":
+            # What a pattern of paths speaks of is not as plain as the beginning of a command.
+            means = (f" ({one_line(request.meaning, 120)})", "$text-muted")
+            rule = Content.assemble(rule, means)
+        # Where the rule stands does not change when the end was seen, or the calls are counted.
+        room = offer.cell_length + 3 + rule.cell_length + _reach_words(_MANY).cell_length
+        more = [_reach_words(reach)] if reach is not None else []
+        if self.scope in ("project", "always") and request.kept_in:
+            path = short_path(one_line(request.kept_in), str(Path.home()))
+            more.append(Content.styled(f" · kept in {path}", "$text-muted"))
+        gap = "   " if room <= width else "\n"
+        return Content.assemble(first if withheld else offer, gap, rule, *more)
+
+
+def _reach_words(count: int) -> Content:
+    calls = plural(count, "call") if count else "no call"
+    return Content.styled(f" · would also have allowed {calls} of the last 30 days", "$text-muted")

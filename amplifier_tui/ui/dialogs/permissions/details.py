@@ -1,0 +1,60 @@
+"""A sheet with the whole of something, and what can be done with it."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.keys.actions import bindings
+
+
+class DetailSheet(Sheet[str]):
+    """Returns the name of what is to be done with what it shows.
+
+    Args:
+        choices: What can be done; of each, the action is the name that is returned.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("decision"),
+        Binding("escape", "close", show=False, priority=True),
+    ]
+    AUTO_FOCUS = "#detail"
+    DEFAULT_CSS = """
+    DetailSheet #detail-head { height: auto; max-height: 3; text-style: bold; margin-bottom: 1; }
+    DetailSheet #detail { height: auto; background: $panel; }
+    DetailSheet KeyRow { margin-top: 1; }
+    DetailSheet.-small #detail-head, DetailSheet.-small KeyRow { margin: 0; }
+    """
+
+    def __init__(self, title: str, body: Content, choices: Sequence[KeyChoice]) -> None:
+        super().__init__()
+        self._title = title
+        self._body = body
+        self._offered = tuple(choices)
+
+    def _content(self) -> ComposeResult:
+        yield Static(Content(one_line(self._title, 400)), id="detail-head")
+        with VerticalScroll(id="detail"):
+            yield Static(self._body)
+        yield KeyRow((*self._offered, KeyChoice("esc", "Back", "close")))
+
+    async def _choose(self, action: str) -> None:
+        if action == "close":
+            self.finish()
+        else:
+            self.action_take(action)
+
+    def action_take(self, name: str) -> None:
+        """Return what is to be done, where that is offered."""
+        if any(choice.action == name for choice in self._offered):
+            self.finish(name)
+
+    def _fit(self, rows: int) -> None:
+        self.query_one("#detail").styles.max_height = max(2, rows - 7)

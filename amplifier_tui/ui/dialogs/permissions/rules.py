@@ -1,0 +1,213 @@
+"""The standing rules: what they say, where they are from, how often they decided; changing them."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
+from itertools import groupby
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+from textual.widgets import Static
+
+from amplifier_tui.host.client import RuleCard, SessionClient
+from amplifier_tui.host.events import Scope
+from amplifier_tui.ui.dialogs.parts.picker import LetterPicker, Picker
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
+from amplifier_tui.ui.dialogs.permissions import words
+from amplifier_tui.ui.dialogs.questions import AskLine
+from amplifier_tui.ui.keys.actions import BY_ID, bindings
+from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.widgets.pick_list import PickRow
+
+HOW = (
+    "bash(npm run test *) for commands, write(src/**) for files, web(docs.python.org) for servers, "
+    "or the name of a tool. ask or deny before it, where it does not allow."
+)
+LONGEST = 2_000
+"""Characters of a rule."""
+
+
+class ScopePicker(Picker):
+    """Returns how long a rule is to hold."""
+
+    TITLE = "It holds"
+    ROWS = (3, 3)
+    _SCOPES: ClassVar[dict[Scope, tuple[str, str]]] = {
+        "session": ("this session", "nothing is written"),
+        "project": ("this project", "in your rules.yaml, for this folder"),
+        "always": ("everywhere", "in your rules.yaml"),
+    }
+
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
+        return [
+            PickRow(scope, Content(name), Content.styled(where, "$text-muted"))
+            for scope, (name, where) in self._SCOPES.items()
+            if query.casefold() in name
+        ]
+
+
+class RuleList(LetterPicker[RuleCard]):
+    """Lists the rules by how long they hold; returns `explain` or `audit` to go there."""
+
+    TITLE = "Permissions"
+    WHAT = "rules"
+    KEY = "key"
+    EMPTY = ("There is no rule: what the mode does not let through is asked.", "No rule matches.")
+    ROWS = (6, 24)
+    BELOW = 2
+    BINDINGS: ClassVar[list[BindingType]] = bindings("rules")
+    DEFAULT_CSS = """
+    RuleList #rule-about { height: 2; margin: 0 1; color: $text-muted; }
+    """
+
+    def __init__(self, client: SessionClient, keymap: Keymap) -> None:
+        super().__init__(client.rules)
+        self._client = client
+        self._keymap = keymap
+        self._revoked: RuleCard | None = None
+        self._at = ""
+        self._note = ""
+
+    def _below(self) -> ComposeResult:
+        yield Static(id="rule-about", markup=False)
+
+    def _first(self) -> str:
+        return self._at
+
+    def _rows_for(self, query: str) -> Sequence[PickRow]:
+        wanted = query.casefold().split()
+        found = [card for card in self.cards.values() if _speaks(card, wanted)]
+        rows: list[PickRow] = []
+        for title, cards in groupby(found, words.heading):
+            if rows:
+                rows.append(PickRow("", Content()))
+            rows.append(PickRow("", Content.styled(title, "$text-secondary bold")))
+            rows += [
+                PickRow(
+                    card.key,
+                    words.rule_left(card),
+                    Content.styled(words.rule_right(card), "$text-muted"),
+                )
+                for card in cards
+            ]
+        return rows
+
+    def _data(self, rows: Sequence[PickRow]) -> Content:
+        return Content(str(sum(bool(self.cards[row.id].text) for row in rows if row.id)))
+
+    @property
+    def _card(self) -> RuleCard | None:
+        return self.cards.get(self.rows.row.id) if self.rows.row is not None else None
+
+    def _highlighted(self, row: PickRow | None) -> None:
+        card = self._card
+        text = self._note or (words.rule_about(card) if card is not None else "")
+        self._note = ""
+        self.query_one("#rule-about", Static).update(text)
+        self.query_one(KeyRow).set_choices(self._choices())
+
+    def _choices(self) -> Sequence[KeyChoice]:
+        def choice(name: str, said: str) -> KeyChoice:
+            action = BY_ID[f"rule.{name}"]
+            return KeyChoice(show_keys(self._keymap.keys_of(action)), said, action.run)
+
+        found = [choice("add", "Add")]
+        if self.is_mounted and self._card is not None and self._card.editable:
+            found += [choice("edit", "Edit"), choice("revoke", "Revoke")]
+        if self._revoked is not None:
+            found.append(choice("undo", "Undo"))
+        found += [choice("explain", "Explain a call"), choice("audit", "Audit log")]
+        return [*found, choice("filter", "Filter"), KeyChoice("esc", "Close", "close")]
+
+    def action_choose(self) -> None:
+        """Leave the filter; outside of it, change the highlighted rule."""
+        if not self.leave_filter():
+            self.action_edit_rule()
+
+    def action_add_rule(self) -> None:
+        """Add a rule: its text, then how long it holds."""
+        self.run_worker(self._add(), group="rule", exclusive=True)
+
+    async def _add(self) -> None:
+        async def add(line: str) -> str:
+            if not scope:
+                chosen = await self.app.push_screen_wait(ScopePicker())
+                scope.extend(each for each in _SCOPES if each == chosen)
+            return await self._told(self._client.add_rule(line, scope[0])) if scope else ""
+
+        scope: list[Scope] = []
+        await self._write("New rule", "", add)
+
+    def action_edit_rule(self) -> None:
+        """Change the highlighted rule."""
+        card = self._card
+        if card is None or not card.editable:
+            self.app.bell()
+            return
+
+        async def change(line: str) -> str:
+            return await self._told(self._client.change_rule(card.key, line))
+
+        line = f"{'' if card.verdict == 'allow' else card.verdict + ' '}{card.text}"
+        self.run_worker(self._write("Rule", line, change), group="rule", exclusive=True)
+
+    async def _write(self, label: str, line: str, send: Callable[[str], Awaitable[str]]) -> None:
+        """Ask for a rule until it is taken, or given up."""
+        about = HOW
+        while True:
+            written = await self.app.push_screen_wait(AskLine(label, line, LONGEST, about=about))
+            if not written:
+                return
+            about, line = await send(written), written
+            if not about:
+                break
+        await self._load()
+
+    async def _told(self, asked: "Future[str]") -> str:
+        """Return what is wrong, in words."""
+        try:
+            return await self.answer_of(asked)
+        except Exception as error:
+            # Whatever the host could not do is shown where the rule is written.
+            return self._problem_words(error)
+
+    def action_revoke_rule(self) -> None:
+        """Take the highlighted rule out of force, and out of its file."""
+        card = self._card
+        if card is None or not card.editable:
+            self.app.bell()
+        else:
+            self.run_worker(self._revoke(card), group="rule", exclusive=True)
+
+    async def _revoke(self, card: RuleCard) -> None:
+        keys = list(self.cards)
+        after = keys[keys.index(card.key) + 1 :]
+        self._at = next((key for key in after if self.cards[key].editable), "")
+        self._note = await self._told(self._client.remove_rule(card.key))
+        self._revoked = None if self._note else card
+        await self._load()
+
+    def action_undo_revoke(self) -> None:
+        """Put back the rule that was revoked last."""
+        card, self._revoked = self._revoked, None
+        if card is not None:
+            self.run_worker(self._put_back(card), group="rule", exclusive=True)
+
+    async def _put_back(self, card: RuleCard) -> None:
+        line = f"{card.verdict} {card.text}"
+        self._note = await self._told(self._client.add_rule(line, card.scope))
+        self._at = card.key
+        await self._load()
+
+    def action_leave_for(self, place: str) -> None:
+        """Go on to the explanation of a call, or to the audit log."""
+        self.finish(place)
+
+
+_SCOPES: tuple[Scope, ...] = ("session", "project", "always")
+
+
+def _speaks(card: RuleCard, wanted: Sequence[str]) -> bool:
+    text = f"{card.verdict} {card.text} {words.heading(card)}".casefold()
+    return all(word in text for word in wanted)

@@ -1,0 +1,176 @@
+"""Rules, decisions and calls in the words of the screen."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from amplifier_tui.base.text import clean, one_line
+from amplifier_tui.ui.dialogs.approval_words import RISK
+from amplifier_tui.ui.dialogs.parts.scope_row import SCOPES
+from amplifier_tui.ui.state.formats import ago, plural, short_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from amplifier_tui.host.client import AuditCard, CallExplanation, RuleCard
+
+VERDICTS = {
+    "allow": ("✓", "$text-success", "goes unasked"),
+    "ask": ("?", "$text-warning", "is asked about"),
+    "deny": ("✗", "$text-secondary", "is refused"),
+}
+"""Glyph, colour and words of each verdict."""
+
+OUTCOMES = {
+    "allowed": ("✓", "$text-success", "allowed"),
+    "denied": ("✗", "$text-warning", "denied"),
+    "timed_out": ("✗", "$text-muted", "timed out"),
+    "cancelled": ("·", "$text-muted", "cancelled"),
+    "changed": ("›", "$text-secondary", "changed"),
+}
+"""Glyph, colour and words of each outcome."""
+
+_UNKNOWN = ("·", "$text-muted", "unknown")
+_SHOWN = 12
+"""Earlier calls that an explanation lists."""
+
+
+def heading(card: RuleCard) -> str:
+    """Return what a rule stands under: how long it holds, and the file it is in."""
+    if card.problem:
+        return "Does not count" if card.text else "Can't be read"
+    path = _path(card.where.rpartition(":")[0])
+    match card.owner:
+        case "session":
+            return "This session"
+        case "project":
+            return f"Written by the project · {path}"
+        case "bundle":
+            return f"Of the bundle {one_line(card.where, 80)}"
+    return f"{'This project' if card.scope == 'project' else 'Everywhere'} · {path}"
+
+
+def rule_left(card: RuleCard) -> Content:
+    """Return a rule as its row says it."""
+    if not card.text:
+        return Content.assemble(("! ", "$text-warning"), _path(card.where))
+    glyph, style, _ = VERDICTS[card.verdict]
+    text = one_line(card.text, 300)
+    return Content.assemble((f"{glyph} {card.verdict:<5} ", style), text)
+
+
+def rule_right(card: RuleCard) -> str:
+    """Return how often a rule was used, and when last."""
+    if card.problem:
+        return ""
+    if not card.uses:
+        return "not used"
+    return f"{plural(card.uses, 'use')} · {ago(time.time() - card.last_use)}"
+
+
+def rule_about(card: RuleCard) -> str:
+    """Return what a row has no room for."""
+    meaning = one_line(card.meaning, 200)
+    parts = [one_line(card.problem, 400), meaning, _path(card.where) if card.text else ""]
+    if not card.editable and card.text and not card.problem:
+        parts.append("yours to change only in that file" if card.owner == "project" else "")
+    return " · ".join(part for part in parts if part)
+
+
+def about(arguments: Mapping[str, Any], prompt: str = "") -> str:
+    """Return what a call is about, in one line: its texts, or the question that was asked."""
+    texts = [value for value in arguments.values() if isinstance(value, str)]
+    return one_line(" ".join(texts) or prompt, 300)
+
+
+def decision_left(card: AuditCard) -> Content:
+    """Return a decision as its row says it."""
+    glyph, style, words = OUTCOMES.get(card.outcome, _UNKNOWN)
+    tool = one_line(card.tool or card.asker, 40)
+    what = about(card.arguments, card.prompt)
+    return Content.assemble(
+        (f"{glyph} {words:<9} ", style), (f"{tool:<11} ", "bold"), (what, "$text-secondary")
+    )
+
+
+def decided_by(card: AuditCard) -> str:
+    """Return who decided."""
+    named = {"rule": f"rule {card.rule}", "mode": f"mode {card.mode}".rstrip()}
+    others = {"user": "you", "timeout": "nobody in time", "stop": "a stop"}
+    return one_line(named.get(card.by) or others.get(card.by, card.by), 200)
+
+
+def decision_right(card: AuditCard) -> str:
+    """Return who decided, and how long ago."""
+    return f"{decided_by(card)} · {ago(time.time() - card.at)}"
+
+
+def decision(card: AuditCard, current: str) -> Content:
+    """Return the whole of a decision; `current` is the session that is open."""
+    when = datetime.fromtimestamp(card.at).strftime("%Y-%m-%d %H:%M:%S")
+    where = "this session" if card.session_id == current else f"session {card.session_id[:8]}"
+    _, style, words = OUTCOMES.get(card.outcome, _UNKNOWN)
+    rows = [
+        Content.assemble((words, f"{style} bold"), f" by {decided_by(card)}"),
+        _pair("when", f"{when} · {ago(time.time() - card.at)} · {where}"),
+    ]
+    if card.by == "user" and card.rule:
+        kept = {name: words for name, words in SCOPES.items() if name == card.scope}
+        rows.append(_pair("kept", f"{card.rule} · {''.join(kept.values())}"))
+    for name, text in (("because", card.reason), ("asked by", card.asker), ("said", card.prompt)):
+        if text:
+            rows.append(_pair(name, one_line(text, 1_000)))
+    rows.append(_risk(card.risk, card.reasons))
+    rows += [Content(), Content(arguments_text(card))]
+    return Content("\n").join(rows)
+
+
+def arguments_text(card: AuditCard) -> str:
+    """Return the arguments of a call as indented JSON."""
+    return clean(json.dumps(dict(card.arguments), indent=2, ensure_ascii=False, default=str))
+
+
+def explanation(found: CallExplanation) -> Content:
+    """Return what happens to a call, and what was decided before."""
+    glyph, style, words = VERDICTS[found.verdict]
+    reason = (f"   {one_line(found.reason, 300)}", "$text-muted")
+    rows = [Content.assemble((f"{glyph} {words}", f"{style} bold"), reason)]
+    if found.rule:
+        rows.append(_pair("rule", f"{one_line(found.rule, 300)}   {_path(found.where)}".rstrip()))
+    rows += [_pair("mode", found.mode), _risk(found.risk, found.reasons), Content()]
+    what = "that this rule decides" if found.rule else f"of {one_line(found.tool, 60)} beside"
+    count = plural(len(found.past), "call") if found.past else "No call"
+    rows.append(Content.styled(f"{count} of the last 30 days {what}", "$text-secondary bold"))
+    return Content("\n").join([*rows, *_past(found)])
+
+
+def _past(found: CallExplanation) -> Iterator[Content]:
+    for call in found.past[:_SHOWN]:
+        now = VERDICTS[call.verdict][2]
+        right = (f"   {decision_right(call.card)} · now {now}", "$text-muted")
+        yield Content.assemble(decision_left(call.card), right)
+    if len(found.past) > _SHOWN:
+        yield Content.styled(f"… {len(found.past) - _SHOWN} more", "$text-muted")
+
+
+def _risk(risk: str, reasons: tuple[str, ...]) -> Content:
+    glyph, style = next((found for name, found in RISK.items() if name == risk), ("·", ""))
+    words = " · ".join(one_line(reason, 200) for reason in reasons)
+    return Content.assemble(
+        ("risk ", "$text-muted"), (f"{glyph} {one_line(risk, 40)}", style), f"   {words}".rstrip()
+    )
+
+
+def _pair(label: str, value: str) -> Content:
+    return Content.assemble((f"{label} ", "$text-muted"), value)
+
+
+def _path(text: str) -> str:
+    return short_path(one_line(text, 300), str(Path.home()))
