@@ -1,17 +1,18 @@
 """What a tool's result says to the model alone: how a command ended, what asks an agent again."""
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from amplifier_tui.base.lazy.pattern import lazy_pattern
+
 _ID: Final = "[0-9a-f]{16}-[0-9a-f]{16}_[a-z0-9-]{1,200}"
-SUB_SESSION_ID: Final = re.compile(rf"\b{_ID}")
+SUB_SESSION_ID: Final = lazy_pattern(rf"\b{_ID}")
 """`<parent's span>-<own span>_<agent>`, as the ecosystem names them."""
 
-_FACT: Final = re.compile(r"[\w.:/-]{0,200}")
+_FACT: Final = lazy_pattern(r"[\w.:/-]{0,200}")
 """A name or a word; a sentence is something that people must see."""
-_NOTE: Final = re.compile(rf"\[session_id {_ID}, to ask [\w.:/-]{{1,200}} something more\]")
+_NOTE: Final = lazy_pattern(rf"\[session_id {_ID}, to ask [\w.:/-]{{1,200}} something more\]")
 _ANSWERS: Final = ("response", "output", "result")
 
 
@@ -20,7 +21,7 @@ def ending_note(state: str, seconds: float) -> str:
     return f"[{state} · {seconds:.1f} s]"
 
 
-_ENDING: Final = re.compile(r"\[(?:exit code \d{1,3}|ended by signal \d{1,3}) · [\d.]{1,12} s\]")
+_ENDING: Final = lazy_pattern(r"\[(?:exit code \d{1,3}|ended by signal \d{1,3}) · [\d.]{1,12} s\]")
 
 
 def resume_note(session_id: str, agent: str) -> str:

@@ -15,6 +15,8 @@ Nothing here parses markup: `[red]` is text. Every function takes time in propor
 
 import re
 
+from amplifier_tui.base.lazy.pattern import lazy_pattern
+
 _NEWLINES = "\x0b\x0c\x85\u2028\u2029"
 
 # Characters that take no cell and change how their neighbours read: joiners, bidi controls,
@@ -29,8 +31,8 @@ _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
 _SURROGATES = "\ud800-\udfff"
 
 _SUSPECT = re.compile(f"[{_CONTROLS}{_INVISIBLE}{_SURROGATES}\u2028\u2029]")
-_UNPRINTED = re.compile(f"[{_CONTROLS}]")
-_NOT_ENCODABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNPRINTED = lazy_pattern(f"[{_CONTROLS}]")
+_NOT_ENCODABLE = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 # A string sequence (OSC, DCS, SOS, PM, APC) counts only when it ends on its own line and holds
 # no beginning of another; otherwise just its introducer goes, so that an unfinished one cannot
@@ -38,9 +40,9 @@ _NOT_ENCODABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]"
 _STRING = r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n\x90\x98\x9d-\x9f]{0,4096}"
 _CSI = r"(?:\x1b\[|\x9b)[0-?]{0,256}[ -/]{0,16}"
 _ESCAPE = r"\x1b[ -/]{0,16}"
-_SEQUENCE = re.compile(rf"{_STRING}(?:\x07|\x1b\\|\x9c)|{_CSI}[@-~]?|{_ESCAPE}[0-~]?")
-_UNFINISHED = re.compile(rf"(?:{_STRING}\x1b?|{_CSI}|{_ESCAPE})\Z")
-_SPACES = re.compile(r"\s+")
+_SEQUENCE = lazy_pattern(rf"{_STRING}(?:\x07|\x1b\\|\x9c)|{_CSI}[@-~]?|{_ESCAPE}[0-~]?")
+_UNFINISHED = lazy_pattern(rf"(?:{_STRING}\x1b?|{_CSI}|{_ESCAPE})\Z")
+_SPACES = lazy_pattern(r"\s+")
 
 
 def clean(text: str) -> str:

@@ -2,16 +2,16 @@
 
 import asyncio
 import os
-import re
 from pathlib import Path
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.foundation.exceptions import BundleNotFoundError
 
-_WINDOWS_PATH = re.compile(r"^[A-Za-z]:[\\/]")
-_URI_DRIVE = re.compile(r"^/([A-Za-z]:[\\/])")
-_FULL_COMMIT = re.compile(r"^[0-9a-fA-F]{40}$")
-_CREDENTIALS = re.compile(r"(://)[^/@\s]*:[^/@\s]*@")
+_WINDOWS_PATH = lazy_pattern(r"^[A-Za-z]:[\\/]")
+_URI_DRIVE = lazy_pattern(r"^/([A-Za-z]:[\\/])")
+_FULL_COMMIT = lazy_pattern(r"^[0-9a-fA-F]{40}$")
+_CREDENTIALS = lazy_pattern(r"(://)[^/@\s]*:[^/@\s]*@")
 
 
 def get_amplifier_home() -> Path:

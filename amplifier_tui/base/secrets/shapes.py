@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 
 SECRETS: Final = "secrets"
 ASSIGNMENTS: Final = "assignments"
@@ -44,7 +45,7 @@ class _Shape:
     check: Callable[[re.Match[str]], bool] | None = None
 
 
-_DIGIT: Final = re.compile("[0-9]")
+_DIGIT: Final = lazy_pattern("[0-9]")
 
 
 def _has_digit(match: re.Match[str]) -> bool:
@@ -78,7 +79,7 @@ EDGE: Final = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=\\u00[01][0-9a-f]))"
 
 def _key(*anchors: str, rest: str, check: Callable[[re.Match[str]], bool] | None = None) -> _Shape:
     alternatives = "|".join(re.escape(anchor) for anchor in anchors)
-    pattern = re.compile(rf"{EDGE}(?:{alternatives}){rest}", re.ASCII)
+    pattern = lazy_pattern(rf"{EDGE}(?:{alternatives}){rest}", re.ASCII)
     return _Shape("api-key", anchors, pattern, check=check)
 
 
@@ -106,14 +107,14 @@ _SHAPES: Final = (
     _Shape(
         "api-key",
         ("ountKey=", "AccessKey="),
-        re.compile(r"(?:ountKey|AccessKey)=([A-Za-z0-9+/]{40,}+=*+)"),
+        lazy_pattern(r"(?:ountKey|AccessKey)=([A-Za-z0-9+/]{40,}+=*+)"),
     ),
     # A secret of an application in Entra ID, which used to be Azure AD.
-    _Shape("api-key", ("8Q~",), re.compile(r"8Q~[A-Za-z0-9_~.-]{31,34}")),
+    _Shape("api-key", ("8Q~",), lazy_pattern(r"8Q~[A-Za-z0-9_~.-]{31,34}")),
     _Shape(
         "api-key",
         ("ecret_access_key", "ecretAccessKey", "ECRET_ACCESS_KEY"),
-        re.compile(
+        lazy_pattern(
             r"ecret_?access_?key[\"']?\s{0,9}+[:=]\s{0,9}+[\"']?([A-Za-z0-9+/]{40})(?![A-Za-z0-9+/])",
             re.IGNORECASE,
         ),
@@ -121,7 +122,7 @@ _SHAPES: Final = (
     _Shape(
         "token",
         ("eyJ",),
-        re.compile(
+        lazy_pattern(
             rf"(?:(?<!{_URLSAFE})|(?<=\\[bfnrt]))eyJ{_URLSAFE}{{10,}}+\.eyJ{_URLSAFE}{{10,}}+"
             rf"\.{_URLSAFE}{{10,}}+"
         ),
@@ -129,22 +130,22 @@ _SHAPES: Final = (
     _Shape(
         "token",
         (":AA",),
-        re.compile(rf"(?<=\d{{8}}):(AA{_URLSAFE}{{33}})(?!{_URLSAFE})", re.ASCII),  # Telegram
+        lazy_pattern(rf"(?<=\d{{8}}):(AA{_URLSAFE}{{33}})(?!{_URLSAFE})", re.ASCII),  # Telegram
     ),
     _Shape(
         "token",
         ("earer ", "EARER "),
-        re.compile(r"(?i)\bBearer {1,9}+([A-Za-z0-9._~+/-]{20,}+=*+)"),
+        lazy_pattern(r"(?i)\bBearer {1,9}+([A-Za-z0-9._~+/-]{20,}+=*+)"),
         1,
     ),
     _Shape(
         "password",
         ("asic ", "ASIC "),
-        re.compile(r"(?i)\bBasic {1,9}+([A-Za-z0-9+/_-]{8,}+=*+)"),
+        lazy_pattern(r"(?i)\bBasic {1,9}+([A-Za-z0-9+/_-]{8,}+=*+)"),
         1,
         _is_login,
     ),
-    _Shape("password", ("://",), re.compile(r"://[^\s/:@'\"]{0,100}+:([^\s/:@'\"]{3,200}+)@")),
+    _Shape("password", ("://",), lazy_pattern(r"://[^\s/:@'\"]{0,100}+:([^\s/:@'\"]{3,200}+)@")),
 )
 _WITH_BLANKS: Final = ("earer ", "EARER ", "asic ", "ASIC ", "://")
 """Anchors that may stand outside of a long word."""
@@ -152,9 +153,9 @@ _ANCHORS: Final = tuple((anchor, shape) for shape in _SHAPES for anchor in shape
 _ANYWHERE: Final = tuple(pair for pair in _ANCHORS if pair[0] in _WITH_BLANKS)
 _IN_WORDS: Final = tuple(pair for pair in _ANCHORS if pair[0] not in _WITH_BLANKS)
 _SHORTEST_KEY: Final = 14
-_DISCORD: Final = re.compile(rf"\.({_URLSAFE}{{6}}\.{_URLSAFE}{{27,38}}+)")
-KEY_BEGINS: Final = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
-KEY_ENDS: Final = re.compile(r"-----END (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
+_DISCORD: Final = lazy_pattern(rf"\.({_URLSAFE}{{6}}\.{_URLSAFE}{{27,38}}+)")
+KEY_BEGINS: Final = lazy_pattern(r"-----BEGIN (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
+KEY_ENDS: Final = lazy_pattern(r"-----END (?:[A-Z0-9]{1,20}+ ){0,3}PRIVATE KEY-----")
 LONGEST_PRIVATE_KEY: Final = 20_000
 
 # No code and no placeholder: neither calls and variables nor <your key here>.
@@ -163,11 +164,11 @@ _NO_PLACEHOLDER: Final = (
 )
 _WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
 _UPPER: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-_NOT_BEFORE_NAME: Final = re.compile(r"[A-Za-z0-9_$.-]", re.ASCII)
-_EQUALS: Final = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)[0-9]*+( ?)=( ?)")
-_VALUE: Final = re.compile(rf"{_NO_PLACEHOLDER}[^\s'\"#$(){{}}<>\[\]]{{8}}")
-_VALUE_REST: Final = re.compile(r"[^\s'\"#$(){}<>\[\]]*+")
-_LINE_END: Final = re.compile(r"[^\S\n]*+(?:#|\r?$)", re.MULTILINE)
+_NOT_BEFORE_NAME: Final = lazy_pattern(r"[A-Za-z0-9_$.-]", re.ASCII)
+_EQUALS: Final = lazy_pattern(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)[0-9]*+( ?)=( ?)")
+_VALUE: Final = lazy_pattern(rf"{_NO_PLACEHOLDER}[^\s'\"#$(){{}}<>\[\]]{{8}}")
+_VALUE_REST: Final = lazy_pattern(r"[^\s'\"#$(){}<>\[\]]*+")
+_LINE_END: Final = lazy_pattern(r"[^\S\n]*+(?:#|\r?$)", re.MULTILINE)
 
 # A field of JSON or YAML. A word alone is a label and no password.
 _PASSWORD_FIELDS: Final = (*("assword", "ASSWORD", "asswd", "ASSWD", "assphrase", "ASSPHRASE"),)
@@ -178,15 +179,17 @@ _QUOTED: Final = (
     rf"{_NO_PLACEHOLDER}(?=[^\s'\"]{{0,200}}[\d@%^&*+=~])[^\s'\"\\$(){{}}<>\[\]]{{6,200}}+"
 )
 _BARE: Final = rf"{_NO_PLACEHOLDER}(?=[^\s\\]{{0,200}}\d)[^\s'\"\\#$(){{}}<>\[\].,;:]{{6,200}}+"
-_FIELD: Final = re.compile(
+_FIELD: Final = lazy_pattern(
     r"(?i:assword|asswd|assphrase|ecret(?:[_-]?key)?|api[_-]?key)\\?[\"']?[^\S\n]{0,9}+:"
     rf"[^\S\n]{{0,9}}+(?:\\?\"({_QUOTED})\\?\"|'({_QUOTED})'"
     rf"|({_BARE})(?=[^\S\n]{{0,9}}+(?:#|\r?$|\\[rn]|\")))",
     re.MULTILINE,
 )
 
-_EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}(?![\w-])")
-_PHONE: Final = re.compile(r"(?<![\w.+-])\+\d{1,3}(?:[ ./-]?\(?\d{2,5}\)?){2,5}(?![\w-])")
+_EMAIL: Final = lazy_pattern(
+    r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}(?![\w-])"
+)
+_PHONE: Final = lazy_pattern(r"(?<![\w.+-])\+\d{1,3}(?:[ ./-]?\(?\d{2,5}\)?){2,5}(?![\w-])")
 _LONGEST_FOUND: Final = 512
 _WINDOW: Final = 8_192
 

@@ -4,6 +4,7 @@ import posixpath
 import re
 from typing import Final
 
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.shell.line import ShellCommand, ShellLine
 from amplifier_tui.base.shell.looks import EXPANDED, looks, named, writes_nothing
 from amplifier_tui.base.shell.options import option_tables
@@ -62,11 +63,11 @@ def only_looks(words: tuple[str, ...]) -> bool:
 
 
 # What runs whatever it is given; a rule has to say which script.
-_INTERPRETERS: Final = re.compile(
+_INTERPRETERS: Final = lazy_pattern(
     r"(?:.*/)?(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|luajit|[gmn]?awk|original-awk"
     r"|Rscript|julia|java|tclsh|guile|expect|gdb|ssh|ed|ex|vi|vim|nvim|emacs|make|just)[-\d.]*\w?"
 )
-_ASSIGNS: Final = re.compile(r"[A-Za-z_]\w*(?:\[.*\])?\+?=", re.DOTALL)
+_ASSIGNS: Final = lazy_pattern(r"[A-Za-z_]\w*(?:\[.*\])?\+?=", re.DOTALL)
 _EVALUATES: Final = frozenset(
     {"declare", "typeset", "local", "export", "readonly", "unset", "read", "mapfile", "readarray"}
     | {"let", "getopts", "wait"}

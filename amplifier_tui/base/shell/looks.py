@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.shell.line import Redirection, ShellCommand
 from amplifier_tui.base.shell.options import (
     Arguments,
@@ -20,7 +21,7 @@ from amplifier_tui.base.shell.options import (
     read_arguments,
 )
 
-EXPANDED: Final = re.compile(r"[$`(\\]")
+EXPANDED: Final = lazy_pattern(r"[$`(\\]")
 """In a word that only running tells: it may become anything."""
 
 
@@ -193,7 +194,7 @@ def _pattern(call: _Call) -> Looks | None:
     return _looked(call, arguments, operands if given else operands[1:])
 
 
-_JQ_LOOKS_ELSEWHERE: Final = re.compile(r"\b(?:import|include|env|ENV|get_search_list)\b")
+_JQ_LOOKS_ELSEWHERE: Final = lazy_pattern(r"\b(?:import|include|env|ENV|get_search_list)\b")
 
 
 def _jq(call: _Call) -> Looks | None:
@@ -229,7 +230,7 @@ def _date(call: _Call) -> Looks | None:
     return _looked(call, arguments, [])
 
 
-_COUNTS: Final = re.compile(r"%[^%a-zA-Z\\]*[hlLjzt]*n")
+_COUNTS: Final = lazy_pattern(r"%[^%a-zA-Z\\]*[hlLjzt]*n")
 
 
 def _printf(call: _Call) -> Looks | None:
@@ -239,7 +240,7 @@ def _printf(call: _Call) -> Looks | None:
     return Looks() if all(call.known[:1]) else None
 
 
-_TESTS: Final = re.compile(r"-(?:[a-hknoprstuwxzGLNOS]|eq|ne|lt|le|gt|ge|ef|nt|ot)")
+_TESTS: Final = lazy_pattern(r"-(?:[a-hknoprstuwxzGLNOS]|eq|ne|lt|le|gt|ge|ef|nt|ot)")
 
 
 def _test(call: _Call) -> Looks | None:
@@ -251,7 +252,7 @@ def _test(call: _Call) -> Looks | None:
 
 
 # Scripts that only select, delete from the output, or substitute in it.
-_SED_SAFE: Final = re.compile(
+_SED_SAFE: Final = lazy_pattern(
     r"(?:[\d$,!;\s{}pdq=]|/(?:[^/\\]|\\.)*/|s([/|#,])(?:(?!\1)[^\\]|\\.)*\1(?:(?!\1)[^\\]|\\.)*\1[gpiI\d]*)*"
 )
 
@@ -272,8 +273,8 @@ def _sed(call: _Call) -> Looks | None:
     return Looks(tuple(operands))
 
 
-_FIND_NUMBER: Final = re.compile(r"-\d+[bcwkMG]?")
-_FIND_NEWER: Final = re.compile(r"-newer[aBcm][aBcm]")
+_FIND_NUMBER: Final = lazy_pattern(r"-\d+[bcwkMG]?")
+_FIND_NEWER: Final = lazy_pattern(r"-newer[aBcm][aBcm]")
 
 
 def _find(call: _Call) -> Looks | None:
@@ -306,7 +307,7 @@ def _find(call: _Call) -> Looks | None:
     return Looks(tuple(places), told)
 
 
-_TAR_LETTERS: Final = re.compile(r"[tvzjJ]+f?")
+_TAR_LETTERS: Final = lazy_pattern(r"[tvzjJ]+f?")
 
 
 def _tar(call: _Call) -> Looks | None:
@@ -326,7 +327,7 @@ _LISTING: Final = {
     "git tag": "--list -l --contains --no-contains --merged --no-merged --points-at",
     "git config": "--get --get-all --get-regexp --get-urlmatch --get-color --list -l",
 }
-_RUNS_GPG: Final = re.compile(r"%G|signature")
+_RUNS_GPG: Final = lazy_pattern(r"%G|signature")
 
 
 def _checks_signatures(arguments: Arguments) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, TypedDict, Unpack
 
 from amplifier_tui.base.jsonl import append_rows, read_rows
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.context.adr.groups import is_excluded
 from amplifier_tui.context.adr.message import Message
 from amplifier_tui.context.adr.provider import ContextProvider, SessionContext, as_sources
@@ -225,8 +226,8 @@ def read_message(row: dict[str, Any], place: object) -> Message | None:
         return None
 
 
-_PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
-_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
+_PLAIN: Final = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+_RESERVED: Final = lazy_pattern(r"(?:con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 _LONGEST: Final = 120
 
 

@@ -1,10 +1,10 @@
 """What a search for memories returns, and who can do it."""
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Protocol
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ _CJK: Final = (
     "\uac00-\ud7af"  # Hangul
     "\U00020000-\U0002fa1f\U00030000-\U000323af"  # rare Han
 )
-_RUN: Final = re.compile(f"[{_CJK}]+")
-_WORD: Final = re.compile(rf"[^\W{_CJK}]+")
+_RUN: Final = lazy_pattern(f"[{_CJK}]+")
+_WORD: Final = lazy_pattern(rf"[^\W{_CJK}]+")
 # fmt: off
 _COMMON: Final = frozenset({
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "can", "could", "do", "does", "for",

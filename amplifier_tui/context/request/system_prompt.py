@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.python import awaited
 from amplifier_tui.base.tokens import MESSAGE_TOKENS, schema_tokens, text_tokens
 from amplifier_tui.base.tool_calls import tool_spec
@@ -24,7 +25,7 @@ Part = tuple[str, str]
 SEPARATOR: Final = "\n\n---\n\n"
 """Between the parts, but for files, which have only an empty line between them."""
 
-_FILE_BLOCK: Final = re.compile(
+_FILE_BLOCK: Final = lazy_pattern(
     r'<context_file paths="([^"\n]*)">\n.*?\n</context_file>', re.DOTALL
 )
 

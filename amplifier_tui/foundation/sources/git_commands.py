@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from amplifier_tui.base.git import git_output
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.foundation.exceptions import BundleNotFoundError, GitCloneTimeoutError
 from amplifier_tui.foundation.paths import is_full_commit, redact_uri
 from amplifier_tui.foundation.sources.process import ProcessResult, run_process
@@ -26,18 +27,18 @@ _OTHER_REPOSITORY = (
 )
 """Variables that would point our git at the repository it was started from (a git hook's)."""
 
-_NO_HOST = re.compile(
+_NO_HOST = lazy_pattern(
     r"could not resolve host|name or service not known|temporary failure in name resolution|"
     r"nodename nor servname|no address associated",
     re.IGNORECASE,
 )
-_TRANSIENT = re.compile(
+_TRANSIENT = lazy_pattern(
     r"timed? ?out|connection reset|early eof|rpc failed|remote end hung up|unexpected disconnect|"
     r"HTTP (429|5\d\d)|error: (429|5\d\d)|tls|gnutls|connection was|broken pipe",
     re.IGNORECASE,
 )
-_SHORT_COMMIT = re.compile(r"^[0-9a-fA-F]{7,39}$")
-_PERCENT = re.compile(r"^(?:remote: )?(?:Receiving objects|Resolving deltas):\s+(\d+)%")
+_SHORT_COMMIT = lazy_pattern(r"^[0-9a-fA-F]{7,39}$")
+_PERCENT = lazy_pattern(r"^(?:remote: )?(?:Receiving objects|Resolving deltas):\s+(\d+)%")
 
 Report = Callable[[str], None]
 

@@ -5,7 +5,6 @@ since. All others are copied before the command runs. Ignored files are not look
 """
 
 import os
-import re
 import stat
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from typing import Final
 
 from amplifier_tui.base.git import git_bytes_now, git_output_now
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.protected import holds_secrets
 from amplifier_tui.modules.hooks_checkpoint.store import CopyLimits, CopyStore, FileEntry
 
@@ -31,7 +31,7 @@ _LEFT_OUT: Final = frozenset(
         *(".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".gradle", ".terraform"),
     }
 )
-_INDEXED: Final = re.compile(
+_INDEXED: Final = lazy_pattern(
     r"(?P<mode>\d+) (?P<blob>[0-9a-f]+) \d\t(?P<path>[^\0]+)\0"
     r"\s+ctime: \d+:\d+\s+mtime: (?P<s>\d+):(?P<ns>\d+)"
     r"\s+dev: \d+\s+ino: \d+\s+uid: \d+\s+gid: \d+\s+size: (?P<size>\d+)\s+flags: \w+\n?"

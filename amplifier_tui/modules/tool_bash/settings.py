@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, field_validator
 
 from amplifier_tui.base.commands.environment import quiet_environment
 from amplifier_tui.base.config import ModuleSettings, PathText, Seconds, Texts
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.base.secrets import is_secret_variable
 
 
@@ -36,7 +37,7 @@ _DISK: Final = r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|mapper/)"
 
 
 def _denial(pattern: str, reason: str) -> Denial:
-    return Denial(re.compile(pattern), reason)
+    return Denial(lazy_pattern(pattern), reason)
 
 
 CATASTROPHIC: Final = (

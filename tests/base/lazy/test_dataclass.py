@@ -157,3 +157,17 @@ class Stored:
 
 def test_a_frozen_one_with_slots_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(Stored("a", 3))) == Stored("a", 3)
+
+
+def test_building_is_compiled_once_also_where_a_subclass_is_built_first() -> None:
+    @dataclass
+    class Base:
+        name: str
+
+    class Plain(Base):
+        pass
+
+    assert "__init__" not in vars(Plain)
+    assert Plain("a").name == "a"
+    assert vars(Base)["__init__"] is Base.__init__ is Plain.__init__
+    assert Base("b") == Base(name="b")

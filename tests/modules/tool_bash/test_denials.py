@@ -1,4 +1,3 @@
-import re
 import time
 
 import pytest
@@ -94,4 +93,4 @@ def test_no_command_line_makes_the_check_slow(command: str):
 
 
 def test_every_pattern_says_why():
-    assert all(isinstance(d.pattern, re.Pattern) and d.reason for d in CATASTROPHIC)
+    assert all(d.pattern.search("ls") is None and d.reason for d in CATASTROPHIC)

@@ -15,6 +15,7 @@ from functools import lru_cache, reduce
 from typing import TypeVar
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.lazy.pattern import lazy_pattern
 from amplifier_tui.host.events import HookTraced
 
 VERDICTS = ("continue", "deny", "modify", "inject_context", "ask_user", "error")
@@ -24,10 +25,10 @@ Names = tuple[str, ...]
 """Event, source, lane and verdict of a row, lower case: the same for very many rows."""
 NameTest = Callable[[Names], bool]
 
-_WORD = re.compile(r'(?:[^\s"]|"[^"]*"?)+')
+_WORD = lazy_pattern(r'(?:[^\s"]|"[^"]*"?)+')
 _KEYED = re.compile(r"(mod|module|verdict|lane|agent|source|src|event|data|text):(.*)", re.S)
-_COMPARE = re.compile(r"(>=|<=|>|<|=)(.*)", re.S)
-_AMOUNT = re.compile(r"(\d+(?:\.\d+)?|\.\d+)(us|µs|ms|s|m|min)?")
+_COMPARE = lazy_pattern(r"(>=|<=|>|<|=)(.*)", re.S)
+_AMOUNT = lazy_pattern(r"(\d+(?:\.\d+)?|\.\d+)(us|µs|ms|s|m|min)?")
 _UNITS = {"us": 0.001, "µs": 0.001, "ms": 1.0, "s": 1000.0, "m": 60_000.0, "min": 60_000.0}
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
