@@ -15,6 +15,12 @@ from urllib.parse import urlsplit
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.patches import patched_paths
+from amplifier_tui.host.gate.edits import (
+    PlannedChange,
+    TextReplacement,
+    overwriting,
+    replacing,
+)
 from amplifier_tui.host.gate.modes import READ_TOOLS, WRITE_TOOLS, Act
 from amplifier_tui.host.gate.programs import NETWORK
 from amplifier_tui.host.gate.risk import (
@@ -27,7 +33,7 @@ from amplifier_tui.host.gate.risk import (
     worst,
 )
 from amplifier_tui.host.gate.rules.matching import Part, argument_part, command_parts
-from amplifier_tui.host.stream.diffs import Snapshot, snapshot, unified
+from amplifier_tui.host.gate.seen import SeenFiles
 
 logger = logging.getLogger(__name__)
 
@@ -42,15 +48,6 @@ _SHELL_TOOL = re.compile(r"(?i)bash|shell|terminal|exec|(?:^|[_-])(?:sh|run|cmd|
 _READ_TOOL = re.compile(r"(?i)read|view|cat|list|ls|glob|grep|search|find|stat|tree|open")
 _OLD: Final = ("old_string", "old_str", "old_text", "oldText", "search")
 _NEW: Final = ("new_string", "new_str", "new_text", "newText", "replace")
-
-
-@dataclass(frozen=True, slots=True)
-class TextReplacement:
-    """One replacement in a file."""
-
-    old: str
-    new: str
-    everywhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +180,8 @@ class Description:
     """What a request asks for.
 
     `payload` is the exact thing to be allowed, `parts` what standing rules are matched against,
-    `diff` the change that would be made. `complete` says that the payload is all of it.
+    `diff` the change that would be made, `problem` what is wrong with that. `complete` says that
+    the payload is all of it.
     """
 
     action: str
@@ -192,20 +190,27 @@ class Description:
     payload_kind: PayloadKind = "none"
     parts: tuple[Part, ...] = ()
     diff: str = ""
+    problem: str = ""
     judgement: Judgement = field(default_factory=Judgement)
     cwd: str = ""
     complete: bool = True
 
 
 def describe_call(
-    tool: str, arguments: Mapping[str, Any], workspace: Path, *, diffs: bool = True
+    tool: str,
+    arguments: Mapping[str, Any],
+    workspace: Path,
+    *,
+    diffs: bool = True,
+    seen: SeenFiles | None = None,
 ) -> Description:
     """Describe a tool call of a session that works in `workspace`, an absolute path.
 
     A call that can't be looked at is described as that, as risky. Without `diffs` no file is read.
+    `seen` knows what the agent has read.
     """
     try:
-        return _described(tool, arguments, workspace, diffs)
+        return _described(tool, arguments, workspace, diffs, seen or SeenFiles())
     except Exception:
         logger.exception("A call of %s could not be described", tool)
         judgement = Judgement("high", ("it could not be looked at",))
@@ -220,22 +225,20 @@ def describe_call(
 
 
 def _described(
-    tool: str, arguments: Mapping[str, Any], workspace: Path, diffs: bool
+    tool: str, arguments: Mapping[str, Any], workspace: Path, diffs: bool, seen: SeenFiles
 ) -> Description:
     subject = read_subject(tool, arguments)
     if subject.kind == "command":
         return _command(subject, workspace)
     places = tuple(locate(path, workspace) for path in subject.paths)
-    diff = ""
+    change = PlannedChange()
     each: tuple[Judgement, ...] = ()
     match subject.kind:
         case "write" | "edit" | "patch":
             what = _change_words(subject, places)
             each = tuple(judge_write(place) for place in places)
             whole = worst(each) if each else Judgement("medium", ("changes files",))
-            diff, problem = _diff(subject, places) if diffs else ("", "")
-            if problem:
-                whole = whole.joined(Judgement("low", (problem,)))
+            change = _change(subject, places, seen) if diffs else change
         case "read":
             what = f"read {places[0].shown if len(places) == 1 else f'{len(places)} files'}"
             each = tuple(judge_tool_read(place) for place in places)
@@ -250,6 +253,7 @@ def _described(
             whole = Judgement("medium", (), places)
             if whole.outside:
                 whole = whole.joined(Judgement("high", ("names paths outside the workspace",)))
+    diff = change.diff
     shown = arguments and (not diff or "lines of this diff are not shown" in diff)
     payload, complete = _cut(_json(arguments) if shown else "")
     reading = tool in READ_TOOLS
@@ -270,6 +274,7 @@ def _described(
         payload_kind="json" if payload else "none",
         parts=parts or (argument_part(tool, arguments, whole, reads=reading),),
         diff=diff,
+        problem=change.problem,
         judgement=whole,
         cwd=str(workspace),
         complete=complete,
@@ -319,34 +324,14 @@ def _change_words(subject: Subject, places: tuple[PathPlace, ...]) -> str:
     return f"change {place.shown}"
 
 
-def _diff(subject: Subject, places: tuple[PathPlace, ...]) -> tuple[str, str]:
-    """Return the change a call would make, and why it would make none; one of them is empty."""
+def _change(subject: Subject, places: tuple[PathPlace, ...], seen: SeenFiles) -> PlannedChange:
+    """Return the change a call would make."""
     if subject.kind == "patch":
-        return subject.text, ""
-    place = places[0]
-    before = snapshot(place.path)
-    if before.note:
-        return "", ""
+        return PlannedChange(subject.text)
+    name, path = places[0].shown, places[0].path
     if subject.kind == "write":
-        return unified(place.shown, before.text, subject.text), ""
-    return _edit_diff(subject, place, before)
-
-
-def _edit_diff(subject: Subject, place: PathPlace, before: Snapshot) -> tuple[str, str]:
-    after = before.text
-    for number, replacement in enumerate(subject.replacements, start=1):
-        if not replacement.old:
-            # What that means is up to the tool; show what the call says.
-            said = (unified(place.shown, each.old, each.new) for each in subject.replacements)
-            return "".join(said), ""
-        if after is None:
-            return "", "there is no such file to edit"
-        if replacement.old not in after:
-            which = f"text {number} to be replaced" if number > 1 else "text to be replaced"
-            return "", f"the {which} is not in the file"
-        count = -1 if replacement.everywhere else 1
-        after = after.replace(replacement.old, replacement.new, count)
-    return unified(place.shown, before.text, after), ""
+        return overwriting(name, path, subject.text, seen)
+    return replacing(name, path, subject.replacements, seen)
 
 
 def _json(arguments: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ that allow, a hook's question, the mode.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
@@ -16,10 +17,15 @@ from amplifier_tui.base.git import names_programs
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Mode, Scope
 from amplifier_tui.host.gate.modes import Act, Verdict, mode_verdict, mode_words
+from amplifier_tui.host.gate.seen import SeenFiles
 
 if TYPE_CHECKING:
     from amplifier_tui.host.gate.describe import Description
     from amplifier_tui.host.gate.rules.book import Match, RuleBook
+
+logger = logging.getLogger(__name__)
+
+_MOST_PATHS: Final = 50
 
 OUTSIDE_SANDBOX: Final = "outside_sandbox"
 """Argument of a command that wants to run without the sandbox; a person decides about that."""
@@ -71,6 +77,7 @@ class Gate:
         sandbox: Says why commands can't run in a sandbox; empty where they can. It may take a
             moment.
         timeout: Seconds the user has; None for as long as it takes.
+        seen: What the agent has read and written.
         unread: Why rules of the user may be missing; empty where all could be read. Then no mode
             lets more than reading through.
     """
@@ -82,6 +89,7 @@ class Gate:
     sandbox: Callable[[], str] = lambda: "commands are not run in a sandbox"
     timeout: float | None = None
     unread: str = ""
+    seen: SeenFiles = field(default_factory=SeenFiles)
     _book: RuleBook | None = None
     _loading: Lock = field(default_factory=Lock)
 
@@ -114,7 +122,7 @@ class Gate:
         from amplifier_tui.host.gate.describe import act_of, describe_call
 
         mode = self.mode
-        description = describe_call(tool, arguments, self.workspace, diffs=diffs)
+        description = describe_call(tool, arguments, self.workspace, diffs=diffs, seen=self.seen)
         act = act_of(description, tool, arguments)
         if act == "look" and self._may_run_more(description, confines):
             act = "other"
@@ -149,6 +157,20 @@ class Gate:
             return by_rule(match, f"by the rule {match.rule}")
         reason = mode_words(mode, act, by_mode)
         return decision(by_mode, self.unread if by_mode == "ask" and self.unread else reason)
+
+    def ran(self, tool: str, arguments: Mapping[str, Any]) -> None:
+        """Take note of the files a call has read or written; looks at them."""
+        from amplifier_tui.host.gate.describe import read_subject
+        from amplifier_tui.host.gate.risk import locate
+
+        try:
+            subject = read_subject(tool, arguments)
+            if subject.kind in ("read", "write", "edit", "patch"):
+                for path in subject.paths[:_MOST_PATHS]:
+                    self.seen.note(locate(path, self.workspace).path)
+        except Exception:
+            # Arguments may be anything; what the call gave must not be lost for it.
+            logger.exception("The files of a call of %s could not be looked at", tool)
 
     def _may_run_more(self, description: Description, confines: bool) -> bool:
         """Whether git would run, outside of a sandbox, what a repository's configuration names."""

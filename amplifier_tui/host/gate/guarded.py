@@ -105,6 +105,8 @@ class Grants:
 
 Refused = Callable[[str, str], None]
 """Told of a tool that somebody tried to run undecided, and of who tried."""
+Ran = Callable[[str, Mapping[str, Any]], None]
+"""Told of a call that has run, in a thread."""
 Bound = Callable[[Any], Awaitable[Any]]
 """Makes a result small enough to be looked at."""
 
@@ -118,12 +120,14 @@ class Guard:
         refused: Told of the others.
         bound: Makes results small enough.
         default: Who is named when it can't be told who tried.
+        ran: Told of the calls that have run.
     """
 
     grants: Grants
     refused: Refused
     bound: Bound
     default: Callable[[], str]
+    ran: Ran = lambda *_: None
 
     async def run(self, name: str, tool: Any, more: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """Execute a tool if this call was decided about."""
@@ -152,6 +156,7 @@ class Guard:
             named = private
         with granted(grant):
             result = await tool.execute(*more, **named)
+        await asyncio.to_thread(self.ran, name, private)
         if changed is not None:
             result = _noted(result, changed)
         return await self.bound(result)

@@ -79,7 +79,7 @@ class SessionGate:
             kind = type(coordinator.get("orchestrator"))
             return module_of_code(kind.__module__) or kind.__name__
 
-        guard = Guard(self._grants, self._refused, self._bound, orchestrator)
+        guard = Guard(self._grants, self._refused, self._bound, orchestrator, self._gate.ran)
         points = coordinator.mount_points
         self._tools = points["tools"] = StandIns(
             partial(GuardedTool, guard), points.get("tools") or {}

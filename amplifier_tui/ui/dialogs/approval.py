@@ -230,6 +230,7 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         facts = words.facts(self.request, self._changed, brief=dense)
         if self._rows_of(facts) > left - offer - LEAST_PAYLOAD:
             facts = words.facts(self.request, self._changed, brief=True)
+        offer = 0 if self._editor.is_open else offer
         needs = {"#remember": offer, "#facts": self._rows_of(facts)}
         self.query_one("#facts", Static).update(facts)
         if self._explaining:
@@ -291,7 +292,7 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """No decision before the dialog has been seen, none while a reason is written."""
-        if action in self.DECIDES:
+        if action in self.DECIDES and not (action == "edit_outside" and self._editor.is_open):
             return self.armed and not (self._writing or self._editor.is_open)
         return super().check_action(action, parameters)
 

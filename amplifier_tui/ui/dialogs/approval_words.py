@@ -56,7 +56,7 @@ def wanted(request: ApprovalRequested) -> Content:
 def problem(request: ApprovalRequested) -> Content:
     """Return why the call would fail as it stands."""
     words = one_line(request.problem, 400)
-    return Content.assemble(("would fail   ", "$text-warning bold"), words) if words else Content()
+    return Content.assemble(("! ", "$text-warning bold"), words) if words else Content()
 
 
 def _action(request: ApprovalRequested) -> Content:

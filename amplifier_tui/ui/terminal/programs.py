@@ -52,12 +52,12 @@ def edit_text(text: str, suffix: str = ".md") -> str:
                 f"{command[0]} cannot be started ({error.strerror}); set $EDITOR."
             ) from error
         if status:
-            raise EditorError(f"{command[0]} ended with status {status}.")
+            raise EditorError(f"{Path(command[0]).name} ended with status {status}.")
         try:
             return path.read_text("utf-8", errors="replace").rstrip("\n")
         except OSError as error:
             raise EditorError(
-                f"What {command[0]} saved cannot be read ({error.strerror})."
+                f"What {Path(command[0]).name} saved cannot be read ({error.strerror})."
             ) from error
 
 

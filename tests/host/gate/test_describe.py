@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 from typing import Any
 
@@ -6,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amplifier_tui.host.gate.describe import PAYLOAD_LIMIT, describe_call, read_subject
+from amplifier_tui.host.gate.gate import Gate
+from amplifier_tui.host.gate.rules.book import RuleBook
 
 
 def test_a_command_is_shown_in_full(tmp_path: Path) -> None:
@@ -31,24 +34,67 @@ def test_an_overwritten_file_comes_as_the_change(tmp_path: Path) -> None:
 
 def test_an_edit_comes_as_the_change_it_would_make(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x = 1\ny = 1\n")
-    arguments = {"file_path": "a.txt", "old_string": "1", "new_string": "2"}
+    arguments = {"file_path": "a.txt", "old_string": "x = 1", "new_string": "x = 2"}
     once = describe_call("edit_file", arguments, tmp_path)
-    assert once.diff.count("\n+") == 2 and "-x = 1" in once.diff and "-y" not in once.diff
-    everywhere = describe_call("edit_file", {**arguments, "replace_all": True}, tmp_path)
-    assert "-x = 1" in everywhere.diff and "-y = 1" in everywhere.diff
+    assert "-x = 1\n+x = 2\n" in once.diff and not once.problem and not once.payload
+    everywhere = {"file_path": "a.txt", "old_string": "1", "new_string": "2", "replace_all": True}
+    found = describe_call("edit_file", everywhere, tmp_path)
+    assert "-x = 1\n-y = 1\n+x = 2\n+y = 2\n" in found.diff and not found.problem
 
 
-def test_an_edit_whose_text_is_not_in_the_file_says_so_and_invents_no_diff(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("new\n")
-    arguments = {"file_path": "a.txt", "old_string": "old", "new_string": "new"}
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"old_string": "gone"}, "the text to be replaced is not in a.txt"),
+        ({"old_string": "x  =  1"}, "is not in a.txt: line 1 differs in its white space"),
+        ({"old_string": "1"}, "the text to be replaced is in a.txt 5 times (lines 1, 2, 3, …)"),
+        ({"old_string": ""}, "the text to be replaced is empty"),
+        ({"old_string": "x = 1", "new_string": "x = 1"}, "it would change nothing"),
+        ({"old_string": "x", "file_path": "b.txt"}, "there is no file b.txt to edit"),
+        (
+            {"old_string": "x", "file_path": "folder"},
+            "folder cannot be looked at: it is not a file",
+        ),
+        (
+            {"edits": [{"old_string": "z = 1", "new_string": ""}] * 2},
+            "text 2 to be replaced is not in a.txt",
+        ),
+    ],
+)
+def test_an_edit_that_does_not_fit_the_file_says_so_and_invents_no_diff(
+    tmp_path: Path, arguments: dict[str, Any], problem: str
+) -> None:
+    (tmp_path / "a.txt").write_text("x = 1\ny = 1\nz = 1\nu = 1\nv = 1\n")
+    (tmp_path / "folder").mkdir()
+    call = {"file_path": "a.txt", "new_string": "new", **arguments}
+    found = describe_call("edit_file", call, tmp_path)
+    assert not found.diff and json.loads(found.payload) == call
+    assert problem in found.problem
+
+
+def test_line_ends_of_another_system_are_no_difference(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"one\r\ntwo\r\n")
+    arguments = {"file_path": "a.txt", "old_string": "one\ntwo", "new_string": "1\n2"}
     found = describe_call("edit_file", arguments, tmp_path)
-    assert not found.diff and '"old"' in found.payload
-    assert "the text to be replaced is not in the file" in found.judgement.reasons
-    edits = [{"old_string": "new", "new_string": "x"}, {"old_string": "new", "new_string": "y"}]
-    found = describe_call("edit_file", {"file_path": "a.txt", "edits": edits}, tmp_path)
-    assert "the text 2 to be replaced is not in the file" in found.judgement.reasons
-    found = describe_call("edit_file", arguments | {"file_path": "b.txt"}, tmp_path)
-    assert "there is no such file to edit" in found.judgement.reasons
+    assert not found.problem and "-one\n-two\n+1\n+2\n" in found.diff
+
+
+def test_that_somebody_else_has_changed_the_file_is_said(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\n")
+    gate = Gate(tmp_path, RuleBook)
+    edit = {"file_path": "a.txt", "old_string": "one", "new_string": "1"}
+    assert not gate.decide("edit_file", edit).description.problem
+    gate.ran("read_file", {"file_path": "a.txt"})
+    assert not gate.decide("edit_file", edit).description.problem
+    (tmp_path / "a.txt").write_text("one two\n")
+    changed = "the file has changed since the agent read it"
+    found = gate.decide("edit_file", edit).description
+    assert found.problem == changed and "+1 two" in found.diff
+    wanted = {"path": "a.txt", "content": "x"}
+    assert gate.decide("write_file", wanted).description.problem == changed
+    gate.ran("edit_file", edit)
+    assert not gate.decide("edit_file", edit).description.problem
+    gate.ran("read_file", {"file_path": "\0\ud800" * 9})
 
 
 def test_several_edits_of_one_call_are_one_diff(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
 """Changing the arguments of a call before it is allowed."""
 
+from contextlib import nullcontext
+from pathlib import Path
+
 import pytest
 from textual.widgets import TextArea
 
@@ -59,3 +62,69 @@ async def test_a_call_that_cannot_be_changed_offers_no_editor() -> None:
         await drive.press("e")
         assert not dialog.query_one(CallEditor).display
         assert not drive.client.named("call_arguments")
+
+
+def editor(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a shell script the user's editor; `$1` is the file."""
+    path = folder / "editor"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", str(path))
+
+
+async def test_the_arguments_are_changed_in_the_users_editor_and_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(FakeClient(wrong="command: required")) as drive:
+        # A pilot has no terminal to give away.
+        monkeypatch.setattr(drive.app, "suspend", nullcontext)
+        await drive.push(ask(editable=True))
+        dialog = await drive.dialog(ApprovalDialog)
+        editor(tmp_path, f'cp "$1" {tmp_path}/seen.json; echo \'{{"x": 1}}\' > "$1"', monkeypatch)
+        await drive.press("E")
+        assert (tmp_path / "seen.json").read_text() == drive.client.arguments
+        assert drive.client.named("change_call") == [("r1", '{"x": 1}')]
+        assert "command: required" in drive.text() and '{"x": 1}' in drive.text()
+        # From the text as it stands, again; what was not changed is not judged.
+        editor(tmp_path, f"touch {tmp_path}/again", monkeypatch)
+        await drive.press("ctrl+g")
+        assert (tmp_path / "again").exists()
+        assert len(drive.client.named("change_call")) == 1
+        for script, words in (
+            ("exit 3", "ended with status 3. The call is unchanged"),
+            (': > "$1"', "left the file empty. The call is unchanged"),
+            ('rm "$1"', "cannot be read (No such file or directory). The call is unchanged"),
+        ):
+            editor(tmp_path, script, monkeypatch)
+            await drive.press("ctrl+g")
+            assert words in " ".join(drive.text().replace("█", " ").split())
+        monkeypatch.setenv("EDITOR", "/nowhere/vim -n")
+        await drive.press("ctrl+g")
+        assert "/nowhere/vim cannot be started" in drive.text()
+        assert drive.app.screen is dialog and not drive.client.named("decide")
+        await drive.press("escape", "d")
+        await drive.closed()
+
+
+async def test_a_terminal_that_cannot_be_given_away_leaves_the_call_as_it_is() -> None:
+    async with running() as drive:
+        await drive.push(ask(editable=True))
+        dialog = await drive.dialog(ApprovalDialog)
+        await drive.press("E")
+        assert "cannot be handed to an editor" in drive.text()
+        assert dialog.query_one(CallEditor).is_open and not drive.client.named("change_call")
+
+
+async def test_why_a_call_would_fail_stands_above_what_is_asked() -> None:
+    for size in ((80, 24), (40, 12)):
+        async with running(size=size) as drive:
+            problem = "the text to be replaced is not in a.py"
+            payload = '{"file_path": "a.py", "old_string": "x"}'
+            await drive.push(
+                ask(problem=problem, payload=payload, payload_kind="json", segments=())
+            )
+            await drive.dialog(ApprovalDialog)
+            words = " ".join(drive.text().replace("█", " ").split())
+            assert f"! {problem}" in words
+            assert words.index(problem) < words.index('"file_path"')

@@ -89,6 +89,7 @@ class ApprovalRequestMaker:
             payload_kind=description.payload_kind,
             segments=self._segments(description),
             diff=text(description.diff),
+            problem=text(description.problem),
             risk=judgement.risk,
             reasons=judgement.reasons,
             cwd=description.cwd or str(self.workspace),

@@ -16,7 +16,7 @@ class CallEditor(Vertical):
     DEFAULT_CSS = """
     CallEditor { display: none; height: auto; margin-left: 2; }
     CallEditor.-open { display: block; }
-    CallEditor > TextArea { border: none; padding: 0; background: $background; }
+    CallEditor > TextArea { background: $background; }
     CallEditor > Static { height: auto; max-height: 2; color: $text-error; }
     """
     ROWS_BELOW: ClassVar[int] = 2
@@ -24,7 +24,7 @@ class CallEditor(Vertical):
 
     def compose(self) -> ComposeResult:
         """Make the text and the row below it."""
-        yield TextArea(tab_behavior="focus")
+        yield TextArea(compact=True, tab_behavior="focus")
         yield Static(markup=False)
 
     @property

@@ -1,0 +1,104 @@
+"""What a call would change in a file: as a diff, or why it would change nothing."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.host.gate.seen import SeenFiles
+from amplifier_tui.host.stream.diffs import Snapshot, snapshot, unified
+
+DIFF_LIMIT: Final = 256 * 1024
+"""Characters of a diff that is asked about."""
+_LISTED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TextReplacement:
+    """One replacement in a file."""
+
+    old: str
+    new: str
+    everywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChange:
+    """A diff, and what is wrong with the change as far as the file tells; either may be empty."""
+
+    diff: str = ""
+    problem: str = ""
+
+
+def overwriting(name: str, path: Path, text: str, seen: SeenFiles) -> PlannedChange:
+    """Return what writing `text` to a file would change; `name` is shown for it."""
+    before = snapshot(path)
+    diff = "" if before.note else unified(name, before.text, text, DIFF_LIMIT)
+    return PlannedChange(diff, _since(path, seen))
+
+
+def replacing(
+    name: str, path: Path, replacements: Sequence[TextReplacement], seen: SeenFiles
+) -> PlannedChange:
+    """Return what replacements in a file would change; `name` is shown for it.
+
+    Where one of them does not fit the file, the diff is empty: none is invented.
+    """
+    before = snapshot(path)
+    if before.note:
+        return PlannedChange(problem=f"{name} cannot be looked at: it is {before.note}")
+    since = _since(path, seen)
+    diff, problem = _replaced(name, before, replacements)
+    return PlannedChange(diff, "; ".join(filter(None, (problem, since))))
+
+
+def _replaced(
+    name: str, before: Snapshot, replacements: Sequence[TextReplacement]
+) -> tuple[str, str]:
+    if before.text is None:
+        return "", f"there is no file {name} to edit"
+    text = after = _plain(before.text)
+    for number, replacement in enumerate(replacements, start=1):
+        which = f"text {number}" if len(replacements) > 1 else "the text"
+        old, new = _plain(replacement.old), _plain(replacement.new)
+        if not old:
+            return "", f"{which} to be replaced is empty"
+        count = after.count(old)
+        if not count:
+            return "", f"{which} to be replaced is not in {name}{_hint(after, old)}"
+        if count > 1 and not replacement.everywhere:
+            return "", f"{which} to be replaced is in {name} {count} times{_lines(after, old)}"
+        after = after.replace(old, new)
+    if after == text:
+        return "", "it would change nothing"
+    return unified(name, text, after, DIFF_LIMIT), ""
+
+
+def _since(path: Path, seen: SeenFiles) -> str:
+    return "the file has changed since the agent read it" if seen.changed(path) else ""
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def _hint(text: str, old: str) -> str:
+    """Say where a text is that differs in nothing but white space."""
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    wanted = [" ".join(line.split()) for line in old.strip("\n").split("\n")]
+    first = wanted[0]
+    for at, line in enumerate(lines):
+        if line == first and lines[at : at + len(wanted)] == wanted and any(wanted):
+            return f": line {at + 1} differs in its white space"
+    return ""
+
+
+def _lines(text: str, old: str) -> str:
+    """Say on which lines a text begins."""
+    places: list[str] = []
+    at = text.find(old)
+    while at >= 0 and len(places) <= _LISTED:
+        places.append(str(text.count("\n", 0, at) + 1))
+        at = text.find(old, at + len(old))
+    more = places[_LISTED:] and ", …"
+    return f" (lines {', '.join(places[:_LISTED])}{more or ''})"
