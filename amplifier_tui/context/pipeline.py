@@ -25,7 +25,7 @@ from amplifier_tui.context.adr.session import AgentSession
 from amplifier_tui.context.compaction.plan import Plan
 from amplifier_tui.context.compaction.summary import summarize
 from amplifier_tui.context.errors import ContextSourceError, HistoryUnavailableError
-from amplifier_tui.context.manager import SessionContextManager
+from amplifier_tui.context.manager import STATE_KEY, SessionContextManager
 from amplifier_tui.context.request.report import ContextEvents
 from amplifier_tui.context.turn import (
     LedgerHistory,
@@ -40,8 +40,6 @@ from amplifier_tui.context.turn import (
 from amplifier_tui.kernel import events
 
 DEFAULT_TIMEOUT: Final = 30.0
-STATE_KEY: Final = "context"
-"""Part of the session's state that is the context's own."""
 
 
 class ContextPipeline:
@@ -338,12 +336,10 @@ class ContextPipeline:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the session's state: of the providers, and of the context itself."""
-        view = self.manager.view
         self.session.state[STATE_KEY] = {
-            "decisions": view.decisions.to_dict(),
+            **self.manager.own_state(),
             "turn": self.manager.ledger.turn,
             "told": self._told_until,
-            "anchor": view.meter.to_dict(),
         }
         return self.session.to_dict()
 
@@ -363,5 +359,4 @@ class ContextPipeline:
         told = own.get("told")
         if isinstance(told, int):
             self._told_until = min(told, self._told_until)
-        self.manager.view.decisions.restore(own.get("decisions"))
-        self.manager.view.meter.restore(own.get("anchor"))
+        self.manager.take_state(own)

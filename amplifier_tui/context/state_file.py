@@ -9,7 +9,7 @@ from typing import Any
 from amplifier_tui.base.files import move_aside, write_atomic
 from amplifier_tui.base.jsonl import read_object
 from amplifier_tui.context.compaction.decisions import Decisions
-from amplifier_tui.context.pipeline import STATE_KEY
+from amplifier_tui.context.manager import STATE_KEY
 
 logger = logging.getLogger(__name__)
 

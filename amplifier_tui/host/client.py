@@ -6,7 +6,7 @@ events. Questions that have an answer return a `Future`. Everything runs on the 
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from typing import Protocol
+from typing import Literal, Protocol
 
 from amplifier_tui.foundation.trust.items import Remember as Remember
 from amplifier_tui.foundation.trust.items import TrustDecision as TrustDecision
@@ -16,6 +16,7 @@ from amplifier_tui.host.cards import BundlePreview as BundlePreview
 from amplifier_tui.host.cards import BundleState as BundleState
 from amplifier_tui.host.cards import CallExplanation as CallExplanation
 from amplifier_tui.host.cards import CompactionPreview as CompactionPreview
+from amplifier_tui.host.cards import ItemCard as ItemCard
 from amplifier_tui.host.cards import MemoryCard as MemoryCard
 from amplifier_tui.host.cards import ModelCard as ModelCard
 from amplifier_tui.host.cards import ModuleDetails as ModuleDetails
@@ -277,6 +278,25 @@ class SessionClient(Protocol):
             instructions: None to compact by rule, without a model. Otherwise the session's model
                 writes a summary, and these are its instructions; may be empty.
         """
+
+    def items(self) -> "Future[tuple[ItemCard, ...]]":
+        """List the items of the next request, the biggest first.
+
+        The future raises `RuntimeError`, with what can be done instead, for a foreign context.
+        """
+
+    def choose_item(self, key: str, choice: Literal["pin", "drop", "shorten", ""]) -> None:
+        """Pin, drop or shorten an item from the next request on; empty takes that back.
+
+        The stored conversation stays as it is, and calls stay with their results. Leads to
+        `ItemChosen` and `BudgetChanged`, or to a `Notice` that says why not.
+
+        Args:
+            key: As in `ItemCard`.
+        """
+
+    def undo_item(self) -> None:
+        """Take the last of these decisions back."""
 
     def remember(self, text: str, *, everywhere: bool = False) -> None:
         """Store a memory, for this project or for all; a `Notice` says so, or why not."""

@@ -12,6 +12,7 @@ from amplifier_tui.host.client import (
     CallExplanation,
     CompactionPreview,
     Decision,
+    ItemCard,
     MemoryCard,
     ModelCard,
     ModuleDetails,
@@ -62,6 +63,7 @@ class FakeClient:
         points: What `rewind_points` answers; an exception makes it fail.
         rewound: What `preview_rewind` answers; an exception makes it fail.
         details: What `module_details` answers by key.
+        listed: What `items` answers; an exception makes it fail.
         closing: Pushed when the session is closed.
         hang: `close` never finishes.
     """
@@ -89,6 +91,7 @@ class FakeClient:
     points: tuple[RewindPoint, ...] | Exception = ()
     rewound: RewindPreview | Exception = field(default_factory=lambda: RewindPreview(turn=1))
     details: dict[str, ModuleDetails] = field(default_factory=dict)
+    listed: tuple[ItemCard, ...] | Exception = ()
     closing: SessionClosed | None = None
     hang: bool = False
     _events: list[HostEvent] = field(default_factory=list)
@@ -312,6 +315,15 @@ class FakeClient:
         if key not in self.details:
             return _failed(RuntimeError(f"This session has no module {key}"))
         return _done(self.details[key])
+
+    def items(self) -> Future[tuple[ItemCard, ...]]:
+        return _answer(self.listed)
+
+    def choose_item(self, key: str, choice: str) -> None:
+        self.calls.append(("choose_item", key, choice))
+
+    def undo_item(self) -> None:
+        self.calls.append(("undo_item",))
 
     def remember(self, text: str, *, everywhere: bool = False) -> None:
         self.calls.append(("remember", text, everywhere))

@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import Any, Final, get_args
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.context.compaction.choices import Choices
 from amplifier_tui.context.entries import COMPACTION, Decision, Row
 
 _MODELS: Final = 4
@@ -109,6 +110,7 @@ class Decisions:
         self._by_model: dict[str, ModelDecisions] = {}
         self.summaries: list[Summary] = []
         """Those the user asked for; they hold for every model."""
+        self.choices = Choices()
 
     def of(self, key: str) -> ModelDecisions:
         """Return the decisions for a budget's key, none at first; the last few are kept."""
@@ -126,6 +128,19 @@ class Decisions:
         """Forget everything: the rows are others now."""
         self._by_model.clear()
         self.summaries.clear()
+        self.choices.clear()
+
+    def chosen(self, pinned: Collection[str] = ()) -> None:
+        """Take note that the user decided about a row.
+
+        Args:
+            pinned: Keys of rows that are whole from here on, whatever compaction decided.
+        """
+        for decided in self._by_model.values():
+            # The request is another one now.
+            decided.resume_at, decided.warned = 0, False
+            if not decided.rows.keys().isdisjoint(pinned):
+                decided.rows = {k: d for k, d in decided.rows.items() if k not in pinned}
 
     def summarize(self, summary: Summary) -> None:
         """Let a summary stand for its rows, and for earlier summaries of any of them."""
@@ -144,6 +159,7 @@ class Decisions:
             decided.rows, decided.resume_at = kept, 0
             decided.summaries = tuple(_summaries_before(decided.summaries, row))
         self.summaries = list(_summaries_before(self.summaries, row))
+        self.choices = Choices(each for each in self.choices.changes if _is_before(each[0], row))
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-native data: by model and kind, the keys."""
@@ -154,7 +170,8 @@ class Decisions:
                 "resume_at": decided.resume_at,
                 "summaries": [summary.to_dict() for summary in decided.summaries],
             }
-        return {"models": models, "summaries": [s.to_dict() for s in self.summaries]}
+        summaries = [summary.to_dict() for summary in self.summaries]
+        return {"models": models, "summaries": summaries, "choices": self.choices.to_list()}
 
     def restore(self, data: Any) -> None:
         """Take over what `to_dict` returned; what can't be read is left out."""
@@ -172,6 +189,7 @@ class Decisions:
                 summaries=tuple(_read_summaries(saved.get("summaries"))),
             )
         self.summaries = list(_read_summaries(data.get("summaries")))
+        self.choices.restore(data.get("choices"))
 
 
 def _read_rows(saved: Any) -> Iterable[tuple[str, Decision]]:

@@ -24,6 +24,20 @@ def shortened(message: Mapping[str, Any], keep: int) -> Mapping[str, Any]:
     return message if cut is content else {**message, "content": cut}
 
 
+def replaced_results(message: Mapping[str, Any], line: str) -> Mapping[str, Any]:
+    """Return a message with a line in the place of each tool result; everything else stays."""
+    content = message.get("content")
+    if "tool_call_id" in message or not isinstance(content, list):
+        return {**message, "content": line}
+    return {**message, "content": [_emptied(block, line) for block in content]}
+
+
+def _emptied(block: Any, line: str) -> Any:
+    if not isinstance(block, Mapping) or block.get("type") != "tool_result":
+        return block
+    return {**block, "output" if "output" in block else "content": line}
+
+
 def shortened_text(text: str, keep: int) -> str:
     """Return the beginning and the end of a text, and between them how much is missing."""
     left_out = len(text) - keep

@@ -1,7 +1,7 @@
 """Having the model summarize the earlier turns: only on request, labelled, and linked."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import uuid4
@@ -45,7 +45,8 @@ async def summarize(view: ContextView, provider: Any, instructions: str = "") ->
     budget = view.budget(provider)
     decided = view.decisions.of(budget.key)
     frame = await view.frame(decided)
-    rows = [] if frame.lent.service else _earlier_rows(frame)
+    pins = view.decisions.choices.pins
+    rows = [] if frame.lent.service else _earlier_rows(frame, pins)
     if not rows:
         raise SummaryError("There is nothing to summarize yet: no turn came before this one.")
     covered = [frame.entries[i] for i in rows]
@@ -98,13 +99,13 @@ async def summarize(view: ContextView, provider: Any, instructions: str = "") ->
     return plan
 
 
-def _earlier_rows(frame: Frame) -> list[int]:
+def _earlier_rows(frame: Frame, pins: Collection[str]) -> list[int]:
     """The rows of whole groups before the current turn, but those that always stay."""
     entries = frame.entries
     own = [i for i, entry in enumerate(entries) if entry.own]
     if not own:
         return []
-    kept = {own[0], own[-1]}
+    kept = {own[0], own[-1], *(i for i, entry in enumerate(entries) if entry.base in pins)}
     return [
         row
         for group in group_entries(entries)

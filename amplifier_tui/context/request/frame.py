@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from typing import Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.context.compaction.choices import Changed, Choices
 from amplifier_tui.context.compaction.decisions import Summary
 from amplifier_tui.context.compaction.outline import MARKER_TOKENS, Settled
 from amplifier_tui.context.entries import COMPACTION, Entry, is_from_hook_or_file, read_entry
@@ -13,6 +15,8 @@ from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.request.pairs import repaired
 from amplifier_tui.context.request.shares import Shares, SourceLine
 from amplifier_tui.context.request.system_prompt import AttributedPrompt, Part
+
+_NONE: Final = Choices()
 
 
 @dataclass(slots=True)
@@ -112,6 +116,7 @@ class FrameMaker:
         lent: LentTurn | None,
         tools: Mapping[str, tuple[int, int]],
         summaries: Sequence[Summary] = (),
+        choices: Choices = _NONE,
     ) -> Frame:
         """Assemble a request of the ledger's rows, what was lent, and the tools on offer.
 
@@ -127,7 +132,8 @@ class FrameMaker:
             past, rest = rows[: lent.past_rows], lent.context[lent.past_rows :]
             rest = [*rest, *rows[lent.start :]]
         own_prompt = bool(prompt.text and ledger.system_rows)
-        past_made = self._past_until(past, _Shown(tuple(summaries), own_prompt))
+        shown = _Shown(tuple(summaries), own_prompt, choices.changes, choices)
+        past_made = self._past_until(past, shown)
         names = ledger.tool_names
         if past_made is None:
             body = repaired(self._shown.of([*past, *rest], set()), names)
@@ -145,7 +151,7 @@ class FrameMaker:
         return Frame(
             entries=body,
             tools=tools,
-            protected=frozenset(summary.key for summary in summaries),
+            protected=choices.pins | {summary.key for summary in summaries},
             lent=lent,
             settled=settled,
         )
@@ -179,6 +185,8 @@ class _Shown:
 
     summaries: tuple[Summary, ...] = ()
     no_system: bool = False
+    changes: tuple[Changed, ...] = ()
+    choices: Choices = field(default=_NONE, compare=False)
 
     def of(self, rows: Sequence[Entry], told: set[str]) -> Sequence[Entry]:
         """Return rows of the ledger, each summary where the first of its rows was.
@@ -191,6 +199,7 @@ class _Shown:
                 for e in rows
                 if e.role != "system" or e.provided or is_from_hook_or_file(e.message)
             ]
+        rows = self.choices.applied(rows)
         if not self.summaries:
             return rows
         owner = {key: summary for summary in self.summaries for key in summary.keys}

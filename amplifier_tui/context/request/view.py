@@ -6,13 +6,15 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Final
 
+from amplifier_tui.context.compaction.choices import Choice
 from amplifier_tui.context.compaction.decisions import Decisions, ModelDecisions
-from amplifier_tui.context.compaction.outline import Settled
+from amplifier_tui.context.compaction.outline import Settled, group_entries
 from amplifier_tui.context.compaction.plan import Plan, plan, project
 from amplifier_tui.context.entries import Decision, Row
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.request.budget import Budget, BudgetPolicy
 from amplifier_tui.context.request.frame import Frame, FrameMaker, LentTurn, with_summaries
+from amplifier_tui.context.request.items import ContextItem, items_of, refusal
 from amplifier_tui.context.request.meter import Meter
 from amplifier_tui.context.request.report import ContextEvents, ContextReport
 from amplifier_tui.context.request.shares import SourceLine, fitted
@@ -150,7 +152,45 @@ class ContextView:
         prompt = await (self.prompt.make() if fresh_prompt else self.prompt.known())
         tools = tool_schema_tokens(self._tools()) if self._tools is not None else {}
         summaries = (*self.decisions.summaries, *(decided.summaries if decided else ()))
-        return self._frames.make(prompt, self.lent, tools, summaries)
+        return self._frames.make(prompt, self.lent, tools, summaries, self.decisions.choices)
+
+    async def items(self, provider: Any | None = None) -> tuple[ContextItem, ...]:
+        """Return the items of the next request, the biggest first."""
+        decided = self.decisions.peek(self.budget(provider).key)
+        frame = await self.frame(decided, fresh_prompt=False)
+        entries, choices = self.ledger.entries, self.decisions.choices
+        return items_of(frame.entries, frame.tools, decided.rows, choices, entries)
+
+    def choose(self, key: str, choice: Choice | None) -> str:
+        """Pin, drop or shorten a row from the next request on, or take that back with None.
+
+        Returns:
+            Why not; empty where it was done.
+        """
+        rows = self.ledger.entries
+        entry = rows[int(key)] if key.isdecimal() and int(key) < len(rows) else None
+        reason = refusal(entry, choice, self.ledger.last_own)
+        if not reason:
+            self.decisions.choices.choose(key, choice)
+            self._chosen()
+        return reason
+
+    def undo_choice(self) -> str | None:
+        """Take the last of these back; returns the row's key, None where there is none."""
+        key = self.decisions.choices.undo()
+        if key is not None:
+            self._chosen()
+        return key
+
+    def _chosen(self) -> None:
+        pins = self.decisions.choices.pins
+        kept: set[str] = set()
+        if pins:
+            rows = self.ledger.entries
+            for group in group_entries(rows):
+                if not pins.isdisjoint(keys := {rows[row].key for row in group.rows}):
+                    kept |= keys
+        self.decisions.chosen(kept)
 
     def budget(self, provider: Any | None = None) -> Budget:
         """Return the budget of the next request."""

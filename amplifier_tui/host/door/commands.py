@@ -1,13 +1,14 @@
 """What a front end does with the session that is open."""
 
 import asyncio
-from typing import Final
+from typing import Final, Literal
 
 from amplifier_tui.host.client import (
     AuditCard,
     CallExplanation,
     CompactionPreview,
     Decision,
+    ItemCard,
     MemoryCard,
     ModelCard,
     ModelChoice,
@@ -48,6 +49,22 @@ class SessionCommands:
         """Make the view of the conversation smaller."""
         if (live := self._opened()) is not None:
             await live.compact(instructions)
+
+    async def items(self) -> tuple[ItemCard, ...]:
+        """List the items of the next request."""
+        if self._live is None:
+            raise RuntimeError(NO_SESSION)
+        return await self._live.levers.items()
+
+    async def choose_item(self, key: str, choice: Literal["pin", "drop", "shorten", ""]) -> None:
+        """Decide about an item."""
+        if (live := self._opened()) is not None:
+            await live.levers.choose(key, choice or None)
+
+    async def undo_item(self) -> None:
+        """Take the last decision back."""
+        if (live := self._opened()) is not None:
+            await live.levers.undo()
 
     async def remember(self, text: str, *, everywhere: bool = False) -> None:
         """Store a memory."""

@@ -16,6 +16,7 @@ from amplifier_tui.host.events.base import HostEvent as HostEvent
 from amplifier_tui.host.events.instruments import BudgetChanged as BudgetChanged
 from amplifier_tui.host.events.instruments import Compacted as Compacted
 from amplifier_tui.host.events.instruments import HookTraced as HookTraced
+from amplifier_tui.host.events.instruments import ItemChosen as ItemChosen
 from amplifier_tui.host.events.instruments import LaneClosed as LaneClosed
 from amplifier_tui.host.events.instruments import LaneOpened as LaneOpened
 from amplifier_tui.host.events.instruments import LaneUsed as LaneUsed

@@ -94,6 +94,19 @@ class Compacted(HostEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ItemChosen(HostEvent):
+    """The user decided about one item of the context, from the next request on.
+
+    Attributes:
+        item: What it is, in words.
+        choice: `pin`, `drop` or `shorten`; empty where that was taken back.
+    """
+
+    item: str
+    choice: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TodoChanged(HostEvent):
     """The agent's plan, whole."""
 

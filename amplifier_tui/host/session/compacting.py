@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from amplifier_tui.context.compaction.plan import Plan
 from amplifier_tui.context.errors import SummaryError
-from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.request.view import ContextView
 from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.host.events import Level, NoticeEnd
@@ -128,11 +127,8 @@ class Compactor:
         self._sender.notice(level, text, "context", until=until)
 
     def _view(self) -> ContextView | None:
-        pipeline = self._sources.pipeline
-        if pipeline is not None:
-            return pipeline.manager.view
-        context = self._coordinator.get("context")
-        return context.view if isinstance(context, SessionContextManager) else None
+        manager = self._sources.manager
+        return manager.view if manager is not None else None
 
     def _writer(self) -> str:
         if self._sources.pipeline is None or self._provider() is None:

@@ -37,8 +37,8 @@ class SessionConversation:
             self._own = [message for message in system if message.get("content") not in stored]
             if messages:
                 await awaited(context.set_messages([*system, *messages]))
-        if messages and self._sources.pipeline is not None:
-            await self._state.restore(self._sources.pipeline)
+        if messages and self._sources.remembers is not None:
+            await self._state.restore(self._sources.remembers)
         await self._recorder.attach(context, self._coordinator.hooks)
 
     async def restart(self, messages: list[dict[str, Any]]) -> None:
@@ -52,13 +52,13 @@ class SessionConversation:
         rows = [*self._own, *messages]
         await awaited(context.set_messages(rows))
         await self._recorder.restarted()
-        pipeline = self._sources.pipeline
-        if pipeline is not None and state is not None:
+        remembers = self._sources.remembers
+        if remembers is not None and state is not None:
             # What a model's service keeps of the conversation is another one by now.
             remembered = {**state_before(state, len(rows)), "service_session_id": None}
-            await self._state.take_up(pipeline, remembered)
+            await self._state.take_up(remembers, remembered)
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return what the context and its sources remember; None where they don't."""
-        pipeline = self._sources.pipeline
-        return None if pipeline is None else self._state.snapshot(pipeline)
+        remembers = self._sources.remembers
+        return None if remembers is None else self._state.snapshot(remembers)

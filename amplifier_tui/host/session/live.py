@@ -28,6 +28,7 @@ from amplifier_tui.host.session.chores.ending import clean_up, resume_command
 from amplifier_tui.host.session.chores.watching import SessionWatch
 from amplifier_tui.host.session.compacting import Compactor
 from amplifier_tui.host.session.conversation import SessionConversation
+from amplifier_tui.host.session.levers import ContextLevers
 from amplifier_tui.host.session.memories import Memories
 from amplifier_tui.host.session.modules.facts import (
     ProviderFacts,
@@ -110,6 +111,7 @@ class LiveSession:
         self.compactor = Compactor(
             coordinator, self._sources, self._facts, self._window, sender, self._compacted
         )
+        self.levers = ContextLevers(self._sources, self._window, sender, self._compacted)
         self.memories = Memories(coordinator, sender)
         self._last_answer = ""
         self.watch = SessionWatch(sender)
@@ -296,9 +298,9 @@ class LiveSession:
 
     async def save_state(self) -> None:
         """Write what the context and its sources remember."""
-        pipeline = self._sources.pipeline
-        if pipeline is not None and self.store.rows:
-            await self._state.save(pipeline)
+        context = self._sources.remembers
+        if context is not None and self.store.rows:
+            await self._state.save(context)
 
     def _modules_changed(self) -> None:
         self.budget.prompt_may_differ()

@@ -5,9 +5,9 @@ import logging
 from typing import Any, Final
 
 from amplifier_tui.base.files import move_aside
-from amplifier_tui.context.pipeline import ContextPipeline
 from amplifier_tui.context.state_file import read_state, write_state
 from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.host.turns.sources import Remembers
 
 logger = logging.getLogger(__name__)
 
@@ -15,16 +15,16 @@ FILE_NAME: Final = "state.json"
 
 
 class StateKeeper:
-    """Saves and restores the state of a session's pipeline; nothing it does stops the session."""
+    """Saves and restores the state of a session's context; nothing it does stops the session."""
 
     def __init__(self, sender: Sender) -> None:
         self._path = sender.store.folder / FILE_NAME
         self._sender = sender
         self._told: set[str] = set()
 
-    async def save(self, pipeline: ContextPipeline) -> None:
+    async def save(self, context: Remembers) -> None:
         """Write the state as it is now."""
-        data = self.snapshot(pipeline)
+        data = self.snapshot(context)
         if data is None:
             return
         try:
@@ -34,10 +34,10 @@ class StateKeeper:
             reason = error.strerror or str(error)
             self._tell(f"The session's state can't be saved: {reason}")
 
-    def snapshot(self, pipeline: ContextPipeline) -> dict[str, Any] | None:
+    def snapshot(self, context: Remembers) -> dict[str, Any] | None:
         """Return the state as it is now, without secrets; None where a source spoils it."""
         try:
-            data: dict[str, Any] = self._sender.redactor.values(pipeline.to_dict())
+            data: dict[str, Any] = self._sender.redactor.values(context.to_dict())
         except Exception as error:
             # A source may keep anything there, such as a circle.
             logger.exception("The session's state has no plain form")
@@ -45,7 +45,7 @@ class StateKeeper:
             return None
         return data
 
-    async def restore(self, pipeline: ContextPipeline) -> None:
+    async def restore(self, context: Remembers) -> None:
         """Take up what was saved, after the rows were; a session of another program has none."""
         try:
             data, problem = await asyncio.to_thread(read_state, self._path)
@@ -56,12 +56,12 @@ class StateKeeper:
         if problem:
             self._tell(f"{problem} The session goes on without it.")
         if data is not None:
-            await self.take_up(pipeline, data)
+            await self.take_up(context, data)
 
-    async def take_up(self, pipeline: ContextPipeline, data: dict[str, Any]) -> None:
-        """Have a pipeline go on from a state."""
+    async def take_up(self, context: Remembers, data: dict[str, Any]) -> None:
+        """Have a context go on from a state."""
         try:
-            pipeline.restore(data)
+            context.restore(data)
         except Exception as error:
             logger.warning("The session's state was not taken up", exc_info=error)
             where = await asyncio.to_thread(self._set_aside)

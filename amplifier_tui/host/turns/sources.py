@@ -2,15 +2,26 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from amplifier_tui.context.errors import ContextSourceError
+from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.pipeline import ContextPipeline
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 PIPELINE = "context.pipeline"
 """The capability of a context that has sources."""
+
+
+class Remembers(Protocol):
+    """Has a state that is kept beside the rows of a session."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON-native data."""
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """Take over what `to_dict` returned."""
 
 
 class Sources:
@@ -26,6 +37,19 @@ class Sources:
         """The mounted context's; None where it has none."""
         found: Any = self._coordinator.get_capability(PIPELINE)
         return found if isinstance(found, ContextPipeline) else None
+
+    @property
+    def manager(self) -> SessionContextManager | None:
+        """The mounted context, where it is one of ours; None for a foreign one."""
+        if (pipeline := self.pipeline) is not None:
+            return pipeline.manager
+        context = self._coordinator.get("context")
+        return context if isinstance(context, SessionContextManager) else None
+
+    @property
+    def remembers(self) -> Remembers | None:
+        """What has a state to be kept beside the rows; None for a foreign context."""
+        return self.pipeline or self.manager
 
     @property
     def asked(self) -> bool:

@@ -206,6 +206,7 @@ _FIELDS: dict[type[host.HostEvent], dict[str, SearchStrategy[Any]]] = {
         ).map(tuple)
     },
     host.LaneOpened: {"lane": st.sampled_from(["lane1", "main"]), "name": _NAMES},
+    host.ItemChosen: {"choice": st.sampled_from(["pin", "drop", "shorten", ""])},
     host.LaneUsed: {"lane": st.sampled_from(["lane1", "main"])},
     host.LaneClosed: {"lane": st.sampled_from(["lane1", "main"]), "status": _TURN_STATUS},
 }

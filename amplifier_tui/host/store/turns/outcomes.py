@@ -13,6 +13,7 @@ from amplifier_tui.host.events import (
     Compacted,
     Failed,
     HostEvent,
+    ItemChosen,
     LaneClosed,
     LaneOpened,
     ShellEnded,
@@ -32,7 +33,7 @@ noted beside it (older sessions have that in `approvals.jsonl`), and each time t
 to an earlier turn. Losing the file loses nothing of the conversation.
 """
 KEPT: Final = (
-    *(ToolEnded, TurnEnded, Failed, Compacted, LaneOpened, LaneClosed),
+    *(ToolEnded, TurnEnded, Failed, Compacted, ItemChosen, LaneOpened, LaneClosed),
     *(ShellStarted, ShellEnded),
 )
 """The events it holds; of a `ToolEnded` all but the output, which is in its row."""

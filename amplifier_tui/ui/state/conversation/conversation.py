@@ -30,11 +30,17 @@ from amplifier_tui.ui.state.section import Handlers, Route, on
 _ONCE = (
     events.Compacted,
     events.Failed,
+    events.ItemChosen,
     events.OpeningReported,
     events.SteerApplied,
     events.TurnEnded,
 )
 _TOLD = 16
+_CHOSEN = {
+    "pin": "Kept whole from the next request on",
+    "drop": "Left out from the next request on",
+    "shorten": "Shortened from the next request on",
+}
 
 
 class ConversationState(Handlers):
@@ -173,6 +179,10 @@ class ConversationState(Handlers):
     @on(events.Compacted)
     def _compacted(self, event: events.Compacted) -> None:
         self._note(_compaction_words(event), event.agent)
+
+    @on(events.ItemChosen)
+    def _item_chosen(self, event: events.ItemChosen) -> None:
+        self._note(f"{_CHOSEN.get(event.choice, 'As it was again')} · {event.item}", event.agent)
 
     @on(events.TurnStarted)
     def _turn_started(self, event: events.TurnStarted) -> None:

@@ -1,0 +1,146 @@
+"""The items of the next request, one by one: what each takes, and what can be done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.tool_calls import calls_of
+from amplifier_tui.context.compaction.choices import Choice, Choices, is_left_out
+from amplifier_tui.context.compaction.outline import group_entries
+from amplifier_tui.context.entries import KEEP, Decision, Entry
+
+ItemState = Literal["whole", "pinned", "dropped", "shortened", "compacted", "summary"]
+
+_PEEK: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ContextItem:
+    """One item of the next request.
+
+    Attributes:
+        key: Its name for decisions; empty for what is no row of the conversation.
+        source: Who put it there.
+        text: How it begins.
+        tokens: What it takes now; an estimate.
+        whole: What it takes whole, with the results that go with it.
+        state: What became of it.
+        call_id: The tool call it is, or is the result of; may be empty.
+        turn: The number of its turn; 0 for none.
+        fixed: Why nothing can be decided about it; empty where something can.
+    """
+
+    key: str
+    source: str
+    text: str
+    tokens: int
+    whole: int
+    state: ItemState = "whole"
+    role: str = ""
+    call_id: str = ""
+    turn: int = 0
+    fixed: str = ""
+
+
+PROMPT: Final = "The instructions always go along; the bundle and its files say what they are."
+TOOLS: Final = "Tools are described as long as their module is mounted."
+SUMMARY: Final = "A summary stands until the conversation is summarized again."
+LENT: Final = "Its source puts it in with every turn; go on without the source instead."
+LATEST: Final = "It is what the model is asked right now."
+
+
+def refusal(entry: Entry | None, choice: Choice | None, latest: int) -> str:
+    """Return why a decision about a row can't be made; empty where it can.
+
+    Args:
+        latest: Row of the user's latest words.
+    """
+    if entry is None:
+        return LENT
+    if entry.role == "system":
+        return PROMPT
+    if entry.seq == latest and choice in ("drop", "shorten"):
+        return LATEST
+    if choice == "shorten" and entry.tokens_under("truncate") >= entry.tokens:
+        return f"It is shorter than the {KEEP['truncate']} characters that would stay of it."
+    return ""
+
+
+def items_of(
+    entries: Sequence[Entry],
+    tools: Mapping[str, tuple[int, int]],
+    decisions: Mapping[str, Decision],
+    choices: Choices,
+    ledger: Sequence[Entry],
+) -> tuple[ContextItem, ...]:
+    """Return the items of a request, the biggest first; those left out by what they would take.
+
+    Args:
+        entries: The rows of the request, as the user decided about them.
+        tools: By source, how many tools are offered, and their tokens.
+        decisions: What compaction decided about them.
+        ledger: The rows of the ledger.
+    """
+    groups = {row: group.rows for group in group_entries(ledger) for row in group.rows}
+    found = [
+        _item(e, decisions.get(e.key), choices, ledger, groups) for e in entries if not e.parts
+    ]
+    for entry in entries:
+        for source, tokens in entry.parts:
+            found.append(ContextItem("", source, source, tokens, tokens, fixed=PROMPT))
+    for source, (number, tokens) in tools.items():
+        text = f"{number} tools" if number != 1 else "1 tool"
+        found.append(ContextItem("", source, text, tokens, tokens, fixed=TOOLS))
+    return tuple(sorted(found, key=lambda item: -max(item.tokens, item.whole)))
+
+
+def _item(
+    entry: Entry,
+    decision: Decision | None,
+    choices: Choices,
+    ledger: Sequence[Entry],
+    groups: Mapping[int, Sequence[int]],
+) -> ContextItem:
+    known = 0 <= entry.seq < len(ledger) and not entry.provided
+    row = ledger[entry.seq] if known else entry
+    summary = entry.key.startswith("summary:")
+    state: ItemState = "whole" if decision is None else "compacted"
+    match choices.of(entry.base):
+        case "pin":
+            state = "pinned"
+        case "drop" if is_left_out(entry) or row.answers:
+            state = "dropped"
+        case "shorten":
+            state = "shortened"
+    whole = row.tokens
+    if is_left_out(entry):
+        whole = sum(ledger[each].tokens for each in groups.get(entry.seq, (entry.seq,)))
+        state = "dropped"
+    call = next(iter((*row.answers, *row.calls)), "")
+    shown = entry if summary or not known else row
+    return ContextItem(
+        key=entry.base if known and not summary else "",
+        source=shown.source,
+        text=_beginning(shown.message),
+        tokens=entry.tokens_under(decision),
+        whole=max(whole, entry.tokens) if summary else whole,
+        state="summary" if summary else state,
+        role=shown.role,
+        call_id=call,
+        turn=row.turn,
+        fixed=SUMMARY if summary else refusal(row if known else None, None, -1),
+    )
+
+
+def _beginning(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    texts: list[str] = []
+    for block in content if isinstance(content, list) else [content]:
+        if isinstance(block, Mapping):
+            block = block.get("text") or block.get("thinking") or block.get("content")
+        if isinstance(block, str) and block.strip():
+            texts.append(block[:_PEEK])
+    words = " ".join(texts) or ", ".join(call.name for call in calls_of(message))
+    return " ".join(words[:_PEEK].split())
