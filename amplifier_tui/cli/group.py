@@ -9,6 +9,7 @@ from amplifier_tui.cli.launch import OPTIONS, LaunchOptions, launch
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "bundle": ("amplifier_tui.cli.bundle", "Look at bundles, choose one, add and update them."),
+    "doctor": ("amplifier_tui.cli.doctor", "Look for what does not work here, and say what to do."),
     "module": ("amplifier_tui.cli.module", "Validate a module, or list those there are."),
     "trust": ("amplifier_tui.cli.trust", "Look at what you trust, forget it, or trust more."),
     "run": ("amplifier_tui.cli.run", "Send one prompt and print the answer, without a screen."),

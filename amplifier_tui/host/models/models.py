@@ -116,17 +116,7 @@ class Models:
         provider = self._mounted().get(name)
         if provider is None:
             return f"the provider {name} is not mounted"
-        question = Message(role="user", content="Answer with one word: ready")
-        request = ChatRequest(messages=[question], max_output_tokens=_SMALL)
-        try:
-            with aside():
-                async with asyncio.timeout(LISTING):
-                    await provider.complete(request)
-        except Exception as error:
-            # A provider's code: whatever it raises is the reason.
-            words = str(error) or type(error).__name__
-            return self._sender.redactor.text(words)
-        return ""
+        return self._sender.redactor.text(await why_not_answered(provider))
 
     def answered(self) -> None:
         """The chosen model has answered."""
@@ -277,3 +267,20 @@ def _read(stored: Mapping[str, Any]) -> ModelChoice:
         if type(stored.get(each.name)) is type(getattr(NO_CHOICE, each.name))
     }
     return ModelChoice(**values)
+
+
+async def why_not_answered(provider: Any) -> str:
+    """Send a provider one small request; return why it was not answered, empty where it was.
+
+    What it says may contain secrets.
+    """
+    question = Message(role="user", content="Answer with one word: ready")
+    request = ChatRequest(messages=[question], max_output_tokens=_SMALL)
+    try:
+        with aside():
+            async with asyncio.timeout(LISTING):
+                await provider.complete(request)
+    except Exception as error:
+        # A provider's code: whatever it raises is the reason.
+        return str(error) or type(error).__name__
+    return ""

@@ -1,0 +1,97 @@
+"""The bundles: what the chosen one would open without, which others are broken, what is fetched."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from amplifier_tui.cli.doctor.findings import Finding, State
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.checks.preview import BundleDescription
+    from amplifier_tui.foundation.checks.preview import State as BundleState
+    from amplifier_tui.foundation.workspace import Workspace
+
+_STATES: "Final[dict[BundleState, tuple[State, str]]]" = {
+    "ready": ("ok", "ready"),
+    "incomplete": ("warning", "opens without a part of it"),
+    "needs_key": ("note", "no provider has its key"),
+    "not_fetched": ("note", "not fetched yet"),
+    "invalid": ("error", "not valid"),
+}
+_REMEDIES: "Final[dict[BundleState, str]]" = {
+    "invalid": "Run `amplifier-tui bundle validate`: it says where.",
+    "incomplete": "What is missing is listed below, each with what to do.",
+    "needs_key": "See Providers.",
+    "not_fetched": "Opening it asks first, then fetches what is missing.",
+}
+_LONGEST: Final = 20
+"""Broken bundles that are named."""
+
+
+def previews(
+    workspace: "Workspace", name: str
+) -> "tuple[BundleDescription, list[BundleDescription]]":
+    """Return the description of the chosen bundle, and of all that can be found."""
+
+    async def look() -> "tuple[BundleDescription, list[BundleDescription]]":
+        return await workspace.preview(name), await workspace.previews()
+
+    return asyncio.run(look())
+
+
+def look_at_bundles(
+    chosen: "BundleDescription", others: "Sequence[BundleDescription]"
+) -> Iterator[Finding]:
+    """Yield what is found out about the chosen bundle, and which others can't be opened."""
+    state, said = _STATES[chosen.state]
+    yield Finding(
+        what=chosen.name,
+        state=state,
+        said=f"{said}{f': {chosen.error}' if chosen.error else ''} · the bundle in use",
+        remedy=_REMEDIES.get(chosen.state, ""),
+    )
+    for item in chosen.report:
+        absent = item.kind not in ("replaced", "unused")
+        yield Finding(
+            what=item.name,
+            state="warning" if absent else "note",
+            said=f"{item.part} {item.kind}: {item.why}",
+            remedy=item.remedy,
+        )
+    if chosen.to_fetch:
+        count = len({each.uri for each in chosen.to_fetch})
+        yield Finding(
+            what="to fetch",
+            state="note",
+            said=f"{count} {'source' if count == 1 else 'sources'} of {chosen.name}",
+            remedy="Opening it asks first, then fetches them.",
+        )
+    broken = [each for each in others if each.state == "invalid" and each.name != chosen.name]
+    for bundle in broken[:_LONGEST]:
+        yield Finding(
+            what=bundle.name,
+            state="note",
+            said=f"can't be opened: {bundle.error}",
+            remedy="Correct it, or take it out.",
+        )
+    usable = sum(each.state != "invalid" for each in others)
+    yield Finding(what="bundles", said=f"{usable} can be opened, {len(broken)} can't")
+
+
+def look_at_modules(workspace: "Workspace") -> Iterator[Finding]:
+    """Yield what is found out about installed and fetched modules."""
+    from amplifier_tui.foundation.modules.listing import list_modules
+
+    rows = list_modules(workspace.home, workspace.project, workspace.environ)
+    fetched = sum(row.only_named for row in rows)
+    ids = len({row.id for row in rows})
+    yield Finding(what="modules", said=f"{ids} can be mounted, {fetched} of them fetched")
+    for row in rows:
+        if row.remedy:
+            yield Finding(
+                what=row.id,
+                state="note",
+                said=f"{row.origin} was installed into the program's environment for a bundle",
+                remedy="It is fetched apart from it now; take the old one out.",
+                lines=(row.remedy,),
+            )

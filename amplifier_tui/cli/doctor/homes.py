@@ -1,0 +1,92 @@
+"""Where things are kept: whether it is there, whose it is, and how much of it there is."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from amplifier_tui.cli.doctor.findings import Finding, State
+from amplifier_tui.paths import amplifier_home, user_config_dir, user_log_dir, user_state_dir
+
+if TYPE_CHECKING:
+    from amplifier_tui.foundation.workspace import Workspace
+
+_MEBIBYTE: Final = 1024 * 1024
+_LEAST_FREE: Final = 500
+"""Mebibytes."""
+_LOOK_SECONDS: Final = 1.0
+
+
+def look_at_homes(workspace: "Workspace") -> Iterator[Finding]:
+    """Yield what is found out about the program's folders, settings and keys."""
+    home = amplifier_home()
+    for what, place in (
+        ("home", home),
+        ("configuration", user_config_dir()),
+        ("state", user_state_dir()),
+        ("log", user_log_dir()),
+    ):
+        yield _folder(what, place)
+    yield _space(home)
+    yield _size("cache", home / "cache")
+    yield _size("sessions", home / "projects")
+    for problem in workspace.problems:
+        where = f"{problem.path}:{problem.line}" if problem.line else str(problem.path)
+        yield Finding(
+            what="settings",
+            state="warning",
+            said=f"{where}: {problem.message}",
+            remedy="Correct that place; until then it does not count.",
+        )
+
+
+def _folder(what: str, place: Path) -> Finding:
+    nearest = place
+    while not nearest.exists() and nearest != nearest.parent:
+        nearest = nearest.parent
+    state: State = "ok"
+    said, remedy = str(place), ""
+    lines: tuple[str, ...] = ()
+    if place.exists() and not place.is_dir():
+        state, said = "error", f"{place} is no folder"
+        remedy = "Move it away."
+    elif not os.access(nearest, os.W_OK | os.X_OK):
+        state, said = "error", f"{nearest} can't be written: nothing is kept"
+        remedy, lines = "Make it yours.", (f'chown -R "$USER" {nearest}',)
+    elif not place.exists():
+        said = f"{place} is made when it is needed"
+    elif place.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        state, said = "warning", f"{place} can be written by other users of this machine"
+        remedy, lines = "Keep them out.", (f"chmod go-w {place}",)
+    return Finding(what=what, state=state, said=said, remedy=remedy, lines=lines)
+
+
+def _space(home: Path) -> Finding:
+    place = next(path for path in (home, *home.parents) if path.exists())
+    free = shutil.disk_usage(place).free // _MEBIBYTE
+    short = free < _LEAST_FREE
+    return Finding(
+        what="disk",
+        state="warning" if short else "ok",
+        said=f"{free} MiB free",
+        remedy="Make room: sessions can't be saved on a full disk." if short else "",
+    )
+
+
+def _size(what: str, folder: Path) -> Finding:
+    """Count what is below a folder, for as long as that takes no time."""
+    size = count = 0
+    until = monotonic() + _LOOK_SECONDS
+    for root, _, names in os.walk(folder):
+        for name in names:
+            try:
+                size += os.lstat(os.path.join(root, name)).st_size
+            except OSError:
+                continue  # removed meanwhile
+            count += 1
+        if monotonic() > until:
+            return Finding(what=what, said=f"more than {size // _MEBIBYTE} MiB in {folder}")
+    return Finding(what=what, said=f"{size / _MEBIBYTE:.1f} MiB in {count} files")

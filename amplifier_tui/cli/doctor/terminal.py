@@ -1,0 +1,205 @@
+"""The terminal: its size, colours, characters and keys, and what stands between it and us."""
+
+import locale
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from amplifier_tui.cli.doctor.findings import Finding
+
+_LEAST: Final = (40, 12)
+_TMUX_SECONDS: Final = 2.0
+_SLOW_ESCAPE: Final = 100
+"""Milliseconds that tmux may hold an escape back."""
+
+_TMUX_OPTIONS: Final = {
+    "extended-keys": (
+        "-sv",
+        ("always",),
+        "shift+enter and ctrl+enter do not arrive",
+        ("set -s extended-keys always", "set -as terminal-features 'xterm*:extkeys'"),
+    ),
+    "focus-events": (
+        "-gv",
+        ("on",),
+        "the program is not told when you look elsewhere",
+        ("set -g focus-events on",),
+    ),
+    "set-clipboard": (
+        "-sv",
+        ("on", "external"),
+        "copying over ssh does not reach your clipboard",
+        ("set -s set-clipboard on",),
+    ),
+    "allow-passthrough": (
+        "-gv",
+        ("on", "all"),
+        "notifications and the clipboard do not reach the terminal outside",
+        ("set -g allow-passthrough on",),
+    ),
+}
+"""Options of tmux: how to ask for one, what is good, what is lost otherwise, and what to add."""
+
+Ask = Callable[[], bool | None]
+
+
+def look_at_terminal(environ: Mapping[str, str], tells_keys_apart: Ask) -> Iterator[Finding]:
+    """Yield what is found out about the terminal.
+
+    Args:
+        tells_keys_apart: Asks the terminal whether it does; None for no answer.
+    """
+    if not sys.stdout.isatty():
+        yield Finding(
+            what="terminal",
+            state="note",
+            said="the output goes to no terminal, so little can be told of it",
+            remedy="Run it where you run the program.",
+        )
+    yield from _kind(environ)
+    yield from _colours(environ)
+    yield _characters()
+    yield from _keys(environ, tells_keys_apart)
+    yield from _tmux(environ)
+    yield from _ssh(environ)
+
+
+def _kind(environ: Mapping[str, str]) -> Iterator[Finding]:
+    name = environ.get("TERM", "")
+    program = environ.get("TERM_PROGRAM") or environ.get("LC_TERMINAL") or ""
+    if name in ("", "dumb"):
+        yield Finding(
+            what="kind",
+            state="error",
+            said=f"TERM is {name or 'not set'}: no screen can be drawn",
+            remedy="Use another terminal, or say which one this is.",
+            lines=("export TERM=xterm-256color",),
+        )
+    else:
+        yield Finding(what="kind", said=" · ".join(filter(None, (name, program))))
+    if sys.stdout.isatty():
+        columns, rows = shutil.get_terminal_size()
+        small = columns < _LEAST[0] or rows < _LEAST[1]
+        yield Finding(
+            what="size",
+            state="warning" if small else "ok",
+            said=f"{columns}x{rows}",
+            remedy=f"Make it at least {_LEAST[0]}x{_LEAST[1]}." if small else "",
+        )
+
+
+def _colours(environ: Mapping[str, str]) -> Iterator[Finding]:
+    if environ.get("NO_COLOR"):
+        yield Finding(
+            what="colours",
+            state="note",
+            said="NO_COLOR is set: nothing is coloured",
+            remedy="Unset it to have colours.",
+            lines=("unset NO_COLOR",),
+        )
+    elif environ.get("COLORTERM") in ("truecolor", "24bit") or "TMUX" in environ:
+        yield Finding(what="colours", said="24 bit")
+    else:
+        yield Finding(
+            what="colours",
+            state="note",
+            said="256: the terminal does not say that it has 24 bit",
+            remedy="If it has them, say so in the shell's start-up file.",
+            lines=("export COLORTERM=truecolor",),
+        )
+
+
+def _characters() -> Finding:
+    encoding = (sys.stdout.encoding or locale.getpreferredencoding(False)).upper()
+    if encoding.replace("-", "") == "UTF8":
+        return Finding(what="characters", said="UTF-8")
+    return Finding(
+        what="characters",
+        state="warning",
+        said=f"the locale's characters are {encoding}: lines and marks can't be shown",
+        remedy="Choose a UTF-8 locale.",
+        lines=("export LANG=C.UTF-8",),
+    )
+
+
+def _keys(environ: Mapping[str, str], tells_keys_apart: Ask) -> Iterator[Finding]:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return
+    apart = tells_keys_apart()
+    if apart:
+        yield Finding(what="keys", said="shift+enter and ctrl+enter arrive (kitty protocol)")
+        return
+    why = "the terminal does not answer" if apart is None else "no kitty protocol"
+    yield Finding(
+        what="keys",
+        state="note",
+        said=f"{why}: shift+enter may arrive as enter",
+        remedy="alt+enter and ctrl+j begin a new line in every terminal.",
+    )
+
+
+def _tmux(environ: Mapping[str, str]) -> Iterator[Finding]:
+    if "STY" in environ:
+        yield Finding(
+            what="screen",
+            state="note",
+            said="GNU screen has no 24-bit colours, and no keys beyond the plain ones",
+            remedy="tmux has both.",
+        )
+    if "TMUX" not in environ:
+        return
+    version = _from_tmux("-V")
+    if not version:
+        said = "TMUX is set, and tmux can't be asked"
+        yield Finding(what="tmux", state="note", said=said, remedy="Put tmux on the PATH.")
+        return
+    yield Finding(what="tmux", said=version)
+    for option, (where, good, lost, lines) in _TMUX_OPTIONS.items():
+        value = _from_tmux("show-options", where, option)
+        if value and value not in good:
+            yield Finding(
+                what=option,
+                state="note",
+                said=f"{value}: {lost}",
+                remedy="Add to ~/.tmux.conf, then restart tmux.",
+                lines=lines,
+            )
+    escape = _from_tmux("show-options", "-sv", "escape-time")
+    if escape.isdigit() and int(escape) > _SLOW_ESCAPE:
+        yield Finding(
+            what="escape-time",
+            state="note",
+            said=f"{escape} ms pass before esc arrives",
+            remedy="Add to ~/.tmux.conf.",
+            lines=("set -sg escape-time 20",),
+        )
+
+
+def _from_tmux(*arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["tmux", *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TMUX_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode("utf-8", "replace").strip()
+
+
+def _ssh(environ: Mapping[str, str]) -> Iterator[Finding]:
+    if not (environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")):
+        return
+    yield Finding(what="ssh", said="copying goes through the terminal (OSC 52)")
+    if not environ.get("COLORTERM") and "TMUX" not in environ:
+        yield Finding(
+            what="ssh colours",
+            state="note",
+            said="ssh does not pass on that your terminal has 24-bit colours",
+            remedy="Add the first line to ~/.ssh/config there, the second to sshd_config here.",
+            lines=("SendEnv COLORTERM", "AcceptEnv COLORTERM"),
+        )
