@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from amplifier_tui.cli.doctor import machine, terminal
-from amplifier_tui.cli.doctor.findings import Finding
+from amplifier_tui.cli.doctor.findings import Diagnosis
 from amplifier_tui.cli.group import run
 from amplifier_tui.paths import amplifier_home
 from amplifier_tui.ui.terminal.asking import tells_keys_apart
@@ -49,7 +49,7 @@ def found(capsys: Capture, *arguments: str) -> dict[str, dict[str, Any]]:
     return {f"{group}: {each['what']}": each for group, all_ in groups.items() for each in all_}
 
 
-def looked(environ: Mapping[str, str], apart: bool | None = None) -> dict[str, Finding]:
+def looked(environ: Mapping[str, str], apart: bool | None = None) -> dict[str, Diagnosis]:
     return {each.what: each for each in terminal.look_at_terminal(environ, lambda: apart)}
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from amplifier_tui.cli.bundle import common
-from amplifier_tui.cli.doctor.findings import Finding, State, worst
+from amplifier_tui.cli.doctor.findings import Diagnosis, State, worst
 from amplifier_tui.cli.layout import paragraph, table_rows
 
 if TYPE_CHECKING:
     from amplifier_tui.host.redaction import Redactor
 
-Group = tuple[str, list[Finding]]
+Group = tuple[str, list[Diagnosis]]
 
 _MARKS: Final[dict[State, tuple[str, str]]] = {
     "ok": ("✓", "green"),
@@ -78,11 +78,13 @@ def _look(call: bool) -> "tuple[list[Group], Redactor]":
             keys += asyncio.run(providers.call_providers(workspace, name))
         except (BundleError, RuntimeError) as error:
             said = f"the session can't be made: {error}"
-            keys.append(Finding(what="calls", state="error", said=said, remedy="See Bundles."))
+            keys.append(Diagnosis(what="calls", state="error", said=said, remedy="See Bundles."))
     found = list(bundles.look_at_bundles(chosen, others))
     if choice.notice:
         remedy = "Choose one with `amplifier-tui bundle use`."
-        found.insert(0, Finding(what="choice", state="warning", said=choice.notice, remedy=remedy))
+        found.insert(
+            0, Diagnosis(what="choice", state="warning", said=choice.notice, remedy=remedy)
+        )
     redactor = Redactor()
     redactor.add_config(chosen.plan)
     groups: list[Group] = [
@@ -103,7 +105,7 @@ def _tells_keys_apart() -> bool | None:
     return tells_keys_apart(ask_terminal(KEYBOARD, b"c"))
 
 
-def _readable(findings: list[Finding], redactor: "Redactor") -> list[Finding]:
+def _readable(findings: list[Diagnosis], redactor: "Redactor") -> list[Diagnosis]:
     """Return findings without secrets, and with the home as `~`."""
     redact, home = redactor.text, str(Path.home())
 
@@ -140,7 +142,7 @@ def _lines(groups: list[Group]) -> Iterator[str]:
         yield ""
 
 
-def _summary(found: list[Finding]) -> str:
+def _summary(found: list[Diagnosis]) -> str:
     words: dict[State, str] = {"error": "broken", "warning": "to mend", "note": "to know"}
     counts = {state: sum(each.state == state for each in found) for state in words}
     said = [f"{count} {words[state]}" for state, count in counts.items() if count]

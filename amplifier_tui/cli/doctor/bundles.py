@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from amplifier_tui.cli.doctor.findings import Finding, State
+from amplifier_tui.cli.doctor.findings import Diagnosis, State
 
 if TYPE_CHECKING:
     from amplifier_tui.foundation.checks.preview import BundleDescription
@@ -41,10 +41,10 @@ def previews(
 
 def look_at_bundles(
     chosen: "BundleDescription", others: "Sequence[BundleDescription]"
-) -> Iterator[Finding]:
+) -> Iterator[Diagnosis]:
     """Yield what is found out about the chosen bundle, and which others can't be opened."""
     state, said = _STATES[chosen.state]
-    yield Finding(
+    yield Diagnosis(
         what=chosen.name,
         state=state,
         said=f"{said}{f': {chosen.error}' if chosen.error else ''} · the bundle in use",
@@ -52,7 +52,7 @@ def look_at_bundles(
     )
     for item in chosen.report:
         absent = item.kind not in ("replaced", "unused")
-        yield Finding(
+        yield Diagnosis(
             what=item.name,
             state="warning" if absent else "note",
             said=f"{item.part} {item.kind}: {item.why}",
@@ -60,7 +60,7 @@ def look_at_bundles(
         )
     if chosen.to_fetch:
         count = len({each.uri for each in chosen.to_fetch})
-        yield Finding(
+        yield Diagnosis(
             what="to fetch",
             state="note",
             said=f"{count} {'source' if count == 1 else 'sources'} of {chosen.name}",
@@ -68,27 +68,27 @@ def look_at_bundles(
         )
     broken = [each for each in others if each.state == "invalid" and each.name != chosen.name]
     for bundle in broken[:_LONGEST]:
-        yield Finding(
+        yield Diagnosis(
             what=bundle.name,
             state="note",
             said=f"can't be opened: {bundle.error}",
             remedy="Correct it, or take it out.",
         )
     usable = sum(each.state != "invalid" for each in others)
-    yield Finding(what="bundles", said=f"{usable} can be opened, {len(broken)} can't")
+    yield Diagnosis(what="bundles", said=f"{usable} can be opened, {len(broken)} can't")
 
 
-def look_at_modules(workspace: "Workspace") -> Iterator[Finding]:
+def look_at_modules(workspace: "Workspace") -> Iterator[Diagnosis]:
     """Yield what is found out about installed and fetched modules."""
     from amplifier_tui.foundation.modules.listing import list_modules
 
     rows = list_modules(workspace.home, workspace.project, workspace.environ)
     fetched = sum(row.only_named for row in rows)
     ids = len({row.id for row in rows})
-    yield Finding(what="modules", said=f"{ids} can be mounted, {fetched} of them fetched")
+    yield Diagnosis(what="modules", said=f"{ids} can be mounted, {fetched} of them fetched")
     for row in rows:
         if row.remedy:
-            yield Finding(
+            yield Diagnosis(
                 what=row.id,
                 state="note",
                 said=f"{row.origin} was installed into the program's environment for a bundle",

@@ -1,14 +1,15 @@
 """What `doctor` finds out: one record for each thing it looked at."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from amplifier_tui.base.lazy.dataclass import dataclass
 
 State = Literal["ok", "note", "warning", "error"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Diagnosis:
     """One thing that was looked at.
 
     Attributes:
@@ -27,7 +28,7 @@ class Finding:
     lines: tuple[str, ...] = ()
 
 
-def worst(findings: Iterable[Finding]) -> State:
-    """Return the state of the worst finding."""
+def worst(findings: Iterable[Diagnosis]) -> State:
+    """Return the worst state of them."""
     order: tuple[State, ...] = ("ok", "note", "warning", "error")
     return max((each.state for each in findings), key=order.index, default="ok")

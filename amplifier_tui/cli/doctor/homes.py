@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from amplifier_tui.cli.doctor.findings import Finding, State
+from amplifier_tui.cli.doctor.findings import Diagnosis, State
 from amplifier_tui.paths import amplifier_home, user_config_dir, user_log_dir, user_state_dir
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _LEAST_FREE: Final = 500
 _LOOK_SECONDS: Final = 1.0
 
 
-def look_at_homes(workspace: "Workspace") -> Iterator[Finding]:
+def look_at_homes(workspace: "Workspace") -> Iterator[Diagnosis]:
     """Yield what is found out about the program's folders, settings and keys."""
     home = amplifier_home()
     for what, place in (
@@ -35,7 +35,7 @@ def look_at_homes(workspace: "Workspace") -> Iterator[Finding]:
     yield _size("sessions", home / "projects")
     for problem in workspace.problems:
         where = f"{problem.path}:{problem.line}" if problem.line else str(problem.path)
-        yield Finding(
+        yield Diagnosis(
             what="settings",
             state="warning",
             said=f"{where}: {problem.message}",
@@ -43,7 +43,7 @@ def look_at_homes(workspace: "Workspace") -> Iterator[Finding]:
         )
 
 
-def _folder(what: str, place: Path) -> Finding:
+def _folder(what: str, place: Path) -> Diagnosis:
     nearest = place
     while not nearest.exists() and nearest != nearest.parent:
         nearest = nearest.parent
@@ -61,14 +61,14 @@ def _folder(what: str, place: Path) -> Finding:
     elif place.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         state, said = "warning", f"{place} can be written by other users of this machine"
         remedy, lines = "Keep them out.", (f"chmod go-w {place}",)
-    return Finding(what=what, state=state, said=said, remedy=remedy, lines=lines)
+    return Diagnosis(what=what, state=state, said=said, remedy=remedy, lines=lines)
 
 
-def _space(home: Path) -> Finding:
+def _space(home: Path) -> Diagnosis:
     place = next(path for path in (home, *home.parents) if path.exists())
     free = shutil.disk_usage(place).free // _MEBIBYTE
     short = free < _LEAST_FREE
-    return Finding(
+    return Diagnosis(
         what="disk",
         state="warning" if short else "ok",
         said=f"{free} MiB free",
@@ -76,7 +76,7 @@ def _space(home: Path) -> Finding:
     )
 
 
-def _size(what: str, folder: Path) -> Finding:
+def _size(what: str, folder: Path) -> Diagnosis:
     """Count what is below a folder, for as long as that takes no time."""
     size = count = 0
     until = monotonic() + _LOOK_SECONDS
@@ -88,5 +88,5 @@ def _size(what: str, folder: Path) -> Finding:
                 continue  # removed meanwhile
             count += 1
         if monotonic() > until:
-            return Finding(what=what, said=f"more than {size // _MEBIBYTE} MiB in {folder}")
-    return Finding(what=what, said=f"{size / _MEBIBYTE:.1f} MiB in {count} files")
+            return Diagnosis(what=what, said=f"more than {size // _MEBIBYTE} MiB in {folder}")
+    return Diagnosis(what=what, said=f"{size / _MEBIBYTE:.1f} MiB in {count} files")

@@ -12,7 +12,7 @@ from time import perf_counter, strftime, time
 from typing import Final
 
 from amplifier_tui import __version__
-from amplifier_tui.cli.doctor.findings import Finding
+from amplifier_tui.cli.doctor.findings import Diagnosis
 
 _MEBIBYTE: Final = 1024 * 1024
 _LEAST_MEMORY: Final = 300
@@ -22,24 +22,24 @@ _SLOW: Final = 0.25
 _SECONDS: Final = 5.0
 
 
-def look_at_machine(now: float | None = None) -> Iterator[Finding]:
+def look_at_machine(now: float | None = None) -> Iterator[Diagnosis]:
     """Yield what is found out about the machine.
 
     Args:
         now: Unix time in seconds; None for the time it is.
     """
-    yield Finding(what="amplifier-tui", said=__version__)
+    yield Diagnosis(what="amplifier-tui", said=__version__)
     implementation = platform.python_implementation()
     python = f"{implementation} {platform.python_version()} in {sys.prefix}"
-    yield Finding(what="python", said=python)
+    yield Diagnosis(what="python", said=python)
     system = (platform.system(), platform.release(), platform.machine())
-    yield Finding(what="system", said=" ".join(system))
+    yield Diagnosis(what="system", said=" ".join(system))
     yield _clock(time() if now is None else now)
     yield from _memory()
     yield _speed()
 
 
-def look_at_programs(environ: Mapping[str, str]) -> Iterator[Finding]:
+def look_at_programs(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     """Yield what is found out about other programs."""
     from amplifier_tui.base.sandbox import sandbox_problem
 
@@ -47,9 +47,11 @@ def look_at_programs(environ: Mapping[str, str]) -> Iterator[Finding]:
     if shutil.which("uv"):
         yield _program("uv", "", "")
     else:
-        yield Finding(what="uv", state="note", said="not there: pip installs modules, more slowly")
+        yield Diagnosis(
+            what="uv", state="note", said="not there: pip installs modules, more slowly"
+        )
     problem = sandbox_problem()
-    yield Finding(
+    yield Diagnosis(
         what="sandbox",
         state="warning" if problem else "ok",
         said=problem or "commands that nobody approved run in it",
@@ -57,9 +59,9 @@ def look_at_programs(environ: Mapping[str, str]) -> Iterator[Finding]:
     )
     editor = environ.get("VISUAL") or environ.get("EDITOR") or ""
     if editor.strip() and shutil.which(editor.split()[0]):
-        yield Finding(what="editor", said=editor)
+        yield Diagnosis(what="editor", said=editor)
     else:
-        yield Finding(
+        yield Diagnosis(
             what="editor",
             state="note",
             said=f"{editor} is not there" if editor else "EDITOR is not set",
@@ -67,9 +69,9 @@ def look_at_programs(environ: Mapping[str, str]) -> Iterator[Finding]:
         )
 
 
-def _program(name: str, lost: str, remedy: str) -> Finding:
+def _program(name: str, lost: str, remedy: str) -> Diagnosis:
     if shutil.which(name) is None:
-        return Finding(what=name, state="error", said=f"not there: {lost}", remedy=remedy)
+        return Diagnosis(what=name, state="error", said=f"not there: {lost}", remedy=remedy)
     try:
         done = subprocess.run(
             [name, "--version"],
@@ -79,24 +81,24 @@ def _program(name: str, lost: str, remedy: str) -> Finding:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Finding(what=name, state="error", said=f"can't be run: {error}", remedy=remedy)
-    return Finding(what=name, said=done.stdout.decode("utf-8", "replace").strip())
+        return Diagnosis(what=name, state="error", said=f"can't be run: {error}", remedy=remedy)
+    return Diagnosis(what=name, said=done.stdout.decode("utf-8", "replace").strip())
 
 
-def _clock(now: float) -> Finding:
+def _clock(now: float) -> Diagnosis:
     # No file of the program is from the future.
     made = Path(__file__).stat().st_mtime
     if now < made - 86_400:
-        return Finding(
+        return Diagnosis(
             what="clock",
             state="error",
             said="it is behind: secure connections fail",
             remedy="Set the clock, or let the system keep it.",
         )
-    return Finding(what="clock", said=strftime("%Y-%m-%d %H:%M %z"))
+    return Diagnosis(what="clock", said=strftime("%Y-%m-%d %H:%M %z"))
 
 
-def _memory() -> Iterator[Finding]:
+def _memory() -> Iterator[Diagnosis]:
     try:
         page = os.sysconf("SC_PAGE_SIZE")
         names = ("SC_PHYS_PAGES", "SC_AVPHYS_PAGES")
@@ -105,7 +107,7 @@ def _memory() -> Iterator[Finding]:
         return  # the system does not say
     free = max(unused, _reclaimable())
     short = free < _LEAST_MEMORY
-    yield Finding(
+    yield Diagnosis(
         what="memory",
         state="warning" if short else "ok",
         said=f"{free} of {whole} MiB free",
@@ -123,13 +125,13 @@ def _reclaimable() -> int:
     return int(next(found, "0")) // 1024
 
 
-def _speed() -> Finding:
+def _speed() -> Diagnosis:
     data, began = b"\0" * 4 * _MEBIBYTE, perf_counter()
     hashlib.sha256(data).digest()
     sum(number * number for number in range(200_000))
     seconds = perf_counter() - began
     slow = seconds > _SLOW
-    return Finding(
+    return Diagnosis(
         what="speed",
         state="note" if slow else "ok",
         said=f"a sample of work takes {seconds * 1000:.0f} ms on one of {os.cpu_count()} cores",

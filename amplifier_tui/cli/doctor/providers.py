@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from amplifier_tui.cli.doctor.findings import Finding
+from amplifier_tui.cli.doctor.findings import Diagnosis
 from amplifier_tui.foundation.trust.addresses import KNOWN_KEYS, missing_keys
 
 if TYPE_CHECKING:
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from amplifier_tui.foundation.workspace import Workspace
 
 
-def look_at_keys(workspace: "Workspace", preview: "BundleDescription") -> Iterator[Finding]:
+def look_at_keys(workspace: "Workspace", preview: "BundleDescription") -> Iterator[Diagnosis]:
     """Yield what is found out about the keys of the chosen bundle's providers, and of others."""
     environ, loaded = workspace.environ, set(workspace.keys.loaded)
     names = dict.fromkeys(name for names in KNOWN_KEYS.values() for name in names)
     for name in names:
         if environ.get(name):
             where = "keys.env" if name in loaded else "the environment"
-            yield Finding(what=name, said=f"set in {where}")
+            yield Diagnosis(what=name, said=f"set in {where}")
     for name in workspace.keys.shadowed:
-        yield Finding(
+        yield Diagnosis(
             what=name,
             state="note",
             said="in keys.env and in the environment: the environment's is used",
@@ -32,9 +32,9 @@ def look_at_keys(workspace: "Workspace", preview: "BundleDescription") -> Iterat
         missing = missing_keys(entry, environ)
         module = str(entry.get("id") or entry.get("module"))
         if not missing:
-            yield Finding(what=module, said="has what it needs")
+            yield Diagnosis(what=module, said="has what it needs")
         else:
-            yield Finding(
+            yield Diagnosis(
                 what=module,
                 state="warning" if preview.missing_keys else "note",
                 said=f"{' and '.join(missing)} not set",
@@ -42,7 +42,7 @@ def look_at_keys(workspace: "Workspace", preview: "BundleDescription") -> Iterat
                 lines=tuple(f'{name}="…"' for name in missing),
             )
     if not providers and preview.bundle is not None:
-        yield Finding(
+        yield Diagnosis(
             what=preview.name,
             state="warning",
             said="the bundle has no provider: nobody would answer",
@@ -50,15 +50,15 @@ def look_at_keys(workspace: "Workspace", preview: "BundleDescription") -> Iterat
         )
 
 
-def look_at_servers() -> Iterator[Finding]:
+def look_at_servers() -> Iterator[Diagnosis]:
     """Yield the servers of models that run on this machine."""
     from amplifier_tui.host.models.local_servers import find_local_servers
 
     for server in asyncio.run(find_local_servers()):
-        yield Finding(what=server.name, said=f"runs on this machine: {server.url}")
+        yield Diagnosis(what=server.name, said=f"runs on this machine: {server.url}")
 
 
-async def call_providers(workspace: "Workspace", name: str) -> list[Finding]:
+async def call_providers(workspace: "Workspace", name: str) -> list[Diagnosis]:
     """Send each provider of a bundle one small request.
 
     Raises:
@@ -70,13 +70,13 @@ async def call_providers(workspace: "Workspace", name: str) -> list[Finding]:
 
     prepared = await workspace.prepare(name, trust=TerminalAnswers())
     redact = Redactor().text
-    found: list[Finding] = []
+    found: list[Diagnosis] = []
     async with prepared.create_session(session_cwd=workspace.project) as session:
         mounted = session.coordinator.get("providers") or {}
         for provider_name, provider in mounted.items():
             problem = await why_not_answered(provider)
             found.append(
-                Finding(
+                Diagnosis(
                     what=provider_name,
                     state="warning" if problem else "ok",
                     said=f"does not answer: {redact(problem)}" if problem else "answers",

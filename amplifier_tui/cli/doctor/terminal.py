@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from amplifier_tui.cli.doctor.findings import Finding
+from amplifier_tui.cli.doctor.findings import Diagnosis
 
 _LEAST: Final = (40, 12)
 _TMUX_SECONDS: Final = 2.0
@@ -45,14 +45,14 @@ _TMUX_OPTIONS: Final = {
 Ask = Callable[[], bool | None]
 
 
-def look_at_terminal(environ: Mapping[str, str], tells_keys_apart: Ask) -> Iterator[Finding]:
+def look_at_terminal(environ: Mapping[str, str], tells_keys_apart: Ask) -> Iterator[Diagnosis]:
     """Yield what is found out about the terminal.
 
     Args:
         tells_keys_apart: Asks the terminal whether it does; None for no answer.
     """
     if not sys.stdout.isatty():
-        yield Finding(
+        yield Diagnosis(
             what="terminal",
             state="note",
             said="the output goes to no terminal, so little can be told of it",
@@ -66,11 +66,11 @@ def look_at_terminal(environ: Mapping[str, str], tells_keys_apart: Ask) -> Itera
     yield from _ssh(environ)
 
 
-def _kind(environ: Mapping[str, str]) -> Iterator[Finding]:
+def _kind(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     name = environ.get("TERM", "")
     program = environ.get("TERM_PROGRAM") or environ.get("LC_TERMINAL") or ""
     if name in ("", "dumb"):
-        yield Finding(
+        yield Diagnosis(
             what="kind",
             state="error",
             said=f"TERM is {name or 'not set'}: no screen can be drawn",
@@ -78,11 +78,11 @@ def _kind(environ: Mapping[str, str]) -> Iterator[Finding]:
             lines=("export TERM=xterm-256color",),
         )
     else:
-        yield Finding(what="kind", said=" · ".join(filter(None, (name, program))))
+        yield Diagnosis(what="kind", said=" · ".join(filter(None, (name, program))))
     if sys.stdout.isatty():
         columns, rows = shutil.get_terminal_size()
         small = columns < _LEAST[0] or rows < _LEAST[1]
-        yield Finding(
+        yield Diagnosis(
             what="size",
             state="warning" if small else "ok",
             said=f"{columns}x{rows}",
@@ -90,9 +90,9 @@ def _kind(environ: Mapping[str, str]) -> Iterator[Finding]:
         )
 
 
-def _colours(environ: Mapping[str, str]) -> Iterator[Finding]:
+def _colours(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     if environ.get("NO_COLOR"):
-        yield Finding(
+        yield Diagnosis(
             what="colours",
             state="note",
             said="NO_COLOR is set: nothing is coloured",
@@ -100,9 +100,9 @@ def _colours(environ: Mapping[str, str]) -> Iterator[Finding]:
             lines=("unset NO_COLOR",),
         )
     elif environ.get("COLORTERM") in ("truecolor", "24bit") or "TMUX" in environ:
-        yield Finding(what="colours", said="24 bit")
+        yield Diagnosis(what="colours", said="24 bit")
     else:
-        yield Finding(
+        yield Diagnosis(
             what="colours",
             state="note",
             said="256: the terminal does not say that it has 24 bit",
@@ -111,11 +111,11 @@ def _colours(environ: Mapping[str, str]) -> Iterator[Finding]:
         )
 
 
-def _characters() -> Finding:
+def _characters() -> Diagnosis:
     encoding = (sys.stdout.encoding or locale.getpreferredencoding(False)).upper()
     if encoding.replace("-", "") == "UTF8":
-        return Finding(what="characters", said="UTF-8")
-    return Finding(
+        return Diagnosis(what="characters", said="UTF-8")
+    return Diagnosis(
         what="characters",
         state="warning",
         said=f"the locale's characters are {encoding}: lines and marks can't be shown",
@@ -124,15 +124,15 @@ def _characters() -> Finding:
     )
 
 
-def _keys(environ: Mapping[str, str], tells_keys_apart: Ask) -> Iterator[Finding]:
+def _keys(environ: Mapping[str, str], tells_keys_apart: Ask) -> Iterator[Diagnosis]:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return
     apart = tells_keys_apart()
     if apart:
-        yield Finding(what="keys", said="shift+enter and ctrl+enter arrive (kitty protocol)")
+        yield Diagnosis(what="keys", said="shift+enter and ctrl+enter arrive (kitty protocol)")
         return
     why = "the terminal does not answer" if apart is None else "no kitty protocol"
-    yield Finding(
+    yield Diagnosis(
         what="keys",
         state="note",
         said=f"{why}: shift+enter may arrive as enter",
@@ -140,9 +140,9 @@ def _keys(environ: Mapping[str, str], tells_keys_apart: Ask) -> Iterator[Finding
     )
 
 
-def _tmux(environ: Mapping[str, str]) -> Iterator[Finding]:
+def _tmux(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     if "STY" in environ:
-        yield Finding(
+        yield Diagnosis(
             what="screen",
             state="note",
             said="GNU screen has no 24-bit colours, and no keys beyond the plain ones",
@@ -153,13 +153,13 @@ def _tmux(environ: Mapping[str, str]) -> Iterator[Finding]:
     version = _from_tmux("-V")
     if not version:
         said = "TMUX is set, and tmux can't be asked"
-        yield Finding(what="tmux", state="note", said=said, remedy="Put tmux on the PATH.")
+        yield Diagnosis(what="tmux", state="note", said=said, remedy="Put tmux on the PATH.")
         return
-    yield Finding(what="tmux", said=version)
+    yield Diagnosis(what="tmux", said=version)
     for option, (where, good, lost, lines) in _TMUX_OPTIONS.items():
         value = _from_tmux("show-options", where, option)
         if value and value not in good:
-            yield Finding(
+            yield Diagnosis(
                 what=option,
                 state="note",
                 said=f"{value}: {lost}",
@@ -168,7 +168,7 @@ def _tmux(environ: Mapping[str, str]) -> Iterator[Finding]:
             )
     escape = _from_tmux("show-options", "-sv", "escape-time")
     if escape.isdigit() and int(escape) > _SLOW_ESCAPE:
-        yield Finding(
+        yield Diagnosis(
             what="escape-time",
             state="note",
             said=f"{escape} ms pass before esc arrives",
@@ -191,12 +191,12 @@ def _from_tmux(*arguments: str) -> str:
     return done.stdout.decode("utf-8", "replace").strip()
 
 
-def _ssh(environ: Mapping[str, str]) -> Iterator[Finding]:
+def _ssh(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     if not (environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")):
         return
-    yield Finding(what="ssh", said="copying goes through the terminal (OSC 52)")
+    yield Diagnosis(what="ssh", said="copying goes through the terminal (OSC 52)")
     if not environ.get("COLORTERM") and "TMUX" not in environ:
-        yield Finding(
+        yield Diagnosis(
             what="ssh colours",
             state="note",
             said="ssh does not pass on that your terminal has 24-bit colours",

@@ -23,6 +23,7 @@ from amplifier_tui.foundation.exceptions import (
 from amplifier_tui.foundation.paths import (
     ResolvedSource,
     is_subdirectory_uri,
+    is_there,
     parse_uri,
     redact_uri,
     without_fragment,
@@ -288,7 +289,7 @@ class BundleLoader:
         asked = FileReview(review, bundle.owner, file, lambda keys: None, bundle.name)
         if review.places.owner_of(path) is Owner.PROGRAM or asked.is_own(path):
             return
-        allowed = review.named.get(path.resolve())
+        allowed = review.named.get(path.resolve()) if is_there(path) else None
         if allowed is None:
             why = f"included by {bundle.name or file}"
             allowed = asked.file_allowed(path, why, ("includes",))

@@ -25,6 +25,7 @@ from amplifier_tui.foundation.bundle.model import SECTIONS
 from amplifier_tui.foundation.bundle.parsing import absolute_source
 from amplifier_tui.foundation.io import Keys
 from amplifier_tui.foundation.mentions.secrets import NO_MODEL
+from amplifier_tui.foundation.paths import is_there
 from amplifier_tui.foundation.registry.includes import is_path
 from amplifier_tui.foundation.settings.expand import expand_variables, variables
 from amplifier_tui.foundation.settings.settings import (
@@ -155,8 +156,9 @@ class Layer(FileReview):
             return True  # asked about as code, or its content is
         allowed = self.allowed("files", text, (*keys, text), text, "a bundle for your sessions")
         # What includes it by that name means the same file.
-        place = os.path.join(self.path.parent, os.path.expanduser(text))
-        self.review.named[Path(os.path.realpath(place))] = allowed
+        place = self.path.parent / os.path.expanduser(text)
+        if is_there(place):
+            self.review.named[place.resolve()] = allowed
         return allowed
 
     # --- their parts -----------------------------------------------------------------------
