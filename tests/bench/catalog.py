@@ -32,6 +32,7 @@ BENCHES = (
     Bench("key_echo", "From a key to its letter on the screen"),
     Bench("transcript_stream", "A long conversation while an answer streams"),
     Bench("event_log", "The event log"),
+    Bench("openings", "Opening a picker or a screen"),
     Bench("blocked", "A module that does not let go"),
     Bench("module_reload", "Reloading a module a hundred times"),
     Bench("stopping", "Stopping"),

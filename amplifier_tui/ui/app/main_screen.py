@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Static
 
 from amplifier_tui.ui.app.rail import Rail
@@ -18,6 +17,7 @@ from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.panes.table import BY_NAME, PANES, ShowsState
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt import PromptArea, PromptNotes, shell_rows, waiting_rows
+from amplifier_tui.ui.terminal.textual_costs import SettledScreen
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -45,7 +45,7 @@ class PanesChanged(Message):
     """Other panes are shown than before."""
 
 
-class MainScreen(Screen[None]):
+class MainScreen(SettledScreen[None]):
     """Lays out and routes keys. The first frame has the prompt alone; `furnish` mounts the rest."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("screen")

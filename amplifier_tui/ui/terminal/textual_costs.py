@@ -7,6 +7,8 @@ from typing import ClassVar, cast
 
 from textual.css.styles import RenderStyles
 from textual.dom import DOMNode
+from textual.geometry import Size
+from textual.screen import Screen, ScreenResultType
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -46,6 +48,18 @@ def let_strips_go() -> None:
         return [strip] if within == [strip.cell_length] else cut(strip, within)
 
     setattr(Strip, _METHOD, divide)
+
+
+class SettledScreen(Screen[ScreenResultType]):
+    """A screen that is laid out once for each size.
+
+    A dialog that opens is told the size it was just laid out for; Textual then lays out and paints
+    all of it, and every screen behind it, a second time.
+    """
+
+    def _screen_resized(self, size: Size) -> None:
+        if size != self._compositor.size:
+            super()._screen_resized(size)
 
 
 class LazyComponents(Widget):

@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.strip import Strip
 from textual.widget import Widget
 
-from amplifier_tui.ui.terminal.textual_costs import LazyComponents, let_strips_go
+from amplifier_tui.ui.terminal.textual_costs import LazyComponents, SettledScreen, let_strips_go
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +55,33 @@ assert tree_sitter.Parser
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+# --- layout ----------------------------------------------------------------------------------
+
+
+async def test_a_dialog_that_opens_lays_nothing_out_behind_it_and_a_new_size_everything() -> None:
+    main, dialog = SettledScreen[None](), SettledScreen[None]()
+    app: App[None] = App()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(main)
+        await pilot.pause()
+        laid_out: list[object] = []
+        for screen in (main, dialog):
+            reflow = screen._compositor.reflow
+
+            def watched(parent, size, reflow=reflow):
+                laid_out.append(parent)
+                return reflow(parent, size)
+
+            screen._compositor.reflow = watched
+        await app.push_screen(dialog)
+        await pilot.pause()
+        opening = len(laid_out)
+        assert main not in laid_out and opening <= 2
+        await pilot.resize_terminal(90, 30)
+        assert {main, dialog} == set(laid_out[opening:])
+        assert main.size == dialog.size == (90, 30)
 
 
 # --- component classes -----------------------------------------------------------------------

@@ -20,6 +20,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.ui.terminal.textual_costs import SettledScreen
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -133,7 +134,7 @@ class KeyRow(Widget):
                 return
 
 
-class Sheet(ModalScreen[T]):
+class Sheet(SettledScreen[T], ModalScreen[T]):
     """A modal screen with its content in a container at the bottom."""
 
     DEFAULT_CSS = """
