@@ -160,12 +160,15 @@ def test_a_rule_in_another_spelling_is_taken_out_and_an_empty_list_is_filled(
     assert said(tmp_path) == ["deny echo", "allow web"]
 
 
-def test_the_file_a_link_leads_to_is_written_and_the_link_stays(tmp_path: Path) -> None:
-    target = write(tmp_path / "dotfiles" / "rules.yaml", "allow: [echo]\n")
+def test_the_file_a_link_leads_to_is_written_with_its_comments_and_the_link_stays(
+    tmp_path: Path,
+) -> None:
+    target = write(tmp_path / "dotfiles" / "rules.yaml", "allow: [echo]  # mine\n")
     user_rules_path().parent.mkdir(parents=True, exist_ok=True)
     user_rules_path().symlink_to(target)
     add_rules(user_rules_path(), (parse_rule("web", "deny"),))
-    assert user_rules_path().is_symlink() and "web" in target.read_text()
+    assert user_rules_path().is_symlink()
+    assert target.read_text() == 'allow: [echo]  # mine\ndeny:\n  - "web"\n'
 
 
 def test_a_change_by_hand_or_of_another_window_counts_from_the_next_call_on(

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 
 from amplifier_tui.host.events import Segment
 from amplifier_tui.ui.dialogs.approval_words import (
+    RISK,
     outcome_words,
     payload_lines,
 )
@@ -100,3 +101,16 @@ def test_an_outcome_is_named_for_what_it_was(values: dict, words: str, level: st
 def test_a_request_that_allows_itself_is_said_to_have_been_allowed() -> None:
     answer = resolved(outcome="timed_out", by="timeout")
     assert outcome_words(ask(default="allow"), answer)[0].endswith("timed out, allowed")
+
+
+def test_red_is_for_what_is_dangerous_and_each_risk_has_a_glyph_of_its_own() -> None:
+    parts = (
+        Segment(text="ls", note="no rule · only reads", risk="low"),
+        Segment(text="make", note="no rule", risk="medium"),
+        Segment(text="rm -rf build", note="no rule · deletes", risk="high"),
+        Segment(text="git add", note="allowed by rule git add", risk="high", allowed=True),
+    )
+    shown = payload_lines(ask(payload="ls && make", segments=parts))
+    styles = [line.note_style for line in shown if line.note]
+    assert styles == ["$text-muted", "$text-warning", "$text-error", "$text-success"]
+    assert len({glyph for glyph, _ in RISK.values()}) == len(RISK)

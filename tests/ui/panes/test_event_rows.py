@@ -88,6 +88,7 @@ def test_the_columns_of_wide_lines_stand_below_each_other() -> None:
         ("tool:error", "continue", "error"),
         ("module:load_failed", "continue", "error"),
         ("approval:required", "continue", "warning"),
+        ("approval:granted", "continue", "success"),
         ("cancel:requested", "continue", "warning"),
     ],
 )

@@ -21,6 +21,7 @@ from amplifier_tui.base.files import locked, read_regular, write_atomic
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Scope
 from amplifier_tui.host.gate.modes import VERDICTS, Verdict
+from amplifier_tui.host.gate.rules.rewriting import rewritten
 from amplifier_tui.host.gate.rules.text import Rule, RuleError, parse_rule
 from amplifier_tui.paths import user_config_dir
 
@@ -143,7 +144,7 @@ def read_rules(
     """
     problems: list[RuleProblem] = []
     try:
-        root = _document(path, links=project is not None)
+        root = _node(_text(path, links=project is not None))
     except (OSError, ValueError) as error:
         problem = f"{_why(error)}. None of its rules counts: correct it, or move it away."
         return (), (RuleProblem(path, problem, unread=True),)
@@ -167,15 +168,18 @@ def read_rules(
     return tuple(rules), tuple(problems)
 
 
-def _document(path: Path, links: bool = True) -> Any:
+def _text(path: Path, links: bool = True) -> str:
     try:
         if not links and path.is_symlink():
             raise ValueError("it is a link")
-        text = read_regular(path, _MOST_BYTES).decode("utf-8")
+        return read_regular(path, _MOST_BYTES).decode("utf-8")
     except FileNotFoundError:
-        return None
+        return ""
     except UnicodeDecodeError as error:
         raise ValueError("it is no text") from error
+
+
+def _node(text: str) -> Any:
     try:
         return yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
@@ -284,7 +288,8 @@ def _change(path: Path, project: Path | None, change: Any) -> None:
         _, problems = read_rules(path, project or Path("/"))
         if problems:
             raise RulesFileError(f"{problems[0]}. Correct it first, or move the file away.")
-        root = _document(path)
+        text = _text(path)
+        root = _node(text)
         data = yaml.SafeLoader("").construct_document(root) if root is not None else None
         data = data if isinstance(data, dict) else {}
         lists = data
@@ -293,5 +298,6 @@ def _change(path: Path, project: Path | None, change: Any) -> None:
             name = next((each for each in parts if _same(str(each), project)), str(project))
             lists = parts[name] = parts.get(name) or {}
         change(lists)
-        text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, default_flow_style=False)
-        write_atomic(path, text.encode(), links="follow")
+        changed = rewritten(text, data)
+        if changed != text:
+            write_atomic(path, changed.encode(), links="follow")
