@@ -54,8 +54,24 @@ class SessionClient(Protocol):
     def queue(self, text: str) -> None:
         """Send a prompt after the running turn; without a turn, at once."""
 
-    def unqueue(self, index: int) -> None:
-        """Take a waiting prompt back; an index that is gone is ignored."""
+    def unqueue(self, prompt_id: str) -> None:
+        """Take a waiting prompt back; one that is gone is ignored.
+
+        Args:
+            prompt_id: As in `QueueChanged.ids`.
+        """
+
+    def edit_queued(self, prompt_id: str, text: str) -> None:
+        """Give a waiting prompt other words; without any it is taken back."""
+
+    def move_queued(self, prompt_id: str, to: int) -> None:
+        """Give a waiting prompt another place, counted from 0."""
+
+    def send_queued(self, prompt_id: str = "") -> None:
+        """Send a waiting prompt now, the first one without an id.
+
+        While a turn runs it steers that, at its next step.
+        """
 
     def retry(self, *, without: str = "") -> None:
         """Go on with the prompt whose turn failed, which is in the conversation already.

@@ -145,7 +145,7 @@ class World:
         if items:
             index %= len(items)
             self.returned.append(items[index])
-            await self.service.unqueue(index)
+            await self.service.unqueue(self.state.queue.ids[index])
 
     async def do_retry(self) -> None:
         await self.service.retry()
@@ -233,7 +233,6 @@ class World:
     # --- the session ----------------------------------------------------------------------------
 
     async def do_bundle(self, which: int) -> None:
-        self._leave_queue()
         await self.service.switch_bundle(BUNDLES[which % 2])
 
     async def do_fork(self) -> None:
@@ -284,8 +283,9 @@ class World:
             shutil.rmtree(folder, ignore_errors=True)
             copy.rename(folder)
         stored = (folder / TRANSCRIPT).exists()
-        # What waits is not kept.
-        self.returned += [*self.state.queue.items, *self.state.queue.steering]
+        if not stored:
+            # A session without a word leaves nothing.
+            self.returned += [*self.state.queue.items, *self.state.queue.steering]
         self._start()
         await self.open(**({"resume": session} if stored else {"bundle": "one"}))
 

@@ -125,8 +125,17 @@ class FakeClient:
     def queue(self, text: str) -> None:
         self.calls.append(("queue", text))
 
-    def unqueue(self, index: int) -> None:
-        self.calls.append(("unqueue", index))
+    def unqueue(self, prompt_id: str) -> None:
+        self.calls.append(("unqueue", prompt_id))
+
+    def edit_queued(self, prompt_id: str, text: str) -> None:
+        self.calls.append(("edit_queued", prompt_id, text))
+
+    def move_queued(self, prompt_id: str, to: int) -> None:
+        self.calls.append(("move_queued", prompt_id, to))
+
+    def send_queued(self, prompt_id: str = "") -> None:
+        self.calls.append(("send_queued", prompt_id))
 
     def retry(self, *, without: str = "") -> None:
         self.calls.append(("retry", without))

@@ -76,6 +76,26 @@ class SessionCommands:
         if (live := self._opened()) is not None:
             await live.memories.forget(memory_id)
 
+    async def unqueue(self, prompt_id: str) -> None:
+        """Take a waiting prompt back."""
+        if self._live is not None:
+            self._live.turns.unqueue(prompt_id)
+
+    async def edit_queued(self, prompt_id: str, text: str) -> None:
+        """Give a waiting prompt other words."""
+        if self._live is not None:
+            self._live.turns.edit_queued(prompt_id, text)
+
+    async def move_queued(self, prompt_id: str, to: int) -> None:
+        """Give a waiting prompt another place."""
+        if self._live is not None:
+            self._live.turns.move_queued(prompt_id, to)
+
+    async def send_queued(self, prompt_id: str = "") -> None:
+        """Send a waiting prompt now."""
+        if self._live is not None:
+            self._live.turns.send_queued(prompt_id)
+
     async def shell(self, command: str, *, tell: bool = True, in_terminal: bool = False) -> None:
         """Run a command of the user, or have it run in the terminal."""
         if (live := self._opened()) is not None:

@@ -276,11 +276,6 @@ class Service(SessionCommands):
 
     queue = submit
 
-    async def unqueue(self, index: int) -> None:
-        """Take a waiting prompt back."""
-        if self._live is not None:
-            self._live.turns.unqueue(index)
-
     async def retry(self, *, without: str = "") -> None:
         """Go on with the turn that failed."""
         if self._opening is not None or self._live is None:

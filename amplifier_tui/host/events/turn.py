@@ -184,10 +184,12 @@ class QueueChanged(HostEvent):
 
     Attributes:
         items: Prompts, first to be sent first.
+        ids: What each of them is called in `SessionClient`.
         steering: Messages the model has not been given yet.
     """
 
     items: tuple[str, ...]
+    ids: tuple[str, ...] = ()
     steering: tuple[str, ...] = ()
 
 

@@ -33,6 +33,7 @@ class Carried:
         outcomes: What the screen knows of the rows, each with the number of rows there were.
         turns: Of a fork, the number of turns in it; None where the conversation just moves on.
         workspace: Of a fork, the scratch folder it begins with a copy of; may be empty.
+        queue: The prompts that wait, as they are stored.
     """
 
     session_id: str
@@ -42,6 +43,7 @@ class Carried:
     outcomes: tuple[tuple[int, HostEvent], ...] = ()
     turns: int | None = None
     workspace: str = ""
+    queue: tuple[Mapping[str, Any], ...] = ()
 
     def put_into(self, store: SessionStore) -> None:
         """Write it into the folder of a new session."""
@@ -49,6 +51,7 @@ class Carried:
             store.add_row(row)
         for rows, event in self.outcomes:
             store.add_outcome(rows, event)
+        store.queue.save(self.queue)
         card = store.metadata
         card.parent_id = self.session_id
         card.name = self.title
@@ -83,7 +86,8 @@ async def moved(store: SessionStore, state: Mapping[str, Any] | None) -> Carried
         rows = tuple(row for _, row in store.stored().read())
         told = read_outcomes(store.folder / DISPLAY).all()
         outcomes = tuple((count, _without_usage(event)) for count, event in told)
-        return Carried(store.folder.name, rows, store.metadata.name, state, outcomes)
+        name, queue = store.metadata.name, tuple(store.queue.load())
+        return Carried(store.folder.name, rows, name, state, outcomes, queue=queue)
 
     return await asyncio.to_thread(copy)
 

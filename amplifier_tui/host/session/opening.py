@@ -193,6 +193,7 @@ class Opening:
             self._no_provider(parts, prepared)
             live.watch.look_for_servers()
         live.shell.restore(self._unsent)
+        live.turns.restore_queue()
         live.budget.measure_soon()
         live.watch.follow_card()
         loop = asyncio.get_running_loop()

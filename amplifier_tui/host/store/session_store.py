@@ -14,11 +14,12 @@ from amplifier_tui.base.plain import plain
 from amplifier_tui.host.events import HostEvent, ToolEnded
 from amplifier_tui.host.messages import metadata_of
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.store import event_log, journal
+from amplifier_tui.host.store import event_log, journal, queue_file
 from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.journal import Journal, recovered_rows
 from amplifier_tui.host.store.lanes import TRANSCRIPT, StoredLanes
 from amplifier_tui.host.store.metadata import LOCK_TIME, Metadata, MetadataFile, Tell, now
+from amplifier_tui.host.store.queue_file import QueueFile
 from amplifier_tui.host.store.replay import Replay
 from amplifier_tui.host.store.session_file import SessionFile
 from amplifier_tui.host.store.sessions import first_prompt, hold
@@ -81,6 +82,7 @@ class SessionStore:
         self._outcomes = SessionFile(folder / DISPLAY, self._trouble)
         self.rewinds = Rewinds(folder / REWINDS)
         self.journal = Journal(folder / journal.FILE_NAME, self._trouble)
+        self.queue = QueueFile(folder / queue_file.FILE_NAME, self._note_trouble)
         self.log = EventLogFile(folder / event_log.FILE_NAME, self._trouble)
 
     def open(self) -> None:

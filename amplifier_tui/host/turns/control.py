@@ -7,7 +7,6 @@ it: the turn is over for everybody else, and what the task still does is kept ou
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -28,6 +27,7 @@ from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.host.turns.abandoned import TICKET, Ticket, end_children, guard, own_children
 from amplifier_tui.host.turns.handle import TurnHandle
 from amplifier_tui.host.turns.prompts import Prompt, Steering
+from amplifier_tui.host.turns.queue import WaitingPrompts
 from amplifier_tui.kernel.cancellation import CancellationToken
 from amplifier_tui.kernel.hooks import HookRegistry
 
@@ -114,7 +114,8 @@ class TurnControl:
         self._sender = parts.sender
         self._number = first
         self._running: _Running | None = None
-        self._queue: deque[Prompt] = deque()
+        store = parts.sender.store
+        self._queue = WaitingPrompts(store.queue, store.redactor.text)
         self._tasks: set[asyncio.Task[None]] = set()
         self._guarded = False
         self._closed = False
@@ -146,7 +147,7 @@ class TurnControl:
             self._queue.insert(running.resumed, prompt)
             running.resumed += 1
         else:
-            self._queue.append(prompt)
+            self._queue.insert(len(self._queue), prompt)
         self._queue_changed()
 
     def retry(self, *, anew: bool = False) -> bool:
@@ -193,16 +194,58 @@ class TurnControl:
         else:
             self.steering.add(text)
 
-    def unqueue(self, index: int) -> None:
-        """Take a waiting prompt out."""
-        if 0 <= index < len(self._queue):
-            del self._queue[index]
+    def restore_queue(self) -> None:
+        """Have wait again what waited when the session was left: until the user sends it."""
+        self._queue.restore()
+        if self._queue:
             self._queue_changed()
 
+    def unqueue(self, prompt_id: str) -> None:
+        """Take a waiting prompt out."""
+        if self._queue.take(prompt_id) is not None:
+            self._queue_changed()
+
+    def edit_queued(self, prompt_id: str, text: str) -> None:
+        """Give a waiting prompt other words; without any it is dropped."""
+        if not text.strip():
+            self.unqueue(prompt_id)
+        elif self._queue.change(prompt_id, text):
+            self._queue_changed()
+
+    def move_queued(self, prompt_id: str, to: int) -> None:
+        """Give a waiting prompt another place."""
+        if self._queue.move(prompt_id, to):
+            self._queue_changed()
+
+    def send_queued(self, prompt_id: str = "") -> None:
+        """Send a waiting prompt now, the first without an id.
+
+        A turn that runs gets it at its next step; with files attached it is the next prompt.
+        """
+        prompt = None if self._closed else self._queue.take(prompt_id)
+        if prompt is None:
+            return
+        running = self._running
+        if running is None or running.stopping:
+            self.submit(prompt)
+        elif prompt.attachments:
+            self._queue.insert(0, prompt)
+        else:
+            self.steering.add(prompt.text)
+        self._queue_changed()
+
     def _queue_changed(self) -> None:
-        items = tuple(prompt.text for prompt in self._queue)
-        stamp = self._sender.stamp()
-        self._sender.send(QueueChanged(**stamp, items=items, steering=self.steering.waiting))
+        steering = self.steering.waiting
+        # First on disk.
+        self._queue.save(steering)
+        self._sender.send(
+            QueueChanged(
+                **self._sender.stamp(),
+                items=tuple(prompt.text for prompt in self._queue),
+                ids=tuple(prompt.prompt_id for prompt in self._queue),
+                steering=steering,
+            )
+        )
 
     def _start(self, prompt: Prompt, number: int | None = None) -> None:
         if number is None:
@@ -278,12 +321,12 @@ class TurnControl:
     def _go_on(self, *, stopped: bool) -> None:
         """Run what waits. After a stop, what waits keeps waiting for the user's next prompt."""
         for text in reversed(self.steering.take_back()):
-            self._queue.appendleft(Prompt(text))
-        if self._queue and not self._closed and not stopped:
-            prompt = self._queue.popleft()
-            self._queue_changed()
+            self._queue.insert(0, Prompt(text))
+        waited = bool(self._queue)
+        if not self._closed and not stopped and (prompt := self._queue.take()) is not None:
+            # It is noted as a prompt before it is gone from what waits.
             self._start(prompt)
-        elif self._queue:
+        if waited:
             self._queue_changed()
 
     def _outcome(self, running: _Running) -> Outcome:
@@ -382,7 +425,6 @@ class TurnControl:
     async def stop(self, timeout: float) -> None:
         """End the running turn, take no more prompts, and wait for the end at most `timeout`."""
         self._closed = True
-        self._queue.clear()
         if self.interrupt(immediate=True) and self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout)
 

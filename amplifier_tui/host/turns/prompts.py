@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
+from uuid import uuid4
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.mentions.loading import expand_mentions_in_instruction
@@ -35,11 +37,13 @@ class Prompt:
         text: As typed.
         attachments: Paths of files, absolute or in the session's working directory.
         again: Whether its turn failed and is gone on with.
+        prompt_id: Names it while it waits.
     """
 
     text: str
     attachments: tuple[str, ...] = ()
     again: bool = False
+    prompt_id: str = field(default_factory=lambda: uuid4().hex[:12], compare=False)
 
 
 def _read(workspace: Path, name: str) -> tuple[str | None, str]:

@@ -91,7 +91,7 @@ _SEGMENT_ACTIONS = {
     "cost": "pane.context",
     "model": "model.choose",
     "approvals": "approval.show",
-    "queue": "turn.unqueue",
+    "queue": "turn.queue",
     "bundle": "session.bundles",
     "title": "session.rename",
     "notice": "view.notices",
@@ -156,6 +156,8 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_retry = turn.retry_last
     action_retry_without = turn.retry_without
     action_unqueue = turn.unqueue
+    action_queue = turn.queue
+    action_send_queued = turn.send_queued
     action_shell = shell.run
     action_shell_quietly = shell.run_quietly
     action_terminal = shell.in_terminal
@@ -379,13 +381,21 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
             self.say("The same key again quits.")
 
     def action_leave(self) -> None:
-        """Close the session and end; asked again, end at once."""
+        """Close the session and end, unless it works and the user says no; asked again, at once."""
         if self._leaving:
             self.exit(Farewell())
+        elif self.state is not None and (work := self.state.activity.work):
+            from amplifier_tui.ui.dialogs.questions import Confirm
+
+            question = f"{work} is running. To quit stops it; what it did so far is kept."
+            self.ask(Confirm(question, "Quit"), lambda yes: self._close() if yes else None)
         else:
-            self._leaving = True
-            self.say("Closing the session…")
-            self._leave("")
+            self._close()
+
+    def _close(self) -> None:
+        self._leaving = True
+        self.say("Closing the session…")
+        self._leave("")
 
     async def action_quit(self) -> None:
         """Quit as the user would; Textual's own way to ask for it."""

@@ -67,8 +67,8 @@ class MainScreen(SettledScreen[None]):
         self._wide = False
         self._state: SessionState | None = None
         self.keymap = Keymap()
-        self.take_back_hint = ""
-        """How to take a queued prompt back, in the keys in force."""
+        self.queue_way = ""
+        """How to see the queue, in the keys in force."""
 
     def compose(self) -> ComposeResult:
         """Make the first frame: as few widgets as look like the whole."""
@@ -137,7 +137,9 @@ class MainScreen(SettledScreen[None]):
         activity = state.activity
         self.prompt.set_turn(activity.running, activity.stop, command=bool(activity.commands))
         self.prompt.input.queued = len(state.queue.items)
-        waiting = waiting_rows(state.queue.items, state.queue.steering, self.take_back_hint)
+        left = "" if activity.running else "enter sends it   "
+        hint = f"{left}{self.queue_way} lists"
+        waiting = waiting_rows(state.queue.items, state.queue.steering, hint)
         self._notes.show_rows([*waiting, *shell_rows(self.prompt.input.text)])
 
     @property
@@ -190,7 +192,7 @@ class MainScreen(SettledScreen[None]):
     def use_keymap(self, keymap: Keymap) -> None:
         """Take these keys, and show them where keys are named."""
         self.keymap = keymap
-        self.take_back_hint = f"{keymap.way_to('turn.unqueue')} takes the last one back"
+        self.queue_way = keymap.way_to("turn.queue")
         self.prompt.use_keymap(keymap)
         if self.transcript is not None:
             self.transcript.use_keys(keymap.way_to)

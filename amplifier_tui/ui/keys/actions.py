@@ -107,6 +107,8 @@ _HELP = {
     "app.quit": "The last answer and the command that resumes the session stay in the terminal.",
     "turn.back": "Closes what is open; then stops the turn; a second time, at once.",
     "turn.stop": "After the running step; a second time, at once. Also a summary being written.",
+    "turn.queue": "Edit, reorder, drop, or send now.",
+    "turn.send": "Enter on an empty prompt does it; a running turn gets it at its next step.",
     "turn.without": "When a source of the context broke the turn: without it for this session.",
     "shell.run": "As you: nobody is asked, no sandbox. The same as ! before the command.",
     "shell.quiet": "The same as !! before the command.",
@@ -137,11 +139,11 @@ _HELP = {
     "prompt.send": "While the agent works: steer it, at its next step.",
     "prompt.newline": "Also a backslash before enter.",
     "prompt.queue": "While the agent works: send it after this turn.",
-    "prompt.clear": "Copies the selection; else clears the draft; twice on an empty prompt quits.",
     "permissions.show": "What goes, asks or is refused whatever the mode is; how often it did.",
     "permissions.explain": "Which rule or mode decides about it, and how risky it is.",
     "permissions.audit": "Who allowed or refused what in the last 30 days, and why.",
     "rule.undo": "Puts back the rule that was revoked last.",
+    "prompt.clear": "Copies the selection; else clears the draft; else stops; twice at rest quits.",
     "trust.again": "What you refused when this session was opened; its bundle is opened anew.",
     "trust.use": "All of it, or what is ticked; kept for exactly this content.",
     "trust.without": "What was refused is absent; asked again the next time.",
@@ -189,6 +191,8 @@ ACTIONS: tuple[Action, ...] = (
         Action(
             "turn.unqueue", "Take back the last queued prompt", "app.unqueue", "", "d", "unqueue"
         ),
+        Action("turn.queue", "What is queued, to change it", "app.queue", "", "D", "queue"),
+        Action("turn.send", "Send what is queued first", "app.send_queued", "", "Y", "send"),
         Action(
             "shell.run", "Run a command", "app.shell", "", "exclamation_mark", "shell", "command"
         ),
@@ -332,7 +336,7 @@ ACTIONS: tuple[Action, ...] = (
         Action("prompt.queue", "Complete, or queue", "complete_or_queue", "tab"),
         Action("prompt.search", "Search the history", "app.search_history", "ctrl+r"),
         Action("prompt.editor", "Edit in $EDITOR", "app.editor", "ctrl+g", "e", "editor"),
-        Action("prompt.clear", "Copy, clear, quit", "copy_clear_or_quit", "ctrl+c"),
+        Action("prompt.clear", "Copy, clear, stop, quit", "copy_clear_or_quit", "ctrl+c"),
         Action("prompt.end", "Delete forward, or quit", "delete_or_quit", "ctrl+d"),
         scope="prompt",
     ),

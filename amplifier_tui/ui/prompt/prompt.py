@@ -88,7 +88,7 @@ class PromptArea(Horizontal):
         Args:
             command: A command of the user's runs.
         """
-        self.input.running = running
+        self.input.running, self.input.busy = running, running or command
         words = COMMAND if command else IDLE
         if running:
             words = RUNNING if not stop else STOPPING_NOW if "now" in stop else STOPPING

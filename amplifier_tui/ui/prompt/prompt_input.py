@@ -68,6 +68,10 @@ class PromptInput(TextArea, inherit_bindings=False):
         self.chips = Chips()
         self.queued = 0
         """Prompts that wait for the turn to end."""
+        self.busy = False
+        """A turn runs, or a command of the user's."""
+        self.cleared = False
+        """The draft was cleared: the first step back in the history brings it back."""
         self.completion_key: Callable[[str], bool] = lambda key: False
         """Gets every key first; True when it was meant for the completion."""
         self.in_chord = False
@@ -154,22 +158,31 @@ class PromptInput(TextArea, inherit_bindings=False):
 
     def _submit(self, *, queue: bool) -> None:
         """Hand the draft over and start a new one at once: the next key is for that."""
+        if not self.text.strip() and self.queued and not self.busy:
+            self.call_next(self.run_action, "app.send_queued")
         text = self.draft
         if shell_draft(text) and not shell_draft(self.text):
             # What a label stands for is not seen: a paste that begins with `!` is words.
             text = f"\n{text}"
         if text.strip():
+            self.cleared = False
             self.load_text("")
             self.chips = Chips()
             self.post_message(self.Submitted(text, queue, self.past.add(text)))
 
     async def action_copy_clear_or_quit(self) -> None:
-        """Copy what is selected, else clear the draft, else ask to leave."""
+        """Copy what is selected, else clear the draft, else stop, else ask to leave."""
         selected = self.selected_text or self.screen.get_selected_text()
         if selected:
-            self.app.copy_to_clipboard(selected)
+            from amplifier_tui.ui.widgets.messages import CopyRequested
+
+            self.post_message(CopyRequested(selected, "selection"))
         elif self.text:
+            self.past.add(self.draft)
+            self.cleared = True
             self.clear_draft()
+        elif self.busy:
+            await self.run_action("screen.stop")
         else:
             await self.run_action("app.quit_if_asked_twice")
 
@@ -195,9 +208,10 @@ class PromptInput(TextArea, inherit_bindings=False):
         offset = self.wrapped_document.location_to_offset(self.cursor_location)
         if select or offset.y > 0:
             super().action_cursor_up(select)
-        elif not self.text and self.queued and not self.past.walking:
+        elif not self.text and self.queued and not (self.past.walking or self.cleared):
             self.call_next(self.run_action, "app.unqueue")
         elif (text := self.past.previous(self.text)) is not None:
+            self.cleared = False
             self.set_draft(text)
 
     def action_cursor_down(self, select: bool = False) -> None:

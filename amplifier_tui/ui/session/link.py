@@ -26,6 +26,7 @@ from amplifier_tui.host.events import (
     TurnStarted,
 )
 from amplifier_tui.ui.app import pace
+from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.session.approvals import ApprovalDialogs
 from amplifier_tui.ui.session.forks import Forks
 from amplifier_tui.ui.session.keyboard import Keyboard
@@ -125,6 +126,8 @@ class SessionLink:
         elif not self._showing:
             self._showing = True
             self._screen.set_timer(OPENING_FRAME, partial(self.take, []))
+        if isinstance(self._app.screen, Sheet) and self._app.screen.is_mounted:
+            self._app.screen.state_changed()
         for event in events:
             if not event.replayed:
                 self._react(event)

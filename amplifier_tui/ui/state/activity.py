@@ -83,6 +83,13 @@ class Activity(FieldSection):
                 return Phase(word, self.started)
         return None if self._tools else Phase("working", self.started)
 
+    @property
+    def work(self) -> str:
+        """What runs, with its article; empty when nothing does."""
+        if self.running:
+            return "A turn"
+        return "A command of yours" if self.commands else ""
+
     def open_soon(self, at: float) -> None:
         """Another session is being opened, since `at`."""
         if self._opening is None and not self.running:

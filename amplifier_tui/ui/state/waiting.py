@@ -5,7 +5,7 @@ from collections import deque
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host import events
 from amplifier_tui.host.client import Decision
-from amplifier_tui.ui.state.section import FieldSection, Section, on
+from amplifier_tui.ui.state.section import FieldSection, Section, assign, on, told
 
 _REMEMBERED = 200
 
@@ -73,16 +73,17 @@ class TrustQuestion(FieldSection):
 
 
 class PromptQueue(FieldSection):
-    """Waiting prompts, first to be sent first, and messages that steer the running turn."""
+    """Waiting prompts with their ids, first to be sent first, and what steers the running turn."""
 
     def reset(self) -> None:
         """Forget the prompts."""
         self.items: tuple[str, ...] = ()
+        self.ids: tuple[str, ...] = ()
         self.steering: tuple[str, ...] = ()
 
     @on(events.QueueChanged, live=True, main=True)
     def _changed(self, event: events.QueueChanged) -> None:
-        self.items, self.steering = event.items, event.steering
+        assign(self, **told(event, "items", "ids", "steering"))
 
     @on(events.SessionClosed, live=True)
     def _closed(self, event: events.SessionClosed) -> None:

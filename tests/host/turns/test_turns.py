@@ -221,9 +221,10 @@ def test_prompts_wait_for_the_running_turn_and_can_be_taken_back(
     driver.wait_for_file(started)
     for text in ("second", "third", "fourth"):
         driver.client.queue(text)
-    assert driver.wait(QueueChanged, lambda e: len(e.items) == 3).items[0] == "second"
-    driver.client.unqueue(1)
-    driver.client.unqueue(9)
+    queued = driver.wait(QueueChanged, lambda e: len(e.items) == 3)
+    assert queued.items[0] == "second"
+    driver.client.unqueue(queued.ids[1])
+    driver.client.unqueue("gone")
     assert driver.wait(QueueChanged).items == ("second", "fourth")
     until.touch()
     for _ in range(3):

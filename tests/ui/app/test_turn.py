@@ -55,10 +55,12 @@ async def test_tab_without_a_running_turn_keeps_the_draft() -> None:
 
 async def test_the_queue_is_shown_and_its_last_prompt_can_be_taken_back() -> None:
     async with running() as drive:
-        await drive.push(TURN, QueueChanged(session_id=SESSION, items=("first", "second [b]x")))
+        await drive.push(
+            TURN, QueueChanged(session_id=SESSION, items=("first", "second [b]x"), ids=("q1", "q2"))
+        )
         assert "+2 queued  first" in drive.text()
         await drive.press("up")
-        assert drive.client.named("unqueue") == [(1,)]
+        assert drive.client.named("unqueue") == [("q2",)]
         assert drive.draft == "second [b]x"
         await drive.push(QueueChanged(session_id=SESSION, items=()))
         assert "queued" not in drive.text()

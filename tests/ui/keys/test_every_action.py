@@ -23,7 +23,7 @@ WORKED = [
     traced(1),
     make(events.TodoChanged, items=(events.TodoItem(content="one", status="pending"),)),
 ]
-WAITING = [*WORKED, turn(2, "go on"), make(events.QueueChanged, items=("next",))]
+WAITING = [*WORKED, turn(2, "go on"), make(events.QueueChanged, items=("next",), ids=("q1",))]
 
 
 async def silent(actions: list[Action], happened: list[events.HostEvent]) -> set[str]:

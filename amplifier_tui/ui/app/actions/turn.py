@@ -99,14 +99,32 @@ def retry(
 @in_session
 def unqueue(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """Take the last queued prompt back into the draft."""
-    items = state.queue.items
-    if not items:
+    queue = state.queue
+    if not queue.items:
         app.say("Nothing is queued.")
     elif app.main.prompt.input.text:
         app.say("Send or clear the draft first.")
     else:
-        client.unqueue(len(items) - 1)
-        app.main.prompt.restore(items[-1])
+        client.unqueue(queue.ids[-1])
+        app.main.prompt.restore(queue.items[-1])
+
+
+@in_session
+def queue(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Show what waits, to be changed, put in order, dropped or sent."""
+    from amplifier_tui.ui.dialogs.queue import QueueSheet
+
+    app.push_screen(QueueSheet(client, state))
+
+
+@in_session
+def send_queued(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """Send the prompt that waits first; a turn that runs gets it at its next step."""
+    if state.queue.ids:
+        client.send_queued(state.queue.ids[0])
+        app.main.action_bottom()
+    else:
+        app.say("Nothing is queued.")
 
 
 def approvals(app: SessionApp) -> None:

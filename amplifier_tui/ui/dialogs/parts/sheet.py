@@ -216,6 +216,9 @@ class Sheet(SettledScreen[T], ModalScreen[T]):
         """Do what a click on a choice asks for."""
         await self.run_action(action)
 
+    def state_changed(self) -> None:
+        """The state of the session, which goes on behind the dialog, is another one."""
+
     def finish(self, result: T | None = None) -> None:
         """Close with a result; does nothing when the dialog is closing already."""
         if self.is_active:

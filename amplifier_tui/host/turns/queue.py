@@ -1,0 +1,71 @@
+"""The prompts that wait for the running turn to end, in memory and on disk."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from amplifier_tui.host.store.queue_file import QueueFile
+from amplifier_tui.host.turns.prompts import Prompt
+
+
+class WaitingPrompts:
+    """A list of prompts, first to be sent first; each is named by its `prompt_id`.
+
+    Args:
+        redact: Takes secrets out of what is written.
+    """
+
+    def __init__(self, file: QueueFile, redact: Callable[[str], str]) -> None:
+        self._file = file
+        self._redact = redact
+        self._prompts: list[Prompt] = []
+
+    def __len__(self) -> int:
+        return len(self._prompts)
+
+    def __iter__(self) -> Iterator[Prompt]:
+        return iter(self._prompts)
+
+    def insert(self, at: int, prompt: Prompt) -> None:
+        """Put a prompt before the one at a place; behind all where there is none."""
+        self._prompts.insert(at, prompt)
+
+    def take(self, prompt_id: str = "") -> Prompt | None:
+        """Take a prompt out, the first without an id; None when it is gone."""
+        at = self._place(prompt_id) if prompt_id else 0 if self._prompts else None
+        return None if at is None else self._prompts.pop(at)
+
+    def change(self, prompt_id: str, text: str) -> bool:
+        """Give a prompt other words; False when it is gone."""
+        at = self._place(prompt_id)
+        if at is not None:
+            self._prompts[at] = replace(self._prompts[at], text=text)
+        return at is not None
+
+    def move(self, prompt_id: str, to: int) -> bool:
+        """Put a prompt at another place; False when it is gone."""
+        at = self._place(prompt_id)
+        if at is not None:
+            self.insert(max(0, to), self._prompts.pop(at))
+        return at is not None
+
+    def save(self, steering: Iterable[str]) -> None:
+        """Write what waits; messages that steer the turn come first, were it to end now."""
+        prompts = [*map(Prompt, steering), *self._prompts]
+        self._file.save(
+            [
+                {"text": self._redact(each.text), "attachments": list(each.attachments)}
+                for each in prompts
+            ]
+        )
+
+    def restore(self) -> None:
+        """Have wait again what waited when the session was left."""
+        for stored in self._file.load():
+            text, attached = stored.get("text"), stored.get("attachments")
+            if isinstance(text, str) and text.strip():
+                names = attached if isinstance(attached, list) else []
+                self._prompts.append(Prompt(text, tuple(map(str, names))))
+
+    def _place(self, prompt_id: str) -> int | None:
+        found = (at for at, each in enumerate(self._prompts) if each.prompt_id == prompt_id)
+        return next(found, None)

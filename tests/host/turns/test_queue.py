@@ -1,0 +1,122 @@
+"""What waits while a turn runs: listed, changed, sent, and there again after a kill."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from amplifier_tui.host.events import QueueChanged, TurnEnded, TurnStarted
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.turns.prompts import Prompt
+from tests.host.driving import Driver, Project, calling, saying
+from tests.host.turns.test_control import Session
+
+SECRET = "sk-ant-api03-" + "Ab3" * 30
+
+
+def last(session: Session) -> QueueChanged:
+    return [event for event in session.events if isinstance(event, QueueChanged)][-1]
+
+
+async def waiting(folder: Path, *prompts: str) -> Session:
+    """Return a session in which a turn runs and prompts wait."""
+    session = Session(folder)
+    for prompt in ("running", *prompts):
+        session.control.submit(Prompt(prompt))
+    await asyncio.sleep(0)
+    return session
+
+
+async def test_a_prompt_is_changed_moved_and_taken_back_by_its_id(tmp_path: Path) -> None:
+    session = await waiting(tmp_path / "s", "a", "b", "c")
+    first, second, third = last(session).ids
+    session.control.edit_queued(second, "B")
+    session.control.move_queued(third, 0)
+    assert last(session).items == ("c", "a", "B") and last(session).ids == (third, first, second)
+    session.control.move_queued(third, 99)
+    session.control.unqueue(first)
+    assert last(session).items == ("B", "c")
+    changes = len(session.events)
+    for gone in (first, "", "nothing"):
+        session.control.unqueue(gone or "none")
+        session.control.edit_queued(gone, "x")
+        session.control.move_queued(gone, 0)
+    assert len(session.events) == changes
+    session.control.edit_queued(second, "  ")
+    assert last(session).items == ("c",)
+
+
+async def test_a_prompt_sent_now_steers_the_turn_and_runs_where_none_does(tmp_path: Path) -> None:
+    session = await waiting(tmp_path / "s", "a", "b")
+    session.control.send_queued(last(session).ids[1])
+    assert (last(session).items, last(session).steering) == (("a",), ("b",))
+    with_file = Prompt("with a file", ("notes.txt",))
+    session.control.submit(with_file)
+    session.control.send_queued(with_file.prompt_id)
+    assert last(session).items == ("with a file", "a")
+    session.control.interrupt(immediate=True)
+    async with asyncio.timeout(5):
+        while session.control.running:
+            await asyncio.sleep(0)
+    assert last(session).items == ("b", "with a file", "a")
+    session.control.send_queued()
+    assert session.started == ["running", "b"]
+    assert last(session).items == ("with a file", "a")
+
+
+async def test_what_waits_is_on_disk_without_secrets_and_gone_when_nothing_waits(
+    tmp_path: Path,
+) -> None:
+    session = await waiting(tmp_path / "s", "a", f"use {SECRET}")
+    session.control.steer("at the next step")
+    file = tmp_path / "s" / "queue.json"
+    stored = json.loads(file.read_text())["prompts"]
+    assert [each["text"] for each in stored] == ["at the next step", "a", "use [REDACTED]"]
+    assert file.stat().st_mode & 0o777 == 0o600
+    again = Session(tmp_path / "s")
+    again.control.restore_queue()
+    assert last(again).items == ("at the next step", "a", "use [REDACTED]")
+    assert again.started == []
+    for prompt_id in last(again).ids:
+        again.control.unqueue(prompt_id)
+    assert not file.exists()
+
+
+async def test_a_queue_file_that_is_none_is_passed_over(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path, Redactor({}), lambda _: None)
+    contents: list[Any] = ["", "[]", '{"prompts": 3}', '{"prompts": [{"text": 5}, {"a": 1}, null]}']
+    for content in contents:
+        (tmp_path / "queue.json").write_text(content)
+        session = Session(tmp_path)
+        session.control.restore_queue()
+        assert session.events == [], content
+    assert store.queue.load() == [{"text": 5}, {"a": 1}]
+
+
+def test_what_waits_is_there_when_the_session_is_resumed_or_its_bundle_switched(
+    project: Project, driver: Driver, drive: Callable[[], Driver], tmp_path: Path
+) -> None:
+    signals = {name: str(tmp_path / name) for name in ("started", "until")}
+    opened = driver.open(project.bundle(script=calling({"wait": signals})))
+    driver.client.submit("go")
+    driver.wait_for_file(tmp_path / "started")
+    driver.client.queue("second")
+    driver.client.queue("third")
+    driver.wait(QueueChanged, lambda event: len(event.items) == 2)
+    driver.close()
+    again = drive()
+    again.open(resume=opened.session_id)
+    assert again.wait(QueueChanged).items == ("second", "third")
+    other = project.bundle("other", script=saying("Done."))
+    again.client.switch_bundle(other)
+    waits = again.wait(QueueChanged, lambda event: event.session_id != opened.session_id)
+    assert waits.items == ("second", "third")
+    again.client.send_queued(waits.ids[0])
+    again.wait(TurnEnded)
+    again.wait(TurnEnded)
+    assert [event.prompt for event in again.of(TurnStarted) if not event.replayed] == [
+        "second",
+        "third",
+    ]

@@ -1,0 +1,81 @@
+"""What waits, changed in its dialog."""
+
+import pytest
+
+from amplifier_tui.host.events import QueueChanged, TurnEnded, TurnStarted
+from amplifier_tui.ui.dialogs.queue import QueueSheet
+from tests.ui.driving import Driver, running
+from tests.ui.fake_client import SESSION
+
+TURN = TurnStarted(session_id=SESSION, turn=1, prompt="hello")
+END = TurnEnded(session_id=SESSION, turn=1, status="cancelled")
+
+
+def queue(*prompts: str, steering: tuple[str, ...] = ()) -> QueueChanged:
+    ids = tuple(f"id-{text[:6]}" for text in prompts)
+    return QueueChanged(session_id=SESSION, items=prompts, ids=ids, steering=steering)
+
+
+async def opened(drive: Driver, *prompts: str) -> QueueSheet:
+    await drive.push(TURN, queue(*prompts, steering=("be brief",)))
+    await drive.write("/queue")
+    await drive.press("enter")
+    return await drive.dialog(QueueSheet)
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 36)])
+async def test_prompts_are_moved_dropped_and_sent_by_keys(size: tuple[int, int]) -> None:
+    async with running(size=size) as drive:
+        await opened(drive, "first [b]x", "second", "third")
+        shown = drive.text()
+        assert "1  first [b]x" in shown and "3  third" in shown and "be brief" in shown
+        await drive.press("j", "J")
+        assert drive.client.named("move_queued") == [("id-second", 2)]
+        await drive.push(queue("first [b]x", "third", "second"))
+        await drive.press("K", "s", "d")
+        assert drive.client.named("move_queued")[1:] == [("id-second", 1)]
+        assert drive.client.named("send_queued") == [("id-second",)]
+        assert drive.client.named("unqueue") == [("id-second",)]
+        await drive.push(queue("first [b]x"))
+        await drive.press("K")
+        assert len(drive.client.named("move_queued")) == 2
+        await drive.press("escape")
+        await drive.closed()
+
+
+async def test_a_prompt_is_edited_in_place_and_left_as_it_was_on_escape() -> None:
+    async with running(size=(80, 24)) as drive:
+        await opened(drive, "first", "second")
+        await drive.press("enter")
+        await drive.write(" one")
+        await drive.press("shift+enter")
+        await drive.write("more")
+        await drive.press("enter")
+        assert drive.client.named("edit_queued") == [("id-first", "first one\nmore")]
+        await drive.press("j", "e")
+        await drive.write("lost")
+        await drive.press("escape")
+        assert len(drive.client.named("edit_queued")) == 1
+        await drive.press("escape")
+        await drive.closed()
+
+
+async def test_a_prompt_that_begins_to_run_while_it_is_edited_says_so() -> None:
+    async with running(size=(80, 24)) as drive:
+        sheet = await opened(drive, "first", "second")
+        await drive.press("e")
+        assert sheet.has_class("-editing")
+        await drive.push(queue("second"))
+        assert not sheet.has_class("-editing")
+        assert drive.client.named("edit_queued") == []
+
+
+async def test_what_is_left_after_a_stop_is_sent_by_enter_on_an_empty_prompt() -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.push(TURN, queue("first", "second"))
+        await drive.press("enter")
+        assert drive.client.named("send_queued") == []
+        await drive.push(END)
+        assert "+2 queued  first" in drive.text() and "enter sends it" in drive.text()
+        await drive.press("enter")
+        assert drive.client.named("send_queued") == [("id-first",)]

@@ -1,0 +1,68 @@
+"""What ctrl+c means: copy, clear, stop, quit, in this order."""
+
+from amplifier_tui.host.events import QueueChanged, ShellStarted, TurnStarted
+from amplifier_tui.ui.dialogs.questions import Confirm
+from tests.ui.driving import running
+from tests.ui.fake_client import SESSION
+
+TURN = TurnStarted(session_id=SESSION, turn=1, prompt="hello")
+
+
+async def test_a_selection_is_copied_and_that_is_said() -> None:
+    async with running() as drive:
+        await drive.write("some words")
+        await drive.press("shift+home", "ctrl+c")
+        assert drive.app.clipboard == "some words" and drive.draft == "some words"
+        assert "Copied the selection, 10 characters." in drive.text()
+
+
+async def test_a_cleared_draft_comes_back_with_the_arrow_also_before_what_is_queued() -> None:
+    async with running() as drive:
+        await drive.push(TURN, QueueChanged(session_id=SESSION, items=("later",), ids=("i",)))
+        await drive.write("half a thought")
+        await drive.press("ctrl+c")
+        assert drive.draft == "" and drive.client.named("interrupt") == []
+        await drive.press("up")
+        assert drive.draft == "half a thought" and drive.client.named("unqueue") == []
+        assert drive.client.named("submit") == []
+
+
+async def test_without_a_draft_it_stops_the_turn_as_escape_does() -> None:
+    async with running() as drive:
+        await drive.push(TURN)
+        await drive.press("ctrl+c")
+        await drive.press("ctrl+c")
+        assert drive.client.named("interrupt") == [(False,), (True,)]
+        assert "quits" not in drive.text()
+
+
+async def test_it_stops_the_users_own_command() -> None:
+    async with running() as drive:
+        await drive.push(ShellStarted(session_id=SESSION, command_id="c", command="sleep 9"))
+        await drive.press("ctrl+c")
+        assert drive.client.named("stop_shell") == [()]
+
+
+async def test_at_rest_it_takes_two_to_quit() -> None:
+    async with running() as drive:
+        await drive.press("ctrl+c")
+        assert "The same key again quits." in drive.text()
+        assert drive.client.named("close") == []
+        await drive.press("ctrl+c")
+        await drive.until(lambda: drive.client.named("close"))
+
+
+async def test_nothing_quits_while_work_runs_without_a_question() -> None:
+    async with running() as drive:
+        await drive.push(TURN)
+        await drive.press("ctrl+d", "ctrl+d")
+        await drive.dialog(Confirm)
+        assert "A turn is running." in drive.text()
+        await drive.press("escape")
+        await drive.closed()
+        await drive.write("/quit")
+        await drive.press("enter")
+        await drive.dialog(Confirm)
+        assert drive.client.named("close") == []
+        await drive.press("y")
+        await drive.until(lambda: drive.client.named("close"))
