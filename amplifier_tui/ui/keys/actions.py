@@ -191,7 +191,7 @@ ACTIONS: tuple[Action, ...] = (
         Action(
             "turn.unqueue", "Take back the last queued prompt", "app.unqueue", "", "d", "unqueue"
         ),
-        Action("turn.queue", "What is queued, to change it", "app.queue", "", "D", "queue"),
+        Action("turn.queue", "What is queued, to change it", "app.queue", "", "6", "queue"),
         Action("turn.send", "Send what is queued first", "app.send_queued", "", "Y", "send"),
         Action(
             "shell.run", "Run a command", "app.shell", "", "exclamation_mark", "shell", "command"
