@@ -112,7 +112,7 @@ def unqueue(app: SessionApp, client: SessionClient, state: SessionState) -> None
 @in_session
 def queue(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """Show what waits, to be changed, put in order, dropped or sent."""
-    from amplifier_tui.ui.dialogs.queue import QueueSheet
+    from amplifier_tui.ui.prompt.queue_sheet import QueueSheet
 
     app.push_screen(QueueSheet(client, state))
 

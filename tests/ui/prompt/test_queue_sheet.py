@@ -3,7 +3,7 @@
 import pytest
 
 from amplifier_tui.host.events import QueueChanged, TurnEnded, TurnStarted
-from amplifier_tui.ui.dialogs.queue import QueueSheet
+from amplifier_tui.ui.prompt.queue_sheet import QueueSheet
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import SESSION
 
