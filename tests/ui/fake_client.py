@@ -89,7 +89,9 @@ class FakeClient:
     remembered: tuple[MemoryCard, ...] | Exception = ()
     offered: tuple[ModelCard, ...] | Exception = ()
     points: tuple[RewindPoint, ...] | Exception = ()
-    rewound: RewindPreview | Exception = field(default_factory=lambda: RewindPreview(turn=1))
+    rewound: RewindPreview | Exception = field(
+        default_factory=lambda: RewindPreview(turn=1, unseen=("what `make` changed",))
+    )
     details: dict[str, ModuleDetails] = field(default_factory=dict)
     listed: tuple[ItemCard, ...] | Exception = ()
     closing: SessionClosed | None = None

@@ -21,6 +21,7 @@ from amplifier_tui.ui.app.actions import (
     modules,
     permissions,
     program,
+    rewind,
     session,
     setup,
     shell,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
         ModelChosen,
         MomentRequested,
         RetryRequested,
+        RewindRequested,
         TerminalNeeded,
     )
     from amplifier_tui.ui.widgets.status_bar import StatusBar
@@ -151,6 +153,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_demo = session.demo
     action_rename = session.rename
     action_fork = session.fork
+    action_rewind = rewind.rewind
+    action_undo = rewind.undo
+    action_redo = rewind.redo
     action_show_diff = view.show_diff
     action_report = session.report
     action_retry = turn.retry_last
@@ -340,6 +345,9 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     def _on_fork_requested(self, event: ForkRequested) -> None:
         session.fork(self, event.entry)
+
+    def _on_rewind_requested(self, event: RewindRequested) -> None:
+        rewind.rewind_at(self, event.entry)
 
     async def _on_action_wanted(self, event: ActionWanted) -> None:
         await self.run_by_id(event.action, event.argument)

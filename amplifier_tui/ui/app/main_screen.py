@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 MID = 100
 """Columns from which a rail of panes stands beside the conversation."""
+TWICE = 1.0
+"""Seconds in which a second esc is one with the first."""
 WIDE = 160
 """Columns from which a pane may have a column of its own."""
 
@@ -66,6 +69,7 @@ class MainScreen(SettledScreen[None]):
         self._drawer: str | None = None
         self._wide = False
         self._state: SessionState | None = None
+        self._escaped_at = float("-inf")
         self.keymap = Keymap()
         self.queue_way = ""
         """How to see the queue, in the keys in force."""
@@ -343,8 +347,18 @@ class MainScreen(SettledScreen[None]):
         elif self.focused is self.prompt.input:
             self._state.notices.dismiss()
             self.show([])
+            self._escaped()
         else:
             self.prompt.input.focus()
+
+    def _escaped(self) -> None:
+        """Twice on an empty prompt goes back to an earlier one."""
+        twice = monotonic() - self._escaped_at < TWICE
+        self._escaped_at = float("-inf") if twice else monotonic()
+        if twice and not self.prompt.input.text:
+            from amplifier_tui.ui.widgets.messages import ActionWanted
+
+            self.post_message(ActionWanted("session.rewind"))
 
     def _is_beside(self) -> bool:
         """Whether a pane or the list of agents has the focus."""

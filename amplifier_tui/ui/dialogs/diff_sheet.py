@@ -23,7 +23,7 @@ from amplifier_tui.ui.widgets.messages import CopyRequested
 
 
 class DiffSheet(ReadingSheet[None]):
-    """Shows the diff of `entry`; it decides nothing."""
+    """Shows the diff of `entry`, of a change that was `made` or not; it decides nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("diff")
     AUTO_FOCUS = "ScrollLines"
@@ -35,9 +35,11 @@ class DiffSheet(ReadingSheet[None]):
     DiffSheet #diff-count { width: auto; height: 1; }
     """
 
-    def __init__(self, entry: ToolEntry, client: SessionClient, keymap: Keymap) -> None:
+    def __init__(
+        self, entry: ToolEntry, client: SessionClient, keymap: Keymap, *, made: bool = True
+    ) -> None:
         super().__init__()
-        self.set_up_reading(entry.diff, client, keymap, made=True)
+        self.set_up_reading(entry.diff, client, keymap, made=made)
         self._entry = entry
 
     def _content(self) -> ComposeResult:

@@ -9,10 +9,11 @@ from typing import Literal, NamedTuple
 
 from textual.binding import Binding, BindingType
 
+from amplifier_tui.ui.keys.help_words import HELP
 from amplifier_tui.ui.panes.table import PANES
 
 KeyScope = Literal[
-    "screen", "prompt", "approval", "diff", "trust", "picker", "pane", "rules", "decision"
+    "screen", "prompt", "approval", "diff", "rewind", "trust", "picker", "pane", "rules", "decision"
 ]
 """Where a key is heard: the main screen, its prompt, one of the dialogs, a list, a pane."""
 
@@ -20,6 +21,7 @@ OVERLAPPING: tuple[frozenset[KeyScope], ...] = (
     frozenset(("screen", "prompt")),
     frozenset(("approval",)),
     frozenset(("diff",)),
+    frozenset(("rewind",)),
     frozenset(("trust",)),
     frozenset(("picker", "rules")),
     frozenset(("decision",)),
@@ -67,7 +69,7 @@ def _rows(group: str, *actions: Action, scope: KeyScope = "screen") -> Iterator[
     """Yield the actions, each with what the tables below say about it."""
     for action in actions:
         listed = action.id not in _ONLY_KEYS and scope in ("screen", "prompt", "pane")
-        in_session, text = action.id in _IN_SESSION, _HELP.get(action.id, "")
+        in_session, text = action.id in _IN_SESSION, HELP.get(action.id, "")
         yield action._replace(
             help=text, in_session=in_session, listed=listed, group=group, scope=scope
         )
@@ -76,6 +78,9 @@ def _rows(group: str, *actions: Action, scope: KeyScope = "screen") -> Iterator[
 _IN_SESSION = (
     *(
         "session.fork",
+        "session.rewind",
+        "session.undo",
+        "session.redo",
         "session.report",
         "agents.show",
         "agents.tell",
@@ -99,61 +104,6 @@ _ONLY_KEYS = (
 )
 """They are not listed: they only make sense as keys."""
 
-_HELP = {
-    "session.bundles": "Open another bundle; the conversation comes along.",
-    "session.demo": "A scripted agent in a sample project; no key, nothing sent anywhere.",
-    "session.fork": "A copy of the conversation in a new session; this one stays as it is.",
-    "session.report": "What was skipped, refused, replaced or failed when the session was opened.",
-    "app.quit": "The last answer and the command that resumes the session stay in the terminal.",
-    "turn.back": "Closes what is open; then stops the turn; a second time, at once.",
-    "turn.stop": "After the running step; a second time, at once. Also a summary being written.",
-    "turn.queue": "Edit, reorder, drop, or send now.",
-    "turn.send": "Enter on an empty prompt does it; a running turn gets it at its next step.",
-    "turn.without": "When a source of the context broke the turn: without it for this session.",
-    "shell.run": "As you: nobody is asked, no sandbox. The same as ! before the command.",
-    "shell.quiet": "The same as !! before the command.",
-    "shell.terminal": "For programs that draw a screen or ask; without one, the last one again.",
-    "shell.withhold": "It does not go along with your next prompt.",
-    "mode.choose": "What goes through without a question: plan, ask, edits or auto.",
-    "model.choose": "Any of the providers' models, from the next request on.",
-    "model.effort": "How hard the model thinks, from the next request on.",
-    "model.back": "When the model switched to fails: the one before, and try again.",
-    "limit.set": "Asks before the session passes it: 5 for dollars, 200k for tokens, off for none.",
-    "setup.key": "Tried with one small request, then kept in keys.env, readable by you alone.",
-    "setup.local": "Ollama, LM Studio, vLLM or llama.cpp, on the port it usually has.",
-    "plan.ask": "What plan mode ended in is done, in mode ask.",
-    "plan.edits": "What plan mode ended in is done, in mode edits.",
-    "agents.show": "Those that work first; enter opens the conversation of one.",
-    "agents.tell": "It hears it at its next step; the rest goes on.",
-    "agents.stop": "It alone, after its step; a second time, at once.",
-    "context.compact": "Shows first what would become of it.",
-    "memory.remember": "For this project; for every one with --everywhere before the text.",
-    "memory.list": "What was remembered; d forgets.",
-    "module.reload": "Its source is run anew; one that failed or is gone is tried again.",
-    "module.switch": "For this session, also when it is resumed; again, and it is back.",
-    "module.unmount": "It is gone from the session until it is mounted again.",
-    "module.mount": "An id, or the folder of a module you write.",
-    "module.configure": "For this session; checked first, then the module is mounted anew.",
-    "pane.zoom": "It takes the whole body; again, or esc, puts it back.",
-    LEADER: "Then one more key.",
-    "prompt.send": "While the agent works: steer it, at its next step.",
-    "prompt.newline": "Also a backslash before enter.",
-    "prompt.queue": "While the agent works: send it after this turn.",
-    "permissions.show": "What goes, asks or is refused whatever the mode is; how often it did.",
-    "permissions.explain": "Which rule or mode decides about it, and how risky it is.",
-    "permissions.audit": "Who allowed or refused what in the last 30 days, and why.",
-    "rule.undo": "Puts back the rule that was revoked last.",
-    "prompt.clear": "Copies the selection; else clears the draft; else stops; twice at rest quits.",
-    "trust.again": "What you refused when this session was opened; its bundle is opened anew.",
-    "trust.use": "All of it, or what is ticked; kept for exactly this content.",
-    "trust.without": "What was refused is absent; asked again the next time.",
-    "trust.cancel": "Nothing is opened.",
-    "view.diff": "That of the tool call with the cursor, or else the last one.",
-    "approval.edit": "What you make of them is a new call: judged anew, and asked about again.",
-    "approval.later": "It stays pending; F8 brings it back.",
-}
-"""One sentence more about some of them, for the help screen."""
-
 # id, title, run, keys, chord, slash, takes
 ACTIONS: tuple[Action, ...] = (
     *_rows(
@@ -168,6 +118,9 @@ ACTIONS: tuple[Action, ...] = (
         Action("session.demo", "Try the offline demo", "app.demo", "", "w", "demo"),
         Action("session.rename", "Name this session", "app.rename", "", "j", "rename", "title"),
         Action("session.fork", "Fork this session", "app.fork", "", "f", "fork"),
+        Action("session.rewind", "Go back", "app.rewind", "", "Z", "rewind", "turn"),
+        Action("session.undo", "Take back the last turn", "app.undo", "", "X", "undo"),
+        Action("session.redo", "Bring back what was taken back", "app.redo", "", "C", "redo"),
         Action(
             "session.report", "What is missing, and why", "app.report", "", "O", "report,missing"
         ),
@@ -377,6 +330,19 @@ ACTIONS: tuple[Action, ...] = (
         Action("diff.copy", "Copy the diff", "copy", "y"),
         Action("diff.close", "Close", "close", "escape,q"),
         scope="diff",
+    ),
+    *_rows(
+        "Going back",
+        Action("rewind.both", "Conversation and files", "both", "enter"),
+        Action("rewind.conversation", "Conversation", "conversation", "c"),
+        Action("rewind.files", "Files", "files", "f"),
+        Action("rewind.fork", "Fork instead", "fork", "n"),
+        Action("rewind.diff", "What it does to a file", "diff", "d"),
+        Action("rewind.overwrite", "Overwrite a file that you changed", "overwrite", "o"),
+        Action("rewind.up", "Up", "move(-1)", "up,k"),
+        Action("rewind.down", "Down", "move(1)", "down,j"),
+        Action("rewind.close", "Stay", "close", "escape"),
+        scope="rewind",
     ),
     *_rows(
         "Trust",

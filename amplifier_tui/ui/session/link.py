@@ -29,6 +29,7 @@ from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.session.approvals import ApprovalDialogs
 from amplifier_tui.ui.session.forks import Forks
+from amplifier_tui.ui.session.going_back import GoingBack
 from amplifier_tui.ui.session.keyboard import Keyboard
 from amplifier_tui.ui.session.trust import TrustDialogs
 from amplifier_tui.ui.state.conversation.entries import NO_MODEL
@@ -81,6 +82,7 @@ class SessionLink:
         self.approvals = ApprovalDialogs(screen, client, state, self.keyboard)
         self.trust = TrustDialogs(screen, client, self.keyboard)
         self.forks = Forks(screen, client, state)
+        self.going_back = GoingBack(screen, client, state, self.forks)
         self._approvals_seen = -1
         self.opening = False
         """Whether the first session is still to come."""
@@ -139,6 +141,7 @@ class SessionLink:
 
     def _react(self, event: HostEvent) -> None:
         self.forks.take(event)
+        self.going_back.take(event)
         match event:
             case SessionOpened():
                 self._opened(event)

@@ -37,12 +37,14 @@ from amplifier_tui.ui.widgets.messages import (
     ForkRequested,
     LinkClicked,
     RetryRequested,
+    RewindRequested,
 )
 
 _PULSE_PERIOD = 1 / 4
 _MEASURE_PERIOD = 1 / 20
 _MEASURE_SLICE = 0.004
 _WITHOUT = "After a failure of a context source: without it"
+_REWIND = "Before the turn; after a failure, try again"
 _FORK = "On a prompt: what came before it, in a new session, and it in the draft"
 
 
@@ -88,7 +90,7 @@ class TranscriptView(DocumentView, can_focus=True):
         Binding("G,end", "end", "Newest", show=False, id="transcript.newest"),
         Binding("enter,space", "open", "Details", id="transcript.open", tooltip="Show details"),
         Binding("y", "copy", "Copy", id="transcript.copy", tooltip="Copy this entry"),
-        Binding("r", "retry", "Try again", id="transcript.retry", tooltip="After a failure"),
+        Binding("r", "rewind", "Go back", id="transcript.retry", tooltip=_REWIND),
         Binding("w", "retry_without", "Go on without", id="transcript.without", tooltip=_WITHOUT),
         Binding("v", "events", "Its events", id="transcript.events"),
         Binding("o", "agent", "The agent's own conversation", id="transcript.agent"),
@@ -347,6 +349,14 @@ class TranscriptView(DocumentView, can_focus=True):
         entry = self.cursor
         if isinstance(entry, ErrorEntry) and entry.retryable:
             self.post_message(RetryRequested(entry))
+
+    def action_rewind(self) -> None:
+        """Go back before the turn of the entry under the cursor; a failure is tried again."""
+        entry = self.cursor
+        if isinstance(entry, ErrorEntry) and entry.retryable:
+            self.action_retry()
+        elif entry is not None:
+            self.post_message(RewindRequested(entry))
 
     def action_retry_without(self) -> None:
         """Go on without the context source that failed, if the cursor is on its error."""

@@ -85,6 +85,13 @@ class ForkRequested(Message):
 
 
 @dataclass
+class RewindRequested(Message):
+    """The user wants to go back before the turn that an entry is of."""
+
+    entry: ConversationEntry
+
+
+@dataclass
 class ActionWanted(Message):
     """Something offers an action, an id of `ui/keys/actions.py`, and the user wants it."""
 

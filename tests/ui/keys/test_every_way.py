@@ -15,12 +15,13 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.screen import Screen
 
-from amplifier_tui.host.events import HostEvent, ToolEnded
+from amplifier_tui.host.events import HostEvent, ToolEnded, TurnStarted
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.commands import CommandPalette, Help
 from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
 from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
 from amplifier_tui.ui.dialogs.permissions.rules import RuleList
+from amplifier_tui.ui.dialogs.rewind.sheet import RewindSheet
 from amplifier_tui.ui.dialogs.sheets import EventSheet
 from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, LEADER, Action
@@ -156,10 +157,12 @@ async def test_every_key_of_a_dialog(monkeypatch) -> None:
     for kind in (ApprovalDialog, TrustDialog):
         monkeypatch.setattr(kind, "grace", 0.0)
         monkeypatch.setattr(kind, "alone", 0.0)
+    said = TurnStarted(session_id=SESSION, turn=1, prompt="p", replayed=True)
     changed = ToolEnded(session_id=SESSION, call_id="c", tool="edit_file", ok=True, diff=DIFF)
     openings: dict[str, tuple[HostEvent | None, str, type[Screen[Any]]]] = {
         "approval": (ask(), "", ApprovalDialog),
         "diff": (changed, "view.diff", DiffSheet),
+        "rewind": (said, "session.undo", RewindSheet),
         "trust": (many(), "", TrustDialog),
         "picker": (None, "app.palette", CommandPalette),
         "rules": (None, "permissions.show", RuleList),

@@ -48,6 +48,7 @@ def test_every_action_runs_something_that_exists() -> None:
     from amplifier_tui.ui.dialogs.parts.picker import Picker
     from amplifier_tui.ui.dialogs.permissions.details import DetailSheet
     from amplifier_tui.ui.dialogs.permissions.rules import RuleList
+    from amplifier_tui.ui.dialogs.rewind.sheet import RewindSheet
     from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
     from amplifier_tui.ui.prompt.prompt_input import PromptInput
 
@@ -55,6 +56,7 @@ def test_every_action_runs_something_that_exists() -> None:
         "prompt": PromptInput,
         "approval": ApprovalDialog,
         "diff": DiffSheet,
+        "rewind": RewindSheet,
         "trust": TrustDialog,
         "picker": Picker,
         "rules": RuleList,

@@ -1,0 +1,1 @@
+"""Going back before a turn: which one, and what it would do."""

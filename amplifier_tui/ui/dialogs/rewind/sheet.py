@@ -1,0 +1,207 @@
+"""What going back before a turn would do, and how much of it is to be done."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import ClassVar, Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.widgets import Static
+
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.client import RewindPreview
+from amplifier_tui.host.events import RewindScope
+from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
+from amplifier_tui.ui.dialogs.rewind.words import facts, file_row
+from amplifier_tui.ui.keys.actions import BY_ID, bindings
+from amplifier_tui.ui.keys.keymap import Keymap, show_keys
+from amplifier_tui.ui.widgets.pick_list import PickList
+
+_LIST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RewindChoice:
+    """How to go back; `overwrite` as of `SessionClient.rewind`."""
+
+    scope: RewindScope | Literal["fork"]
+    overwrite: tuple[str, ...] = ()
+
+
+class RewindSheet(Sheet[RewindChoice]):
+    """Returns how to go back; None to stay.
+
+    `ask` finds out what it would do; nothing goes back while the session is `busy` with a turn.
+    `show_diff` shows what it does to a file.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("rewind")
+    DEFAULT_CSS = """
+    RewindSheet #rewind-title { height: 1; text-style: bold; color: $text-secondary; }
+    RewindSheet #rewind-facts { margin-top: 1; }
+    RewindSheet PickList { margin-top: 1; background: $panel; }
+    RewindSheet KeyRow { margin-top: 1; }
+    RewindSheet.-small #rewind-facts, RewindSheet.-small PickList, RewindSheet.-small KeyRow {
+        margin-top: 0;
+    }
+    RewindSheet .-hidden { display: none; }
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[], Future[RewindPreview]],
+        busy: Callable[[], bool],
+        show_diff: Callable[[str], None],
+        keymap: Keymap,
+    ) -> None:
+        super().__init__()
+        self._show_diff = show_diff
+        self._ask = ask
+        self._busy = busy
+        self._keymap = keymap
+        self._preview: RewindPreview | None = None
+        self._problem = ""
+        self._overwrite: set[str] = set()
+
+    def _content(self) -> ComposeResult:
+        yield Static(id="rewind-title", markup=False)
+        yield PickList(id="files")
+        yield Static(id="rewind-facts", markup=False)
+        yield KeyRow()
+
+    def on_mount(self) -> None:
+        """Ask what it would do; the screen goes on meanwhile."""
+        self._show()
+        self.run_worker(self._load(), group="rewind")
+
+    async def _load(self) -> None:
+        try:
+            self._preview = await self.answer_of(self._ask())
+        except Exception as error:
+            # Whatever the session could not do is shown in place of it.
+            self._problem = one_line(str(error), 400) or type(error).__name__
+        self._show()
+
+    @property
+    def _files(self) -> PickList:
+        return self.query_one(PickList)
+
+    @property
+    def _turns_files(self) -> bool:
+        """Whether files would go back."""
+        preview = self._preview
+        return preview is not None and any(
+            not file.problem and (not file.conflict or file.path in self._overwrite)
+            for file in preview.files
+        )
+
+    def _show(self) -> None:
+        preview = self._preview
+        prompt = one_line(preview.prompt, 400) if preview is not None else ""
+        title = self.query_one("#rewind-title", Static)
+        title.update(f"Go back before: {prompt}" if prompt else "Go back")
+        rows = []
+        if preview is not None:
+            rows = [file_row(file, file.path in self._overwrite) for file in preview.files]
+        kept = self._files.row
+        self._files.set_rows(rows, kept.id if kept is not None else "")
+        self._files.set_class(not rows, "-hidden")
+        words = facts(preview, self._problem, busy=self._busy())
+        self.query_one("#rewind-facts", Static).update(words)
+        self.query_one(KeyRow).set_choices(self._choices())
+        self._fit(self.room())
+
+    def _choices(self) -> list[KeyChoice]:
+        preview = self._preview
+        found: list[KeyChoice] = []
+        if preview is not None and not self._busy():
+            if self._turns_files:
+                found.append(self._choice("both", "Conversation and files"))
+                found.append(self._choice("conversation", "Conversation"))
+                found.append(self._choice("files", "Files"))
+            else:
+                found.append(self._choice("both", "Go back"))
+            found.append(self._choice("fork", "Fork instead"))
+        row = self._files.row
+        if preview is not None and row is not None:
+            found.append(self._choice("diff", "Diff"))
+            file = next(file for file in preview.files if file.path == row.id)
+            if file.conflict:
+                said = "Leave as it is" if file.path in self._overwrite else "Overwrite"
+                found.append(self._choice("overwrite", said))
+        return [*found, self._choice("close", "Stay")]
+
+    def _choice(self, name: str, said: str) -> KeyChoice:
+        return KeyChoice(show_keys(self._keymap.keys_of(BY_ID[f"rewind.{name}"])), said, name)
+
+    def _fit(self, rows: int) -> None:
+        """The keys are always in view; the list takes what is left of the facts."""
+        width = max(1, self.app.size.width - (2 if self.has_class("-small") else 4))
+        words = self.query_one("#rewind-facts", Static)
+        keys = self.query_one(KeyRow).get_content_height(self.size, self.size, width)
+        gaps = 0 if self.has_class("-small") else 5
+        left = rows - gaps - keys - 1
+        count = len(self._files.rows)
+        said = words.get_content_height(self.size, self.size, width)
+        words.styles.max_height = max(1, left - (1 if count else 0))
+        self._files.styles.height = max(1, min(count, _LIST, left - said))
+
+    @on(PickList.Highlighted)
+    def _moved(self) -> None:
+        self.query_one(KeyRow).set_choices(self._choices())
+
+    @on(PickList.Chosen)
+    def _clicked(self, event: PickList.Chosen) -> None:
+        event.stop()
+        self.action_diff()
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor."""
+        self._files.action_move(by)
+
+    def action_both(self) -> None:
+        """Go back, files included."""
+        self._go("both" if self._turns_files else "conversation")
+
+    def action_conversation(self) -> None:
+        """Leave the files as they are."""
+        self._go("conversation")
+
+    def action_files(self) -> None:
+        """Leave the conversation as it is."""
+        if self._turns_files:
+            self._go("files")
+        else:
+            self.app.bell()
+
+    def action_fork(self) -> None:
+        """Leave all as it is, and go on in a copy of what came before."""
+        self._go("fork")
+
+    def _go(self, scope: RewindScope | Literal["fork"]) -> None:
+        if self._preview is None or self._busy():
+            self._show()
+            self.app.bell()
+        else:
+            self.finish(RewindChoice(scope, tuple(sorted(self._overwrite))))
+
+    def action_overwrite(self) -> None:
+        """Have a file that somebody else changed go back, too; or not."""
+        row = self._files.row
+        files = self._preview.files if self._preview is not None else ()
+        file = next((file for file in files if row is not None and file.path == row.id), None)
+        if file is None or not file.conflict:
+            self.app.bell()
+            return
+        self._overwrite ^= {file.path}
+        self._show()
+
+    def action_diff(self) -> None:
+        """Show what it does to a file."""
+        row = self._files.row
+        if row is None or self._preview is None:
+            self.app.bell()
+        else:
+            self._show_diff(row.id)

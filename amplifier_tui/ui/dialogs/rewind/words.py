@@ -1,0 +1,92 @@
+"""What is said of going back: before it, and when it was done."""
+
+from textual.content import Content
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.client import RewindFile, RewindPreview
+from amplifier_tui.host.events import Rewound
+from amplifier_tui.ui.state.formats import plural
+from amplifier_tui.ui.widgets.pick_list import PickRow
+
+_NAMED = 3
+
+
+def file_row(file: RewindFile, overwrite: bool) -> PickRow:
+    """Return what becomes of a file."""
+    glyph, style, note = "~", "$text-muted", ""
+    if file.problem:
+        glyph, style, note = "✗", "$text-error", f"stays: {one_line(file.problem, 200)}"
+    elif file.conflict:
+        glyph, style = "!", "$text-warning"
+        note = f"{'overwritten' if overwrite else 'stays'}: {one_line(file.conflict, 200)}"
+    elif file.action == "removed":
+        glyph, style, note = "−", "$text-error", "is deleted"
+    if file.command and not note:
+        note = f"by `{one_line(file.command, 60)}`"
+    left = Content.assemble(
+        (f"{glyph} ", style), one_line(file.path, 200), (f"  {note}" if note else "", "$text-muted")
+    )
+    counts = [(f"+{file.added}", "$text-success")] if file.added else []
+    counts += [(f" −{file.removed}", "$text-error")] if file.removed else []
+    return PickRow(file.path, left, Content.assemble(*counts) if counts else Content())
+
+
+def facts(preview: RewindPreview | None, problem: str, *, busy: bool) -> Content:
+    """Return what is to be known before it is done."""
+    rows: list[Content] = []
+    if problem:
+        rows.append(Content.assemble(("✗ ", "$text-error"), problem))
+    elif preview is None:
+        rows.append(Content.styled("Looking at the files…", "$text-muted"))
+    else:
+        turns = plural(preview.turns, "turn")
+        rows.append(Content(f"Takes back {turns}, and puts the prompt into the draft."))
+        if preview.problem:
+            rows.append(Content.assemble(("! ", "$text-warning"), one_line(preview.problem, 300)))
+        elif not preview.files:
+            rows.append(Content.styled("No file changed since, as far as was seen.", "$text-muted"))
+        rows += [
+            Content.assemble(("! ", "$text-warning"), f"Not covered: {one_line(why, 300)}")
+            for why in preview.unseen
+        ]
+        rows.append(
+            Content.styled(
+                "Files outside the workspace and ignored ones stay as they are. /redo brings "
+                "everything back.",
+                "$text-muted",
+            )
+        )
+    if busy:
+        words = "A turn is running: it has to end first."
+        rows.append(Content.assemble(("! ", "$text-warning"), words))
+    return Content("\n").join(rows)
+
+
+def is_plain(preview: RewindPreview) -> bool:
+    """Whether going back needs no question: nothing of the user's is in the way, all was seen."""
+    if preview.problem or preview.unseen:
+        return False
+    return not any(file.conflict or file.problem or file.command for file in preview.files)
+
+
+def done_words(event: Rewound, draft_kept: bool) -> str:
+    """Return what was done, in one line."""
+    parts: list[str] = []
+    if event.scope != "files":
+        verb = "brought back" if event.undone else "taken back"
+        parts.append(f"{plural(event.turns, 'turn')} {verb}")
+    if changed := len(event.restored) + len(event.removed):
+        parts.append(f"{plural(changed, 'file')} put back")
+    elif event.scope == "files":
+        parts.append("no file was put back")
+    for names, why in ((event.kept, "changed by you, left"), (event.failed, "not possible")):
+        if names:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            listed = ", ".join(one_line(name, 40) for name in names[:_NAMED])
+            parts.append(f"{why}: {listed}{more}")
+    if draft_kept:
+        parts.append("your draft was kept, the prompt is in the history")
+    if not event.undone:
+        parts.append("/redo undoes this")
+    words = " · ".join(parts)
+    return words[:1].upper() + words[1:]

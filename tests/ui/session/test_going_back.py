@@ -1,0 +1,181 @@
+import pytest
+
+from amplifier_tui.host.client import RewindFile, RewindPoint, RewindPreview
+from amplifier_tui.host.events import BlockEnded, Rewound, TurnEnded, TurnStarted
+from amplifier_tui.ui.dialogs.diff_sheet import DiffSheet
+from amplifier_tui.ui.dialogs.questions import Confirm
+from amplifier_tui.ui.dialogs.rewind.picker import RewindPicker
+from amplifier_tui.ui.dialogs.rewind.sheet import RewindSheet
+from tests.ui.driving import Driver, running
+from tests.ui.fake_client import SESSION, FakeClient
+
+POINTS = (
+    RewindPoint(turn=2, prompt="second [b]prompt\nwith more", at=1.0, files=3),
+    RewindPoint(turn=1, prompt="first"),
+)
+PREVIEW = RewindPreview(
+    turn=2,
+    prompt="second [b]prompt",
+    turns=1,
+    files=(
+        RewindFile(path="src/[b]a.py", added=3, removed=1),
+        RewindFile(path="made.txt", action="removed", removed=9),
+        RewindFile(path="mine.md", conflict="it was changed since by you or another program"),
+        RewindFile(path="big.bin", problem="there is no copy: it is larger than 5 bytes"),
+        RewindFile(path="fmt.py", command="make fmt", added=1, removed=1),
+    ),
+    unseen=("what `make all` changed: the workspace has over 20,000 files",),
+)
+
+
+def client(preview: RewindPreview = PREVIEW) -> FakeClient:
+    return FakeClient(points=POINTS, rewound=preview)
+
+
+async def talked(drive: Driver, *, running: bool = False) -> None:
+    for number, prompt in ((1, "first"), (2, "second [b]prompt")):
+        await drive.push(
+            TurnStarted(session_id=SESSION, turn=number, prompt=prompt),
+            BlockEnded(session_id=SESSION, block_id=f"b{number}", kind="text", text="done"),
+        )
+        if number == 1 or not running:
+            await drive.push(TurnEnded(session_id=SESSION, turn=number, status="success"))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (40, 12)])
+async def test_esc_twice_lists_the_prompts_and_shows_what_going_back_does(
+    size: tuple[int, int],
+) -> None:
+    async with running(client(), size=size) as drive:
+        await talked(drive)
+        await drive.press("escape", "escape")
+        await drive.dialog(RewindPicker)
+        assert "second [b]prom" in drive.text()
+        await drive.press("enter")
+        await drive.dialog(RewindSheet)
+        await drive.until(lambda: "Conversation" in drive.text())
+        shown = drive.text()
+        assert "src/[b]a.py" in shown and "esc" in shown
+        if size[0] > 40:
+            for words in (
+                "Go back before: second [b]prompt",
+                "+3 −1",
+                "is deleted",
+                "stays: it was changed since",
+                "stays: there is no copy",
+                "by `make fmt`",
+                "Not covered: what `make all`",
+                "/redo",
+                "Fork instead",
+            ):
+                assert words in shown, words
+        await drive.press("down", "down", "o", "enter")
+        await drive.closed()
+        assert drive.client.named("rewind") == [(2, "both", ("mine.md",))]
+        done = Rewound(
+            session_id=SESSION,
+            turn=2,
+            scope="both",
+            turns=1,
+            prompt="second [b]prompt",
+            restored=("a", "b"),
+            failed=("big.bin",),
+        )
+        await drive.push(done, TurnStarted(session_id=SESSION, turn=1, prompt="1st", replayed=True))
+        assert drive.draft == "second [b]prompt"
+        state = drive.app.state
+        assert state is not None
+        assert [getattr(entry, "text", "") for entry in state.entries] == ["1st"]
+
+
+async def test_each_part_may_go_back_alone() -> None:
+    async with running(client()) as drive:
+        await talked(drive)
+        for key, scope in (("c", "conversation"), ("f", "files")):
+            await drive.app.run_by_id("session.rewind", "2")
+            await drive.dialog(RewindSheet)
+            await drive.until(lambda: "Files" in drive.text())
+            await drive.press(key)
+            await drive.closed()
+            assert drive.client.named("rewind")[-1] == (2, scope, ())
+        await drive.app.run_by_id("session.rewind", "2")
+        await drive.dialog(RewindSheet)
+        await drive.until(lambda: "Files" in drive.text())
+        await drive.press("d")
+        await drive.dialog(DiffSheet)
+        assert drive.client.named("rewind_diff") == [(2, "src/[b]a.py")]
+        assert "before" in drive.text()
+        await drive.press("escape")
+        await drive.dialog(RewindSheet)
+        await drive.press("n")
+        await drive.closed()
+        assert drive.client.named("fork") == [(2,)]
+
+
+async def test_r_on_a_message_goes_back_before_its_turn() -> None:
+    async with running(client()) as drive:
+        await talked(drive)
+        assert drive.app.main.transcript is not None
+        drive.app.main.transcript.focus()
+        await drive.settle()
+        await drive.press("g", "j", "r")
+        await drive.dialog(RewindSheet)
+        assert drive.client.named("preview_rewind") == [(1,)], "the answer is of the first turn"
+
+
+async def test_a_running_turn_is_stopped_first_when_the_user_agrees() -> None:
+    async with running(client()) as drive:
+        await talked(drive, running=True)
+        await drive.app.run_by_id("session.rewind", "1")
+        await drive.dialog(Confirm)
+        assert drive.client.named("preview_rewind") == []
+        await drive.press("y")
+        await drive.closed()
+        assert drive.client.named("interrupt") == [(True,)]
+        await drive.push(TurnEnded(session_id=SESSION, turn=2, status="cancelled"))
+        await drive.dialog(RewindSheet)
+
+
+async def test_undo_asks_only_where_something_of_the_users_may_be_touched() -> None:
+    plain = RewindPreview(turn=2, turns=1, files=(RewindFile(path="a.py"),))
+    async with running(client(plain)) as drive:
+        await talked(drive)
+        await drive.write("/undo ")
+        await drive.press("enter")
+        await drive.until(lambda: drive.client.named("rewind"))
+        assert drive.client.named("rewind") == [(2, "both", ())]
+        drive.client.rewound = PREVIEW
+        await drive.app.run_by_id("session.undo")
+        await drive.dialog(RewindSheet)
+        await drive.press("escape")
+        await drive.closed()
+        await drive.app.run_by_id("session.redo")
+        assert drive.client.named("undo_rewind") == [()]
+
+
+async def test_a_draft_is_kept_and_what_was_filled_in_goes_when_it_is_brought_back() -> None:
+    back = Rewound(session_id=SESSION, turn=2, scope="conversation", turns=1, prompt="second")
+    again = Rewound(session_id=SESSION, turn=2, scope="conversation", turns=1, undone=True)
+    async with running(client()) as drive:
+        await talked(drive)
+        await drive.push(back)
+        assert drive.draft == "second"
+        await drive.push(again)
+        assert drive.draft == ""
+        await drive.write("my own")
+        await drive.push(back)
+        assert drive.draft == "my own"
+        assert drive.app.main.prompt.input.past.items[0] == "second"
+        assert "your draft was kept" in drive.text()
+
+
+async def test_what_cannot_be_found_out_is_said() -> None:
+    fake = FakeClient(points=POINTS, rewound=RuntimeError("This session has no turn 7"))
+    async with running(fake) as drive:
+        await talked(drive)
+        await drive.app.run_by_id("session.rewind", "7")
+        await drive.dialog(RewindSheet)
+        await drive.until(lambda: "This session has no turn 7" in drive.text())
+        await drive.press("enter", "f", "d", "o", "escape")
+        await drive.closed()
+        assert drive.client.named("rewind") == []
