@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from amplifier_tui.cli.bundle.common import json_option, print_json
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 _SHOWN = 10
 _DONE = {"allow": "goes", "ask": "asks", "deny": "is denied"}
 
-_as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _for_project = click.option(
     "--project", "for_project", is_flag=True, help="For this directory only."
 )
@@ -32,7 +33,7 @@ def rules() -> None:
 
 
 @rules.command("list", short_help="List the rules that hold here.")
-@_as_json
+@json_option
 def list_rules(as_json: bool) -> None:
     """List the rules that hold in this directory, each with where it is."""
     from amplifier_tui.cli.layout import table
@@ -40,15 +41,17 @@ def list_rules(as_json: bool) -> None:
 
     found, problems = load_rules(Path.cwd(), trusted=_trusted())
     if as_json:
-        _print_json(
-            {
-                "rule": str(rule),
-                "in_words": rule.meaning,
-                "verdict": rule.verdict,
-                "scope": rule.scope,
-                "where": rule.origin,
-            }
-            for rule in found
+        print_json(
+            [
+                {
+                    "rule": str(rule),
+                    "in_words": rule.meaning,
+                    "verdict": rule.verdict,
+                    "scope": rule.scope,
+                    "where": rule.origin,
+                }
+                for rule in found
+            ]
         )
         _say(problems)
         return
@@ -103,7 +106,7 @@ def remove(rule: str, for_project: bool) -> None:
 @click.argument("tool")
 @click.argument("arguments", nargs=-1)
 @click.option("--mode", default="ask", help="The mode: plan, ask (default), edits or auto.")
-@_as_json
+@json_option
 def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> None:
     """Say what happens to a call of TOOL, by which rule, and what that did in the last 30 days.
 
@@ -125,10 +128,11 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> 
         raise click.BadParameter(str(error), param_hint="ARGUMENTS") from error
     here = Path.cwd().resolve()
     held, problems = load_rules(here, trusted=_trusted())
-    gate = Gate(here, lambda: RuleBook(held), known)
+    unread = next((str(problem) for problem in problems if problem.unread), "")
+    gate = Gate(here, lambda: RuleBook(held), known, unread=unread)
     found = explaining.explain(gate, tool, given, read_audit(here))
     if as_json:
-        _print_json(asdict(found))
+        print_json(asdict(found))
     else:
         _print(found)
     _say(problems)
@@ -137,7 +141,7 @@ def explain(tool: str, arguments: tuple[str, ...], mode: str, as_json: bool) -> 
 @rules.command(short_help="List what was decided, newest first.")
 @click.argument("words", nargs=-1)
 @click.option("--limit", default=50, show_default=True, help="How many decisions at most.")
-@_as_json
+@json_option
 def audit(words: tuple[str, ...], limit: int, as_json: bool) -> None:
     """List the decisions about calls here in the last 30 days, the newest first.
 
@@ -152,7 +156,7 @@ def audit(words: tuple[str, ...], limit: int, as_json: bool) -> None:
         if all(word.casefold() in " ".join(_row(card)).casefold() for word in words)
     ][:limit]
     if as_json:
-        _print_json(asdict(card) for card in found)
+        print_json([asdict(card) for card in found])
         return
     heads = ("WHEN", "OUTCOME", "BY", "TOOL", "ABOUT")
     lines = table([heads, *map(_row, found)]) if found else ["Nothing was decided here."]
@@ -173,7 +177,7 @@ def _print(found: CallExplanation) -> None:
     from amplifier_tui.host.gate.audit import DAYS
     from amplifier_tui.ui.state.formats import plural
 
-    click.echo(f"It {_DONE[found.verdict]}: {one_line(found.reason, 300)}.")
+    click.echo(f"It {_DONE[found.verdict]}: {one_line(found.reason, 300).rstrip('.')}.")
     if found.where:
         click.echo(f"The rule is in {one_line(found.where, 300)}.")
     words = ", ".join(found.reasons)
@@ -189,15 +193,6 @@ def _print(found: CallExplanation) -> None:
     ]
     for line in table(rows, indent=2):
         click.echo(line)
-
-
-def _print_json(value: Any) -> None:
-    import json
-
-    from amplifier_tui.base.plain import plain
-
-    whole = value if isinstance(value, dict) else list(value)
-    click.echo(json.dumps(plain(whole), indent=2, ensure_ascii=False))
 
 
 def _about(arguments: Mapping[str, Any]) -> str:

@@ -84,7 +84,7 @@ def test_the_audit_is_listed_newest_first_and_by_words_and_as_json(
         {"ts": now(), "tool": "bash", "outcome": "allowed", "by": "mode", "mode": "auto",
          "arguments": {"command": "ls"}},
         {"ts": now(), "tool": "write_file", "outcome": "denied", "by": "user",
-         "arguments": {"file_path": "a\x1b[31m.py"}},
+         "arguments": {"file_path": "a\x1b[31m.py", "more": "\u202e\u009b"}},
         "no entry", {"ts": 7, "tool": [], "arguments": "what"},
     ]  # fmt: skip
     folder = sessions_dir(project.resolve()) / "s1"
@@ -95,7 +95,9 @@ def test_the_audit_is_listed_newest_first_and_by_words_and_as_json(
     assert "denied   user       write_file  a.py" in first and "\x1b" not in first
     assert "allowed  mode auto  bash        ls" in second
     assert said(capsys, "audit", "bash", "allowed").count("\n") == 2
-    (found,) = json.loads(said(capsys, "audit", "--json", "denied"))
+    printed = said(capsys, "audit", "--json", "denied")
+    assert "\u202e" not in printed and "\u009b" not in printed
+    (found,) = json.loads(printed)
     assert (found["session_id"], found["tool"]) == ("s1", "write_file")
     said(capsys, "add", "--deny", "bash(git push)")
     (rule,) = json.loads(said(capsys, "list", "--json"))

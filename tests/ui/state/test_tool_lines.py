@@ -264,3 +264,12 @@ def test_a_call_nobody_answered_about_in_time_is_told_from_one_that_was_denied(
         tool_ended("c", ok=False, denied=True, error="nobody answered", replayed=replayed),
     )
     assert (only(state).state, only(state).timed_out) == ("denied", True)
+
+
+def test_a_call_that_was_changed_is_not_denied_and_may_be_asked_about_again() -> None:
+    state = new_state(turn(), tool("c"), ask("r", "c"), answer("changed", "r", call_id="c"))
+    assert only(state).state == "running"
+    state.apply([answer("allowed", "x", call_id="c", by="rule", rule="bash(ls)")])
+    assert (only(state).state, only(state).allowed_by) == ("running", "rule bash(ls)")
+    state.apply([ask("r2", "c")])
+    assert only(state).state == "waiting"

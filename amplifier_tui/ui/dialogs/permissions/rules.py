@@ -24,6 +24,8 @@ HOW = (
     "bash(npm run test *) for commands, write(src/**) for files, web(docs.python.org) for servers, "
     "or the name of a tool. ask or deny before it, where it does not allow."
 )
+TIGHT = 24
+"""Rows below which no row is left empty above what is said of a rule."""
 LONGEST = 2_000
 """Characters of a rule."""
 
@@ -55,10 +57,11 @@ class RuleList(LetterPicker[RuleCard]):
     KEY = "key"
     EMPTY = ("There is no rule: what the mode does not let through is asked.", "No rule matches.")
     ROWS = (6, 24)
-    BELOW = 2
+    BELOW = 3
     BINDINGS: ClassVar[list[BindingType]] = bindings("rules")
     DEFAULT_CSS = """
-    RuleList #rule-about { height: 2; margin: 0 1; color: $text-muted; }
+    RuleList #rule-about { height: 2; margin: 1 1 0 1; color: $text-muted; }
+    RuleList.-tight #rule-about { margin-top: 0; }
     """
 
     def __init__(self, client: SessionClient, keymap: Keymap) -> None:
@@ -71,6 +74,10 @@ class RuleList(LetterPicker[RuleCard]):
 
     def _below(self) -> ComposeResult:
         yield Static(id="rule-about", markup=False)
+
+    def _fit(self, rows: int) -> None:
+        self.set_class(rows < TIGHT, "-tight")
+        super()._fit(rows)
 
     def _first(self) -> str:
         return self._at

@@ -45,7 +45,7 @@ _SHOWN = 12
 def heading(card: RuleCard) -> str:
     """Return what a rule stands under: how long it holds, and the file it is in."""
     if card.problem:
-        return "Does not count" if card.text else "Can't be read"
+        return "Does not count"
     path = _path(card.where.rpartition(":")[0])
     match card.owner:
         case "session":
@@ -60,7 +60,8 @@ def heading(card: RuleCard) -> str:
 def rule_left(card: RuleCard) -> Content:
     """Return a rule as its row says it."""
     if not card.text:
-        return Content.assemble(("! ", "$text-warning"), _path(card.where))
+        problem = (f"   {one_line(card.problem, 300)}", "$text-muted")
+        return Content.assemble(("! ", "$text-warning"), _path(card.where), problem)
     glyph, style, _ = VERDICTS[card.verdict]
     text = one_line(card.text, 300)
     return Content.assemble((f"{glyph} {card.verdict:<5} ", style), text)

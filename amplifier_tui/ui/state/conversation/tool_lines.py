@@ -140,7 +140,8 @@ class ToolLines(Handlers):
 
     @on(events.ApprovalResolved)
     def _answered(self, event: events.ApprovalResolved) -> None:
-        # A grant lets the call run unless another request holds it.
+        # A grant lets the call run unless another request holds it; so does a change, which is
+        # judged anew and asked about again if need be.
         key = self._requests.pop(event.request_id, None)
         if event.call_id:
             self._mark((event.agent, event.call_id), event)
@@ -150,7 +151,7 @@ class ToolLines(Handlers):
         call.requests.discard(event.request_id)
         if call.ended:
             return
-        if event.outcome == "allowed":
+        if event.outcome in ("allowed", "changed"):
             if not call.requests:
                 self._tell(call.entry, state="running", started=event.at)
             return
