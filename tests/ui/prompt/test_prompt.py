@@ -305,7 +305,7 @@ async def test_a_terminal_that_cannot_be_handed_over_keeps_the_draft() -> None:
 
 async def test_control_characters_never_reach_the_draft() -> None:
     async with running() as drive:
-        for key in ("ctrl+b", "ctrl+s", "ctrl+q", "ctrl+l", "f5", "ctrl+space"):
+        for key in ("ctrl+b", "ctrl+s", "ctrl+q", "ctrl+l", "f9", "ctrl+space"):
             await drive.press(key)
         assert drive.draft == ""
         assert drive.app.screen is drive.app.main
