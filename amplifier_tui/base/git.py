@@ -65,7 +65,8 @@ def git_output_now(
         most_bytes: Longer output is cut there, and git is ended.
 
     Returns:
-        The output; None where git fails, takes too long, or is not there.
+        The output; None where git fails, takes too long, or is not there, or the folder is in no
+        repository.
     """
     output = git_bytes_now(folder, *arguments, timeout=timeout, most_bytes=most_bytes)
     return None if output is None else output.decode("utf-8", "replace")
@@ -75,6 +76,8 @@ def git_bytes_now(
     folder: Path, *arguments: str, timeout: float = TIMEOUT, most_bytes: int = MOST_BYTES
 ) -> bytes | None:
     """Do the same as `git_output_now`, and return the output as it is."""
+    if not _in_repository(folder):
+        return None
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -105,6 +108,15 @@ def git_bytes_now(
             late.cancel()
             _end(process)
     return None if failed else output
+
+
+def _in_repository(folder: Path) -> bool:
+    """Whether there may be a repository that git would find; a look is far cheaper than git."""
+    folder = folder.resolve()
+    return any(
+        os.path.lexists(each / ".git") or ((each / "HEAD").exists() and (each / "objects").exists())
+        for each in (folder, *folder.parents)
+    )
 
 
 async def git_output(

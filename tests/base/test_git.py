@@ -76,3 +76,23 @@ async def test_filters_of_the_repository_are_seen_and_those_of_the_user_are_not(
     assert not await brings_filters(repository)
     subprocess.run(["git", "config", "filter.x.process", "x"], cwd=repository, check=True)
     assert await brings_filters(repository)
+
+
+def test_git_is_not_started_where_there_is_no_repository(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_git_first(tmp_path / "bin", f'echo "$PWD" >> {tmp_path}/asked; echo yes', monkeypatch)
+    (tmp_path / "plain").mkdir()
+    assert git_output_now(tmp_path / "plain", "status") is None
+    assert not (tmp_path / "asked").exists()
+    (repository / "below").mkdir()
+    (tmp_path / "link").symlink_to(repository / "below")
+    (tmp_path / "worktree").mkdir()
+    (tmp_path / "worktree" / ".git").write_text("gitdir: elsewhere\n")
+    for folder in (repository, repository / "below", tmp_path / "link", tmp_path / "worktree"):
+        assert git_output_now(folder, "status") == "yes\n"
+
+
+def test_a_repository_without_files_of_its_own_is_one(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", "bare"], cwd=tmp_path, check=True)
+    assert git_output_now(tmp_path / "bare", "symbolic-ref", "--short", "HEAD") == "main\n"
