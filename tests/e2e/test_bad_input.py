@@ -1,7 +1,6 @@
 import re
+from functools import partial
 from typing import Any
-
-import pytest
 
 from tests.e2e.acting import READY, ask, decide, quit_program, ready, switch_bundle
 from tests.e2e.machine import Machine
@@ -56,7 +55,7 @@ def test_without_a_key_the_variable_is_named_and_a_key_opens_the_demo(machine: M
 def test_a_broken_bundle_is_listed_with_its_error_and_changes_nothing(machine: Machine) -> None:
     machine.bundle("broken", BROKEN)
     with LoopbackServer(["One.", "Two."]) as server:
-        lead_to(server, machine, "anthropic")
+        lead_to(server, machine, "chat")
         terminal = machine.start("--bundle", "work")
         ready(terminal, "work")
         ask(terminal, "first")
@@ -130,37 +129,41 @@ def test_a_provider_error_says_what_to_do_and_a_key_tries_again(machine: Machine
     assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize(
-    ("call", "told"),
-    [
-        (ToolUse("read_file", '{"file_path": '), "not valid JSON"),
-        (ToolUse("read_file", {"file_path": "/etc/hostname"}), "outside of the workspace"),
-        (ToolUse("read_file", {"file_path": "../../secret.txt"}), "outside of the workspace"),
-        (ToolUse("no_such_tool", {}), "no_such_tool"),
-    ],
-    ids=["broken JSON", "absolute path", "path upwards", "unknown tool"],
+CALLS = (
+    (ToolUse("read_file", '{"file_path": '), "not valid JSON"),
+    (ToolUse("read_file", {"file_path": "/etc/hostname"}), "outside of the workspace"),
+    (ToolUse("read_file", {"file_path": "../../secret.txt"}), "outside of the workspace"),
+    (ToolUse("no_such_tool", {}), "no_such_tool"),
 )
+
+
 def test_a_call_that_cannot_be_run_is_explained_to_the_model_and_the_turn_goes_on(
-    machine: Machine, call: ToolUse, told: str
+    machine: Machine,
 ) -> None:
     (machine.project.parent / "secret.txt").write_text("nobody may read this")
 
-    def after(request: dict[str, Any]) -> Reply:
-        return reply(f"It went wrong: {told in last_tool_result(request)}")
+    def after(number: int, told: str, request: dict[str, Any]) -> Reply:
+        return reply(f"Call {number} went wrong: {told in last_tool_result(request)}")
 
-    with LoopbackServer([reply("I try.", call), after]) as server:
+    replies = [
+        answer
+        for number, (call, told) in enumerate(CALLS)
+        for answer in (reply("I try.", call), partial(after, number, told))
+    ]
+    with LoopbackServer(replies) as server:
         lead_to(server, machine, "chat")
         terminal = machine.start("--bundle", "work")
         ready(terminal, "work")
-        ask(terminal, "try it")
-        if told == "outside of the workspace":
-            decide(terminal, "read_file wants to read", "a")
-        terminal.wait_for("It went wrong: True")
-        terminal.wait_for(READY)
+        for number, (_, told) in enumerate(CALLS):
+            ask(terminal, f"try it, {number}")
+            if told == "outside of the workspace":
+                decide(terminal, "read_file wants to read", "a")
+            terminal.wait_for(f"Call {number} went wrong: True")
+            terminal.wait_for(READY)
         quit_program(terminal)
     (session,) = machine.sessions
     rows = machine.transcript(session)
-    assert [row["role"] for row in rows] == ["user", "assistant", "tool", "assistant"]
+    assert [row["role"] for row in rows] == ["user", "assistant", "tool", "assistant"] * 4
     assert "nobody may read this" not in str(rows)
 
 

@@ -19,7 +19,7 @@ def test_what_was_on_the_screen_before_a_kill_is_there_after_it(machine: Machine
         "The answer afterwards.",
     ]
     with LoopbackServer(replies) as server:
-        lead_to(server, machine, "anthropic")
+        lead_to(server, machine, "chat")
         terminal = machine.start("--bundle", "work")
         ready(terminal, "work")
         ask(terminal, "the first prompt")

@@ -23,7 +23,7 @@ def test_a_window_resized_while_an_answer_streams_shows_all_of_it(machine: Machi
     for number, gate in enumerate(gates):
         chunks += [f"Paragraph {number} ", "of some words. " * 12, f"end-{number}\n\n", gate]
     with LoopbackServer([reply(Text([*chunks, "All is said."]))]) as server:
-        lead_to(server, machine, "anthropic")
+        lead_to(server, machine, "chat")
         terminal = machine.start("--bundle", "work")
         ready(terminal, "work")
         ask(terminal, "talk")
@@ -74,7 +74,7 @@ def test_a_small_window_has_room_for_a_whole_journey(machine: Machine) -> None:
 def test_two_thousand_pasted_lines_are_one_chip_and_arrive_whole(machine: Machine) -> None:
     pasted = "\n".join(f"line {number} \x1b[31mred\x1b[0m [bold] 漢字" for number in range(2000))
     with LoopbackServer([lambda request: f"You sent {len(last_user(request))}."]) as server:
-        lead_to(server, machine, "anthropic")
+        lead_to(server, machine, "chat")
         terminal = machine.start("--bundle", "work")
         ready(terminal, "work")
         terminal.type("look: ")
@@ -93,7 +93,7 @@ def test_two_thousand_pasted_lines_are_one_chip_and_arrive_whole(machine: Machin
 def test_a_paste_cannot_answer_a_dialog(machine: Machine) -> None:
     call = ToolUse("bash", {"command": "touch pasted"})
     with LoopbackServer([reply("I run.", call), "Denied."]) as server:
-        lead_to(server, machine, "anthropic")
+        lead_to(server, machine, "chat")
         terminal = machine.start("--bundle", "work")
         ready(terminal, "work")
         ask(terminal, "run it")
@@ -115,7 +115,7 @@ def test_a_paste_cannot_answer_a_dialog(machine: Machine) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_in_mid_turn_ends_in_order(machine: Machine, number: signal.Signals) -> None:
     with LoopbackServer([reply(Text(["Half an ", "answer", Stall()]))]) as server:
-        lead_to(server, machine, "anthropic")
+        lead_to(server, machine, "chat")
         terminal = machine.start("--bundle", "work")
         ready(terminal, "work")
         ask(terminal, "begin")
@@ -132,7 +132,7 @@ def test_a_signal_in_mid_turn_ends_in_order(machine: Machine, number: signal.Sig
 
 def test_ctrl_c_twice_ends_in_mid_turn_and_once_does_not(machine: Machine) -> None:
     with LoopbackServer([Reply([Text(["Half an ", "answer", Stall()])])]) as server:
-        lead_to(server, machine, "anthropic")
+        lead_to(server, machine, "chat")
         terminal = machine.start("--bundle", "work")
         ready(terminal, "work")
         ask(terminal, "begin")
