@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
+from textual.signal import Signal
 from textual.widgets import Static
 
 from amplifier_tui.ui.app.rail import Rail
@@ -57,6 +58,8 @@ class MainScreen(SettledScreen[None]):
     def __init__(self, history: History) -> None:
         super().__init__(id="main")
         self.prompt = PromptArea(history)
+        self.foot_changed = Signal[None](self, "foot-changed")
+        """Told when the rows below a dialog become more or fewer."""
         self._notes = PromptNotes()
         self.transcript: TranscriptView | None = None
         self.status: StatusBar | None = None
@@ -225,6 +228,17 @@ class MainScreen(SettledScreen[None]):
             rail.set_class(bool(holds) and self._drawer is not None, "-drawer")
         if self._state is not None:
             self.show([])
+
+    def _on_prompt_area_resized(self) -> None:
+        self.foot_changed.publish(None)
+
+    def on_screen_suspend(self) -> None:
+        """A dialog opens over it."""
+        self.prompt.stand_behind(True)
+
+    def on_screen_resume(self) -> None:
+        """It is in front again."""
+        self.prompt.stand_behind(False)
 
     async def on_resize(self) -> None:
         """Give panes their own column where there are three, or take it back."""

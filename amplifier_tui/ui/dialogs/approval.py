@@ -35,10 +35,6 @@ MEASURE = 110
 """The widest it is, unless it has the whole screen."""
 SHORT = 30
 """Rows of the screen below which no row of it is left empty but one."""
-RESERVE = 16
-"""Cells for the clock."""
-LONG_RESERVE = 23
-"""Cells for the clock of what allows itself."""
 
 
 class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
@@ -216,8 +212,10 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         self.set_class(dense, "-dense")
         width = self._width
         keys = self.query_one(KeyRow)
-        if self.request.timeout is not None:
-            keys.set_reserve(LONG_RESERVE if self.request.default == "allow" else RESERVE)
+        # The longest that the clock will say.
+        keys.set_reserve(
+            words.countdown(self.request, self.request.timeout, held=False).cell_length
+        )
         keys.set_choices(self._choices())
         # Head and keys; the sheet's own edges; what keeps the payload apart.
         frame = 1 + self._worded + keys.get_content_height(self.size, self.size, width)

@@ -102,7 +102,7 @@ def facts(
     """
     home = str(Path.home())
     where = [_pair("in", short_path(one_line(request.cwd), home))] if request.cwd else []
-    cause = f" · {one_line(request.why)}" if request.why else ""
+    cause = f" · {one_line(request.why, _LONG)}" if request.why else ""
     asked = Content.assemble(_pair("asked by", one_line(request.asker, 80)), (cause, "$text-muted"))
     rows = [] if brief else [Content("   ").join([*where, asked])]
     parts: list[Content] = []
@@ -130,10 +130,11 @@ def why(request: ApprovalRequested, changed: tuple[int, int], held: bool) -> Con
     rows: list[Content] = [facts(request, changed)]
     if request.prompt:
         rows.append(_pair("it says", one_line(request.prompt, 1_000)))
-    because = one_line(request.why, 1_000) or ("" if request.prompt else "no rule allows it")
-    if because:
-        rows.append(_pair("because", because))
-    if request.reasons:
+    if len(request.why) > _LONG:
+        rows.append(_pair("because", one_line(request.why, 1_000)))
+    elif not (request.why or request.prompt):
+        rows.append(_pair("because", "no rule allows it"))
+    if request.reasons and request.segments:
         rows.append(_pair("risk", ", ".join(one_line(reason, 200) for reason in request.reasons)))
     if request.rule:
         stored = reveal(request.rule).replace("\n", " ")
@@ -205,6 +206,8 @@ def _pair(label: str, value: str) -> Content:
     return Content.assemble((f"{label} ", "$text-muted"), value)
 
 
+_LONG = 400
+"""Characters of a reason that stand beside who asks."""
 _PRETTY_LIMIT = 200_000
 
 

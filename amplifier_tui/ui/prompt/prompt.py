@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from amplifier_tui.ui.prompt.completion import Completer
 
 IDLE = "Ask for anything   @ file   / command   ! shell   ? keys"
+BEHIND = "Ask for anything"
 RUNNING = "enter steers   tab queues   esc stops"
 TELLING = "enter tells {name}   esc goes back"
 ENDED = "{name} has ended   esc goes back"
@@ -60,13 +61,17 @@ class PromptArea(Horizontal):
     class Draft(Message):
         """The draft changed: the user is typing."""
 
+    class Resized(Message):
+        """It takes another number of rows."""
+
     class LookChanged(Message):
         """The draft became a command for the shell, or another one, or ceased to be one."""
 
     def __init__(self, history: History) -> None:
         super().__init__(id="prompt")
         self.input = PromptInput(history)
-        self.input.placeholder = IDLE
+        self.input.placeholder = self._hint = IDLE
+        self._behind = False
         self._completer: Completer | None = None
         self._tells: bool | None = None
         """Of a draft for the shell, whether the agent is told."""
@@ -75,6 +80,10 @@ class PromptArea(Horizontal):
         """Make the draft."""
         yield Static("›", id="prompt-glyph")
         yield self.input
+
+    def on_resize(self) -> None:
+        """Tell what stands above it."""
+        self.post_message(self.Resized())
 
     def complete_with(self, completer: Completer) -> None:
         """Complete files and commands from now on."""
@@ -99,9 +108,17 @@ class PromptArea(Horizontal):
         self.input.running = False
         self._say((TELLING if works else ENDED).format(name=name))
 
+    def stand_behind(self, behind: bool) -> None:
+        """A dialog is in front, or is gone: it has the cursor, and the prompt's keys do nothing."""
+        self._behind = behind
+        self.input.show_cursor = not behind
+        self._say(self._hint)
+
     def _say(self, words: str) -> None:
-        if self.input.placeholder != words:
-            self.input.placeholder = words
+        self._hint = words
+        shown = BEHIND if self._behind else words
+        if self.input.placeholder != shown:
+            self.input.placeholder = shown
 
     def set_root(self, root: Path) -> None:
         """Complete the files of this directory."""

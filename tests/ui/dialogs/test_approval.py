@@ -5,12 +5,12 @@ from textual import events
 from textual.widgets import Input
 
 from amplifier_tui.host.client import Decision
-from amplifier_tui.host.events import BlockEnded, Segment, TurnStarted
+from amplifier_tui.host.events import Segment
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.parts.sheet import KeyRow
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from tests.ui.driving import Driver, running
-from tests.ui.fake_client import SESSION, FakeClient
+from tests.ui.fake_client import FakeClient
 from tests.ui.requests import DIFF, ask, resolved
 
 pytestmark = pytest.mark.usefixtures("no_grace")
@@ -387,41 +387,6 @@ async def test_it_can_be_answered_at_every_size(what: str, size: tuple[int, int]
         assert "high" in text
         await drive.press("a")
         assert decisions(drive) == [("r1", Decision(allow=True))]
-
-
-async def test_the_end_of_the_conversation_stays_in_view_above_the_dialog() -> None:
-    async with running(size=(80, 24)) as drive:
-        answer = "\n\n".join(f"line {n}" for n in range(30))
-        await drive.push(
-            TurnStarted(session_id=SESSION, turn=1, prompt="go"),
-            BlockEnded(session_id=SESSION, block_id="b", kind="text", text=answer),
-        )
-        await drive.until(lambda: "line 29" in drive.text())
-        await drive.push(ask())
-        await drive.dialog(ApprovalDialog)
-        await drive.until(lambda: "line 29" in drive.text())
-        await drive.press("d")
-        await drive.closed()
-        await drive.until(lambda: "line 20" in drive.text())
-
-
-async def test_a_resize_while_the_dialog_is_open_keeps_every_choice_on_screen() -> None:
-    async with running(size=(120, 36)) as drive:
-        await drive.push(ask(timeout=60.0))
-        await drive.dialog(ApprovalDialog)
-        for size in ((60, 18), (80, 24), (200, 50)):
-            await drive.pilot.resize_terminal(*size)
-            await drive.until(lambda: "Later" in drive.text())
-            assert "rm -rf build" in drive.text()
-
-
-async def test_that_it_leads_outside_is_said_where_not_all_about_it_has_room() -> None:
-    async with running(size=(80, 24)) as drive:
-        why = "the mode ask asks about commands, the network and what lies outside " * 3
-        rule = "write_file(" + "/tmp/a/long/way" * 14 + ")"
-        await drive.push(ask(outside=True, why=why, rule=rule, payload="x\ny\nz", segments=()))
-        await drive.dialog(ApprovalDialog)
-        assert "outside the workspace" in drive.text() and "the network" not in drive.text()
 
 
 @pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 36)])

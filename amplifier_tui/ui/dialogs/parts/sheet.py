@@ -7,7 +7,7 @@ below it. On a small screen the sheet takes all of it.
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -21,6 +21,9 @@ from textual.widget import Widget
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.terminal.textual_costs import SettledScreen
+
+if TYPE_CHECKING:
+    from amplifier_tui.ui.app.main_screen import MainScreen
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -195,6 +198,17 @@ class Sheet(SettledScreen[T], ModalScreen[T]):
         self.sheet.styles.margin = (0, 0, self._foot(), 0)
         self.sheet.styles.max_height = self.room()
         self._fit(self.room())
+
+    @on(events.Mount)
+    def _follow_foot(self) -> None:
+        """Take room again when what is below the sheet has another size."""
+        main = cast("MainScreen", self.app.screen_stack[0])
+
+        def look(_: object) -> None:
+            if self.sheet.styles.margin.bottom != self._foot():
+                self._take_room()
+
+        main.foot_changed.subscribe(self, look)
 
     def _fit(self, rows: int) -> None:
         """Adapt to the height there is; called on every resize."""
