@@ -52,7 +52,7 @@ def chosen(workspace: "Workspace", name: str | None) -> str:
     Raises:
         BundleNotFoundError: There is no such bundle.
     """
-    from amplifier_tui.host.session.opening import DEFAULT_BUNDLE
+    from amplifier_tui.host.session.opening.opening import DEFAULT_BUNDLE
 
     if name:
         # What was requested is not there: it says so, and which ones are.

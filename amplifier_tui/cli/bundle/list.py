@@ -25,7 +25,7 @@ def list_bundles(context: click.Context, as_json: bool) -> None:
 
     from amplifier_tui.cli.layout import paragraph, table
     from amplifier_tui.foundation.exceptions import BundleError
-    from amplifier_tui.host.session.opening import DEFAULT_BUNDLE
+    from amplifier_tui.host.session.opening.opening import DEFAULT_BUNDLE
 
     workspace = common.open_workspace(context)
     found = asyncio.run(workspace.previews())

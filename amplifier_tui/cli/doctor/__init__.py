@@ -63,7 +63,7 @@ def _look(call: bool) -> "tuple[list[Group], Redactor]":
     from amplifier_tui.foundation.exceptions import BundleError
     from amplifier_tui.foundation.workspace import Workspace
     from amplifier_tui.host.redaction import Redactor
-    from amplifier_tui.host.session.opening import DEFAULT_BUNDLE
+    from amplifier_tui.host.session.opening.opening import DEFAULT_BUNDLE
     from amplifier_tui.paths import shipped_bundles_dir
 
     log_to_file()

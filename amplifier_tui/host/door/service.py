@@ -26,7 +26,7 @@ from amplifier_tui.host.models.setup import check_readers, trial
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.carrying import Carried
 from amplifier_tui.host.session.live import LiveSession
-from amplifier_tui.host.session.opening import Opening
+from amplifier_tui.host.session.opening.opening import Opening
 from amplifier_tui.host.store.sessions import list_sessions
 from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
 from amplifier_tui.host.stream.sender import Stamp

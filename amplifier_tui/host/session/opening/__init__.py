@@ -1,0 +1,1 @@
+"""Opening a session: from a request to a session that is ready."""

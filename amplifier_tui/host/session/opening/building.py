@@ -1,0 +1,148 @@
+"""From a prepared bundle to the parts of a session, and to the kernel's session."""
+
+from collections.abc import Callable, Collection
+from functools import partial
+from pathlib import Path
+
+from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.foundation.bundle.model import BundleData, Origin
+from amplifier_tui.foundation.bundle.prepared import PreparedBundle
+from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
+from amplifier_tui.foundation.catalog import Choice
+from amplifier_tui.foundation.registry.project_bundles import Trust
+from amplifier_tui.foundation.spawn.capability import SessionSpawner
+from amplifier_tui.foundation.trust.owners import weakest
+from amplifier_tui.foundation.workspace import Workspace
+from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.host.events import Level
+from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals
+from amplifier_tui.host.gate.modes import first_mode, read_mode
+from amplifier_tui.host.session.budget import Parts
+from amplifier_tui.host.session.gating import Gating, sandbox_terms
+from amplifier_tui.host.session.modules.facts import ModuleFacts, read_plan
+from amplifier_tui.host.session.modules.loading import ObservingLoader
+from amplifier_tui.host.session.modules.sources import ModuleSources
+from amplifier_tui.host.session.parts import SessionParts
+from amplifier_tui.host.session.sub_agents import follow
+from amplifier_tui.host.store.children import ChildStore
+from amplifier_tui.host.stream.normalizer import Normalizer
+from amplifier_tui.host.stream.notices import Display
+from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.kernel.session import AmplifierSession
+from amplifier_tui.kernel.session.grant import SANDBOX_CAPABILITY
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBuilder:
+    """Builds the session of a prepared bundle.
+
+    Attributes:
+        choice: The bundle, and whose word that is.
+        reference: The bundle, as it is opened again.
+        rules: The project's rules that may allow calls.
+        trust: Makes who answers for modules that come later.
+        say: Shows a line to the user: level, text, and what it is about.
+    """
+
+    request: OpenRequest
+    workspace: Workspace
+    choice: Choice
+    reference: str
+    prepared: PreparedBundle
+    sender: Sender
+    rules: Collection[str]
+    trust: Callable[[], Trust]
+    say: Callable[[Level, str, str], None]
+
+    def parts(self, working_dir: Path) -> SessionParts:
+        """Return what the session is made of."""
+        prepared, sender, name = self.prepared, self.sender, self.choice.entry.name
+        origins = prepared.bundle.origins.items()
+        planned = read_plan(
+            prepared.mount_plan,
+            origins={key: _contributors(found) for key, found in origins if found},
+            environ=self.workspace.environ,
+        )
+        facts = ModuleFacts(planned)
+        terms, problem = sandbox_terms(self.workspace)
+        if problem is not None:
+            self.say("warning", str(problem), "settings")
+        mode, wrong = first_mode("mode", prepared.mode)
+        if self.request.resume:
+            mode = read_mode(sender.store.metadata.mode) or mode
+        if wrong:
+            self.say("warning", wrong, "settings")
+        gating = Gating(
+            prepared.mount_plan,
+            name,
+            Path(sender.store.metadata.project_dir),
+            working_dir,
+            sender,
+            facts,
+            self.request.mode or mode,
+            confined=terms.mode != "off",
+            trusted=self.rules,
+        )
+        return SessionParts(
+            bundle=name,
+            reference=self.reference,
+            plan=prepared.mount_plan,
+            workspace=working_dir,
+            sender=sender,
+            gating=gating,
+            facts=facts,
+            normalizer=Normalizer(sender, working_dir, facts),
+            sources=ModuleSources(self.workspace, prepared, self.trust),
+            sandbox=terms,
+            prompt_parts=_prompt_parts(prepared.bundle, working_dir),
+        )
+
+    async def session(self, parts: SessionParts) -> AmplifierSession:
+        """Return the kernel's session of the parts, its modules mounted behind the gate."""
+        prepared, sender, normalizer = self.prepared, self.sender, parts.normalizer
+        gate = parts.gating.before()
+        module_of = parts.facts.module_of_handler
+        approvals = KernelApprovals(parts.gating.approvals, module_of, gate=gate)
+        display = Display(sender, module_of=module_of)
+
+        def before_initialize(session: AmplifierSession) -> None:
+            coordinator = session.coordinator
+            loader = ObservingLoader(coordinator, parts.facts, sender)
+            session.loader = coordinator.loader = loader
+            normalizer.on_declined = loader.declined
+            gate.stand_before(session)
+            parts.route.stand_before(coordinator)
+            approvals.observe(coordinator.hooks)
+            display.follow(coordinator.hooks)
+            normalizer.observe(coordinator.hooks)
+            coordinator.register_capability("session.events_path", str(sender.store.log.path))
+            coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)
+            records = ChildStore(sender.store.folder, parts.bundle, sender.redactor)
+            SessionSpawner(
+                prepared, records=records, prepare=partial(follow, parts, records)
+            ).register(session)
+
+        return await prepared.create_session(
+            session_id=sender.session_id,
+            approval_system=approvals,
+            display_system=display,
+            session_cwd=parts.workspace,
+            is_resumed=bool(self.request.resume),
+            before_initialize=before_initialize,
+        )
+
+
+def _prompt_parts(bundle: BundleData, working_dir: Path) -> Parts | None:
+    if not (bundle.instruction or bundle.context or bundle._pending_context):
+        return None
+
+    async def parts() -> list[tuple[str, str]]:
+        resolver = mention_resolver(bundle, working_dir)
+        return await SystemPromptFactory(bundle, resolver).parts()
+
+    return parts
+
+
+def _contributors(origins: list[Origin]) -> tuple[str, str]:
+    """Return the bundle with the last word about an entry, and whose all of its words are."""
+    return origins[-1].bundle, str(weakest(*(origin.owner for origin in origins)))

@@ -1,0 +1,255 @@
+"""Opening a session: from a request to a session that is ready, or to a reason why not."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from amplifier_tui.base.jsonl import StoredRows
+from amplifier_tui.foundation.bundle.prepared import PreparedBundle
+from amplifier_tui.foundation.catalog import Choice
+from amplifier_tui.foundation.paths import redact_uri
+from amplifier_tui.foundation.registry.project_bundles import Trust
+from amplifier_tui.foundation.trust.gate import TrustCallback
+from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
+from amplifier_tui.foundation.workspace import Workspace
+from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.host.events import HostEvent, ShellEnded, Usage
+from amplifier_tui.host.models.limits import first_limit
+from amplifier_tui.host.models.routing import NO_CHOICE
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.session.carrying import Carried
+from amplifier_tui.host.session.chores.leftovers import offer_to_end_leftovers
+from amplifier_tui.host.session.chores.pruning import remove_old
+from amplifier_tui.host.session.live import LiveSession
+from amplifier_tui.host.session.modules.loading import (
+    leave_out_disabled,
+    opening_report,
+    say_refused,
+)
+from amplifier_tui.host.session.opening.building import SessionBuilder
+from amplifier_tui.host.session.opening.telling import OpeningNotices, say_no_provider
+from amplifier_tui.host.session.opening.working_folder import working_folder
+from amplifier_tui.host.session.places.references import uri_of
+from amplifier_tui.host.store.replay import TAIL, messages_of, turns_before
+from amplifier_tui.host.store.session_store import SessionStore
+from amplifier_tui.host.store.sessions import find_session
+from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.host.stream.traces import stored_traces
+from amplifier_tui.host.trust.answers import TrustMemory
+from amplifier_tui.host.trust.rules import allow_rules
+from amplifier_tui.host.trust.service import TrustService
+from amplifier_tui.kernel.events import SESSION_FORK
+from amplifier_tui.kernel.session import AmplifierSession
+from amplifier_tui.paths import sessions_dir, shipped_bundles_dir
+
+DEFAULT_BUNDLE: Final = "coding"
+DEMO_BUNDLE: Final = "demo"
+
+
+class Opening:
+    """Opens one session.
+
+    Args:
+        trust: Answers for what a project or a stranger brings; a memory asks the user as well.
+        asks_as: Session id under which questions are put before the session is on screen; empty
+            for its own.
+    """
+
+    def __init__(
+        self,
+        request: OpenRequest,
+        put: Callable[[HostEvent], None],
+        trust: TrustCallback | TrustMemory,
+        carried: Carried | None = None,
+        asks_as: str = "",
+    ) -> None:
+        self._notices = OpeningNotices(put, str(uuid4()))
+        self._request = request
+        self._put = put
+        self._trust = trust
+        self._carried = carried
+        self._asks_as = asks_as
+        self._store: SessionStore | None = None
+        self._used: tuple[Usage, ...] = ()
+        self._trust_service: TrustService | None = None
+        self._unsent: tuple[ShellEnded, ...] = ()
+        self._rules: list[str] = []
+        self.refused: tuple[TrustItem, ...] = ()
+        """What the user does not want of it."""
+
+    @property
+    def session_id(self) -> str:
+        """The session that is opened."""
+        return self._notices.session_id
+
+    @property
+    def redactor(self) -> Redactor:
+        """Knows its secrets."""
+        return self._notices.redactor
+
+    def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
+        """Answer what is asked while it opens."""
+        if self._trust_service is not None:
+            self._trust_service.answer(request_id, decision)
+
+    async def run(self) -> LiveSession:
+        """Open it.
+
+        Returns:
+            The session; `SessionOpened` has been sent.
+
+        Raises:
+            Exception: Why it can't be opened. Nothing is left behind.
+        """
+        try:
+            return await self._run()
+        except BaseException:
+            if self._store is not None:
+                self._store.discard()
+            raise
+
+    async def _run(self) -> LiveSession:
+        request = self._request
+        cwd = await asyncio.to_thread(request.cwd.resolve)
+        folder = sessions_dir(cwd) / self.session_id
+        if request.resume:
+            folder = await asyncio.to_thread(find_session, cwd, request.resume)
+            self._notices.session_id = folder.name
+        workspace = await asyncio.to_thread(
+            lambda: Workspace.open(cwd, shipped=(shipped_bundles_dir(),), session_dir=folder)
+        )
+        # The keys are in the environment now.
+        self._notices.redactor = Redactor()
+        say = self._notices.say
+        self._store = store = SessionStore(
+            folder, self.redactor, self._notices.disk_trouble, partial(say, "warning")
+        )
+        await asyncio.to_thread(store.open)
+        sender = Sender(self._put, store)
+        self._notices.mended(store)
+        for problem in workspace.problems:
+            say("warning", str(problem), "settings")
+        stored = await asyncio.to_thread(self._conversation, store)
+        earlier = await self._replay(store, stored)
+        choice = await asyncio.to_thread(self._choose, workspace, store)
+        if choice.notice:
+            say("warning", choice.notice)
+        reference = await asyncio.to_thread(lambda: workspace.catalog().reference_of(choice.entry))
+        prepared = await self._prepare(workspace, choice, reference, cwd)
+        working_dir = await working_folder(prepared, store, cwd, self._carried, say)
+        card = store.metadata
+        if request.bundle or request.demo or not card.bundle:
+            # Else it goes on with its own, which another program may find though we don't.
+            card.note_bundle(redact_uri(reference), uri_of(reference, prepared.bundle))
+        card.working_dir, card.project_dir = str(working_dir), str(cwd)
+        trust = partial(self._answers, self.session_id, workspace.project)
+        builder = SessionBuilder(
+            request, workspace, choice, reference, prepared, sender, self._rules, trust, say
+        )
+        parts = builder.parts(working_dir)
+        say_refused(prepared.refused, sender)
+        leave_out_disabled(prepared.mount_plan, parts.facts, sender)
+        session = await builder.session(parts)
+        try:
+            live = LiveSession(parts, session)
+            rows = await asyncio.to_thread(lambda: [row for _, row in stored.read()])
+            await live.begin(messages_of(rows))
+            await self._say_fork(session)
+            report = await opening_report(parts.facts, sender, prepared, working_dir)
+        except BaseException:
+            await session.cleanup()
+            raise
+        store.save_metadata()
+        for used in self._used:
+            parts.normalizer.usage.restore(used)
+        remembered = request.models.get(parts.bundle, NO_CHOICE)
+        live.models.begin(card.model_choice, remembered)
+        live.spending.begin(first_limit(request, card.limit, workspace.settings, sender))
+        sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))
+        if report is not None:
+            sender.send(report)
+        parts.gating.announce_soon()
+        if live.has_provider:
+            live.models.tell()
+        live.spending.tell()
+        if rows and rows[-1].get("role") == "assistant":
+            live.offer_plan()
+        if self._used:
+            parts.normalizer.tell_usage()
+        if not live.has_provider:
+            say_no_provider(parts, prepared)
+            live.watch.look_for_servers()
+        live.shell.restore(self._unsent)
+        live.turns.restore_queue()
+        live.budget.measure_soon()
+        live.watch.follow_card()
+        loop = asyncio.get_running_loop()
+        loop.run_in_executor(None, self._notices.settings, prepared)
+        loop.run_in_executor(None, remove_old, self.session_id, say)
+        offer_to_end_leftovers(parts.gating.approvals)
+        return live
+
+    def _conversation(self, store: SessionStore) -> StoredRows:
+        if self._carried is not None and not store.rows:
+            self._carried.put_into(store)
+        stored = store.stored()
+        # The card of a session that ended in a crash counts one turn less than were begun.
+        turns = turns_before(stored, len(stored))
+        store.metadata.turn_count = max(store.metadata.turn_count, turns)
+        return stored
+
+    async def _replay(self, store: SessionStore, stored: StoredRows) -> int:
+        """Show the end of the stored conversation; returns how many rows were left out."""
+        count = len(stored)
+        if not count:
+            return 0
+        start = max(0, count - TAIL)
+        replay = await asyncio.to_thread(store.replay, stored)
+        self._used, self._unsent = replay.usages(), replay.unsent_commands()
+        for event in await asyncio.to_thread(replay.events, start, count):
+            self._put(event)
+        for trace in await asyncio.to_thread(stored_traces, store.log, self.session_id):
+            self._put(trace)
+        return start
+
+    async def _say_fork(self, session: AmplifierSession) -> None:
+        carried = self._carried
+        if carried is not None and carried.turns is not None:
+            # The kernel says it of children only, and sub-agents are those; a fork is none.
+            await session.coordinator.hooks.emit(
+                SESSION_FORK, {"parent": carried.session_id, "session_id": session.session_id}
+            )
+
+    def _choose(self, workspace: Workspace, store: SessionStore) -> Choice:
+        request = self._request
+        requested = request.bundle or (DEMO_BUNDLE if request.demo else "")
+        resumed = store.metadata.bundle_reference if request.resume else ""
+        return workspace.choose(requested, resumed, DEFAULT_BUNDLE)
+
+    async def _prepare(
+        self, workspace: Workspace, choice: Choice, reference: str, cwd: Path
+    ) -> PreparedBundle:
+        trust = self._answers(self._asks_as or self.session_id, cwd)
+        self._trust_service = trust if isinstance(trust, TrustService) else None
+        rules = await asyncio.to_thread(allow_rules, cwd)
+        prepared = await workspace.prepare(
+            reference,
+            trust=trust,
+            progress=self._notices.progress,
+            chosen_by=choice.chosen_by,
+            also=rules,
+        )
+        self._rules = [text for item, text in rules.items() if item.key in prepared.allowed]
+        self.redactor.add_config(prepared.mount_plan)
+        self.refused = prepared.refused_items
+        return prepared
+
+    def _answers(self, asks_as: str, cwd: Path) -> Trust:
+        """Return who answers; the user, where nobody else does, in the session `asks_as`."""
+        if not isinstance(self._trust, TrustMemory):
+            return self._trust
+        places = (asks_as, self.session_id, cwd)
+        return TrustService(self._trust, *places, self._put, self._notices.say)

@@ -1,0 +1,99 @@
+"""What the user is told while a session opens, and of its disk after that."""
+
+from collections.abc import Callable
+from time import time
+from typing import Final
+
+from amplifier_tui.foundation.bundle.prepared import PreparedBundle
+from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, NoticeEnd
+from amplifier_tui.host.failures import no_provider_remedy
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.session.parts import SessionParts
+from amplifier_tui.host.store.session_store import SessionStore
+
+_TOLD: Final = frozenset({"fetching", "installing", "installing_package"})
+"""What of the preparation takes long enough to be told."""
+
+
+class OpeningNotices:
+    """Sends notices of one session.
+
+    Args:
+        put: Takes events on their way up.
+
+    Attributes:
+        session_id: Whose they are.
+        redactor: Takes secrets out of them.
+    """
+
+    def __init__(self, put: Callable[[HostEvent], None], session_id: str) -> None:
+        self.session_id = session_id
+        self.redactor = Redactor()
+        self._put = put
+        self._said: set[str] = set()
+
+    def say(self, level: Level, text: str, source: str = "host", until: NoticeEnd = "") -> None:
+        """Send a notice."""
+        self._put(
+            Notice(
+                session_id=self.session_id,
+                at=time(),
+                level=level,
+                text=self.redactor.text(text),
+                source=source,
+                until=until,
+            )
+        )
+
+    def progress(self, action: str, detail: str) -> None:
+        """Say what a bundle's preparation does, where that takes long."""
+        line = f"{action.replace('_', ' ')} {detail}"
+        if action in _TOLD and line not in self._said:
+            self._said.add(line)
+            self.say("info", line, "bundle", "opened")
+
+    def disk_trouble(self, error: OSError | None) -> None:
+        """Say that the session can't be saved and why, or, without an error, that it is again."""
+        if error is None:
+            self.say("info", "The session is saved again", "store")
+            return
+        text = (
+            f"The session can't be saved: {error.strerror or error}. It goes on; what is not saved "
+            "yet is kept and written when the disk takes it"
+        )
+        self.say("error", text, "store")
+
+    def mended(self, store: SessionStore) -> None:
+        """Say what was wrong with a stored session."""
+        if store.torn is not None:
+            text = f"The stored conversation had a torn end; it is in {store.torn.name} now"
+            self.say("warning", text)
+        if store.recovered:
+            what = "1 row" if store.recovered == 1 else f"{store.recovered} rows"
+            self.say("info", f"The program ended in mid-turn; {what} could be recovered")
+
+    def settings(self, prepared: PreparedBundle) -> None:
+        """Say which settings of built-in modules are unknown or wrong, and where they are."""
+        # Imported when the session is on screen already.
+        from amplifier_tui.foundation.checks.module_settings import settings_problems
+
+        for problem in settings_problems(prepared.bundle):
+            self.say("warning", str(problem), prepared.bundle.name)
+
+
+def say_no_provider(parts: SessionParts, prepared: PreparedBundle) -> None:
+    """Say that nobody would answer, and what to do about it."""
+    missing = parts.facts.missing()
+    providers = (each for each in prepared.refused if each.kind == "provider")
+    refused = next((each for each in providers if not each.agent), None)
+    remedy = refused.remedy if refused is not None else no_provider_remedy(missing)
+    reason = f": {refused.reason}" if refused is not None else ""
+    parts.sender.send(
+        Failed(
+            **parts.sender.stamp(),
+            kind="no_provider",
+            message=f"The bundle {parts.bundle} has no provider that is ready{reason}",
+            remedy=remedy,
+            missing=missing,
+        )
+    )

@@ -1,0 +1,50 @@
+"""Where a session works: the user's folder, or its own copy of what its bundle brings."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from amplifier_tui.foundation.bundle.prepared import PreparedBundle
+from amplifier_tui.host.events import Level
+from amplifier_tui.host.session.carrying import Carried
+from amplifier_tui.host.session.places.workspaces import (
+    WorkspaceError,
+    make_workspace,
+    template_of,
+)
+from amplifier_tui.host.store.session_store import SessionStore
+
+
+async def working_folder(
+    prepared: PreparedBundle,
+    store: SessionStore,
+    cwd: Path,
+    carried: Carried | None,
+    say: Callable[[Level, str, str], None],
+) -> Path:
+    """Return the folder a session works in; its own copy is made, and noted in its card.
+
+    Args:
+        cwd: The user's folder.
+        carried: The session it goes on from, whose copy may be its beginning.
+        say: Shows a line to the user: level, text, and what it is about.
+    """
+    try:
+        template = template_of(prepared.mount_plan, prepared.bundle.base_path)
+    except WorkspaceError as error:
+        say("warning", f"{error}; working in {cwd}", prepared.bundle.name)
+        return cwd
+    if template is None:
+        return cwd
+
+    def make() -> Path:
+        begin = template if carried is None else carried.beginning(template)
+        return make_workspace(begin, store.folder.name)
+
+    try:
+        scratch = await asyncio.to_thread(make)
+    except OSError as error:
+        say("warning", f"No scratch workspace: {error}; working in {cwd}", "host")
+        return cwd
+    store.metadata.workspace = str(scratch)
+    return scratch.resolve()
