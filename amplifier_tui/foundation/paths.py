@@ -116,6 +116,11 @@ def without_fragment(uri: str) -> str:
     return uri.partition("#")[0]
 
 
+def with_subdirectory(uri: str, path: str) -> str:
+    """Return the URI of a folder or file inside of a source."""
+    return f"{without_fragment(uri)}#subdirectory={path}"
+
+
 def is_subdirectory_uri(uri: str) -> bool:
     """Whether a URI names a part of a source."""
     return "#subdirectory=" in uri

@@ -279,7 +279,7 @@ class ModuleActivator:
         if not project.sources:
             return project
         from amplifier_tui.foundation.modules.needs import wanted_sources
-        from amplifier_tui.foundation.modules.uv_sources import UvPackage
+        from amplifier_tui.foundation.sources.uv import UvPackage
 
         found: dict[str, UvPackage] = {}
         waiting = [project]

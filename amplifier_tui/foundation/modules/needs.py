@@ -8,7 +8,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.foundation.modules.project import PROVIDED, installed_version, normalised
-from amplifier_tui.foundation.modules.uv_sources import UvPackage, UvSource
+from amplifier_tui.foundation.sources.uv import UvPackage, UvSource
 
 _PROGRAM = "amplifier-tui"
 

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.foundation.modules.uv_sources import UvPackage, UvSource, read_uv_sources
+from amplifier_tui.foundation.sources.uv import UvPackage, UvSource, read_uv_sources
 
 PROVIDED = frozenset({"amplifier-core", "amplifier-foundation"})
 """Distributions whose place this program takes inside its own process."""

@@ -14,7 +14,7 @@ from amplifier_tui.foundation.paths import (
     is_within,
     normalize_path,
     parse_uri,
-    without_fragment,
+    with_subdirectory,
 )
 from amplifier_tui.foundation.registry.state import BundleState
 from amplifier_tui.foundation.trust.owners import Owner
@@ -94,7 +94,7 @@ def resolve_namespace(
     if parse_uri(uri).is_git:
         root = next((each for each in (own, *own.parents) if (each / ".git").exists()), None)
         if root is not None and found.is_relative_to(root):
-            return f"{without_fragment(uri)}#subdirectory={found.relative_to(root).as_posix()}"
+            return with_subdirectory(uri, found.relative_to(root).as_posix())
     return f"file://{found}"
 
 
@@ -131,7 +131,7 @@ def _git_subdirectory(uri: str, path: str) -> str:
     base = PurePosixPath(parse_uri(uri).subpath)
     if base.suffix in (".md", ".yaml", ".yml"):
         base = base.parent
-    return f"{without_fragment(uri)}#subdirectory={base / path.strip('/')}"
+    return with_subdirectory(uri, str(base / path.strip("/")))
 
 
 IncludeSourceResolver = Callable[[str], str | None]

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from amplifier_tui import __version__
 from amplifier_tui.base.files import (
+    FileLockedError,
     FileTooLargeError,
     NotRegularFileError,
     locked,
@@ -137,6 +138,10 @@ def _is_like(value: Any, own: Any) -> bool:
     return type(value) is type(own)
 
 
+class TornCardError(FileLockedError):
+    """The card is no whole one: another program may be writing it just now."""
+
+
 class MetadataFile:
     """The card of one session on disk.
 
@@ -154,6 +159,7 @@ class MetadataFile:
         self._tell = tell
         self._known: Row = {}
         self._signature = (0, 0, 0)
+        self._was_torn = False
 
     def load(self) -> None:
         """Take up what is on disk; a file that can't be used is kept aside.
@@ -170,16 +176,24 @@ class MetadataFile:
         where a key is set once.
 
         Args:
-            wait: Seconds to wait for another program that is changing it.
+            wait: Seconds to wait for another program that is changing it. Without any, a card that
+                is torn is kept aside only if it was torn the last time, too.
 
         Raises:
             FileLockedError: That program is still at it.
             OSError: The disk does not take it; the old one is still there.
         """
         ours = {**self.card.to_json(), **_PROGRAM}
-        self._take(
-            update_card(self.path, lambda theirs: self._merged(theirs, ours), self._tell, wait)
-        )
+        final, self._was_torn = self._was_torn or wait > 0, False
+        try:
+            self._take(
+                update_card(
+                    self.path, lambda theirs: self._merged(theirs, ours), self._tell, wait, final
+                )
+            )
+        except TornCardError:
+            self._was_torn = True
+            raise
 
     def is_changed(self) -> bool:
         """Whether another program has written the file since the last `load` or `save`."""
@@ -244,6 +258,7 @@ def update_card(
     change: Callable[[Row], Row],
     tell: Tell = logger.warning,
     wait: float = LOCK_TIME,
+    final: bool = True,
 ) -> Row:
     """Change a card while no other window does.
 
@@ -252,15 +267,17 @@ def update_card(
         change: Gets what is there, which it leaves as it is, and returns what is to be there.
         tell: Told what was wrong with the file and what became of it.
         wait: Seconds to wait for another program that is changing it.
+        final: Keep one that is torn aside, instead of leaving it to whom may be writing it.
 
     Returns:
         What is there now.
 
     Raises:
+        TornCardError: It is torn, and was not kept aside.
         OSError: It can't be read or written; it is as it was.
     """
     with locked(path, wait):
-        there = _read_usable(path, tell)
+        there = _read_usable(path, tell, patient=wait > 0, final=final)
         wanted = change(there)
         if wanted != there:
             if path.is_symlink():
@@ -272,11 +289,17 @@ def update_card(
     return wanted
 
 
-def _read_usable(path: Path, tell: Tell) -> Row:
-    """Read a card; one that can't be used is moved aside, and the CLI's copy takes its place."""
+def _read_usable(path: Path, tell: Tell, *, patient: bool = True, final: bool = True) -> Row:
+    """Read a card; one that can't be used is moved aside, and the CLI's copy takes its place.
+
+    Args:
+        patient: Look again, some milliseconds later, where it is torn.
+    """
     try:
-        return _read_patiently(path)
+        return _read_patiently(path) if patient else read_object(path)
     except _UNUSABLE as error:
+        if not final and isinstance(error, ValueError):
+            raise TornCardError(path, "") from error
         reason = error.strerror if isinstance(error, OSError) else str(error)
         aside = move_aside(path, "corrupt")
         try:

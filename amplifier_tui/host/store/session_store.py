@@ -18,7 +18,14 @@ from amplifier_tui.host.store import event_log, journal, queue_file
 from amplifier_tui.host.store.event_log import EventLogFile
 from amplifier_tui.host.store.journal import Journal, recovered_rows
 from amplifier_tui.host.store.lanes import TRANSCRIPT, StoredLanes
-from amplifier_tui.host.store.metadata import LOCK_TIME, Metadata, MetadataFile, Tell, now
+from amplifier_tui.host.store.metadata import (
+    LOCK_TIME,
+    Metadata,
+    MetadataFile,
+    Tell,
+    TornCardError,
+    now,
+)
 from amplifier_tui.host.store.queue_file import QueueFile
 from amplifier_tui.host.store.replay import Replay
 from amplifier_tui.host.store.session_file import SessionFile
@@ -259,7 +266,9 @@ class SessionStore:
             self._card.save(wait)
         except OSError as error:
             self._unsaved = isinstance(error, FileLockedError)
-            if not (again and self._unsaved):
+            # One that is torn is left to whom may be writing it, until the next time.
+            waits = isinstance(error, TornCardError) or (again and self._unsaved)
+            if not waits:
                 logger.error("The card of %s was not saved: %s", self.folder.name, error)
                 self._note_trouble(self._card.path, error)
         else:

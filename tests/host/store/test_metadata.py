@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from amplifier_tui.base.files import FileLock
 from amplifier_tui.host.redaction import Redactor
-from amplifier_tui.host.store.metadata import FILE_NAME, Metadata, MetadataFile, read_metadata
+from amplifier_tui.host.store.metadata import (
+    FILE_NAME,
+    Metadata,
+    MetadataFile,
+    TornCardError,
+    read_metadata,
+)
 from amplifier_tui.host.store.session_store import SessionStore
 
 OLD = {"name": "Old", "created": "2026-03-01T09:00:00+00:00", "config": {"a": {"b": [1, None]}}}
@@ -193,6 +199,29 @@ def test_a_card_that_can_t_be_used_is_kept_aside_and_said(
     (aside,) = tmp_path.glob("metadata.json.corrupt-*")
     (said,) = told
     assert said.startswith("metadata.json can't be read (") and aside.name in said
+
+
+def test_nobody_waits_for_a_card_that_is_being_written_and_it_is_taken_up_when_it_is_whole(
+    tmp_path: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sleep(seconds: float) -> None:
+        raise AssertionError("it waits")
+
+    monkeypatch.setattr("amplifier_tui.host.store.metadata.time.sleep", sleep)
+    path, file = tmp_path / FILE_NAME, MetadataFile(tmp_path, told.append)
+    file.card.description = "Mine"
+    path.write_text('{"name": "Ol')
+    with pytest.raises(TornCardError):
+        file.save(0.0)
+    path.write_text(json.dumps({"name": "Old"}))
+    file.save(0.0)
+    assert (on_disk(tmp_path)["name"], on_disk(tmp_path)["description"]) == ("Old", "Mine")
+    # One that stays torn is kept aside the second time.
+    path.write_text("{")
+    with pytest.raises(TornCardError):
+        file.save(0.0)
+    file.save(0.0)
+    assert len(list(tmp_path.glob("metadata.json.corrupt-*"))) == len(told) == 1
 
 
 def test_the_copy_of_the_amplifier_cli_is_used_for_a_torn_card(

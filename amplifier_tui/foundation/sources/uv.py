@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.foundation.paths import with_subdirectory
 
 _REFS: Final = ("rev", "tag", "branch")
 
@@ -59,9 +60,8 @@ def _source(name: str, given: Any, folder: Path) -> UvSource:
     path, git = chosen.get("path"), chosen.get("git")
     if isinstance(git, str):
         ref = next((f"@{chosen[key]}" for key in _REFS if chosen.get(key)), "")
-        inside = chosen.get("subdirectory")
-        end = f"#subdirectory={inside}" if inside else ""
-        return UvSource(name, f"git+{git.removeprefix('git+')}{ref}{end}")
+        uri, inside = f"git+{git.removeprefix('git+')}{ref}", chosen.get("subdirectory")
+        return UvSource(name, with_subdirectory(uri, str(inside)) if inside else uri)
     if isinstance(path, str) and "\0" not in path:
         return UvSource(name, os.path.realpath(folder / path))
     if chosen.get("workspace"):
