@@ -6,6 +6,7 @@ Nothing here imports click: this is the path to the first frame.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -163,7 +164,8 @@ def launch(options: LaunchOptions) -> int:
     # Textual has put the terminal back.
     guard.disarm()
     app.release(CLOSE_SECONDS)
-    words = farewell_text(farewell) if farewell is not None else ""
+    size = shutil.get_terminal_size()
+    words = farewell_text(farewell, *size) if farewell is not None else ""
     if words:
         print(words)
     return app.return_code or 0

@@ -1,15 +1,24 @@
 """The prompts sent before: on disk as JSON lines, newest last."""
 
+from __future__ import annotations
+
 import logging
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from amplifier_tui.base.jsonl import Row
 
 _log = logging.getLogger(__name__)
 
 KEEP = 2_000
-"""Prompts kept; the file is shortened to this when it has grown to twice as many."""
-LONGEST = 65_536
-"""Characters of one prompt that are remembered."""
+"""Prompts kept."""
+LARGEST = 16 * 1024 * 1024
+"""Characters of all prompts together that are kept; each is kept whole or not at all.
+
+The file is shortened when it has grown to twice as many of either.
+"""
 
 
 class History:
@@ -28,18 +37,17 @@ class History:
 
     def load(self) -> list[str]:
         """Read the file and return its prompts, oldest first; broken lines are skipped."""
-        from amplifier_tui.base.jsonl import Row, read_rows, write_rows
+        from amplifier_tui.base.jsonl import read_rows, write_rows
 
         rows: list[Row] = []
         try:
             rows, _ = read_rows(self._path, repair=False)
-            if len(rows) > KEEP * 2:
-                write_rows(self._path, rows[-KEEP:])
+            if len(rows) > KEEP * 2 or sum(map(_size, rows)) > LARGEST * 2:
+                write_rows(self._path, _newest(rows))
         except OSError as error:
             doing = "shortened" if rows else "read"
             _log.warning("The prompt history %s cannot be %s: %s", self._path, doing, error)
-        texts = [row.get("text") for row in rows[-KEEP:]]
-        return [text for text in texts if isinstance(text, str) and text]
+        return [str(row["text"]) for row in _newest(rows)]
 
     def merge(self, loaded: list[str]) -> None:
         """Put prompts read from disk before those of this run."""
@@ -48,7 +56,6 @@ class History:
     def add(self, text: str) -> bool:
         """Remember a prompt and go back to the newest; False when it repeats the last one."""
         self._at = None
-        text = text[:LONGEST]
         if not text.strip() or (self._items and self._items[-1] == text):
             return False
         self._items.append(text)
@@ -58,7 +65,7 @@ class History:
         """Append a prompt to the file, for its owner alone; raises OSError where that cannot be."""
         from amplifier_tui.base.jsonl import append_rows
 
-        append_rows(self._path, [{"text": text[:LONGEST], "at": round(time.time(), 3), "cwd": cwd}])
+        append_rows(self._path, [{"text": text, "at": round(time.time(), 3), "cwd": cwd}])
 
     def previous(self, draft: str) -> str | None:
         """Step back and return that prompt; None at the oldest. The draft is kept."""
@@ -88,3 +95,21 @@ class History:
     def leave(self) -> None:
         """Take what is shown as the draft: the next step back starts at the newest."""
         self._at = None
+
+
+def _size(row: Row) -> int:
+    text = row.get("text")
+    return len(text) if isinstance(text, str) else 0
+
+
+def _newest(rows: list[Row]) -> list[Row]:
+    """Return the newest rows that hold a prompt, as many as are kept, oldest first."""
+    kept: list[Row] = []
+    size = 0
+    for row in reversed(rows):
+        if row_size := _size(row):
+            size += row_size
+            if len(kept) == KEEP or size > LARGEST:
+                break
+            kept.append(row)
+    return kept[::-1]

@@ -64,6 +64,7 @@ class QueueSheet(Sheet[None]):
         background: $background;
     }
     QueueSheet.-editing QueuedText { display: block; }
+    QueueSheet QueuedText:focus { border: none; }
     QueueSheet.-editing PickList { display: none; }
     QueueSheet KeyRow { margin-top: 1; }
     QueueSheet.-small #queue-title, QueueSheet.-small KeyRow { margin: 0; }

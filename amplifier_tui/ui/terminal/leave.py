@@ -15,9 +15,6 @@ from amplifier_tui.paths import user_log_dir
 if TYPE_CHECKING:
     from textual.app import App
 
-LINES = 40
-"""Lines of the last answer that are printed; its end is what matters, so the head is cut."""
-
 
 class Farewell(NamedTuple):
     """How the program ended: the agent's last words, how to open the session again (empty when
@@ -29,22 +26,33 @@ class Farewell(NamedTuple):
     problem: str = ""
 
 
-def farewell_text(farewell: Farewell) -> str:
-    """Return the lines to print on the normal screen; empty when there is nothing to say."""
+def farewell_text(farewell: Farewell, columns: int = 80, rows: int = 24) -> str:
+    """Return the lines to print on the normal screen; empty when there is nothing to say.
+
+    They fit a terminal of so many columns and rows with the shell's own line below them: of the
+    answer its end, wrapped at words.
+    """
     from amplifier_tui.base.text import clean
 
-    parts: list[str] = []
-    lines = clean(farewell.last_answer).strip().splitlines()
-    if lines:
-        cut = len(lines) - LINES
-        if cut > 0:
-            lines = [f"… {cut} lines more in the session", *lines[-LINES:]]
-        parts.append("\n".join(line.rstrip() for line in lines))
-    if farewell.problem:
-        parts.append(clean(farewell.problem))
+    after = [clean(farewell.problem)] if farewell.problem else []
     if farewell.resume_command:
-        parts.append(f"Resume with: {clean(farewell.resume_command)}")
-    return "\n\n".join(parts)
+        after.append(f"Resume with: {clean(farewell.resume_command)}")
+    lines = _wrapped(clean(farewell.last_answer).strip(), columns)
+    if not lines:
+        return "\n\n".join(after)
+    # An empty row before each part, and the shell's two below.
+    room = max(3, rows - 2 - sum(1 + len(_wrapped(part, columns)) for part in after))
+    if len(lines) > room:
+        left_out = len(lines) - room + 1
+        lines = [f"… {left_out} lines more in the session"[:columns], *lines[1 - room :]]
+    return "\n\n".join(("\n".join(lines), *after))
+
+
+def _wrapped(text: str, columns: int) -> list[str]:
+    from amplifier_tui.ui.transcript.lines import Span, wrap
+
+    lines = wrap([Span(text.expandtabs(8))], max(1, columns)) if text else []
+    return [line.text.rstrip() for line in lines]
 
 
 def write_report(error: BaseException, folder: Path | None = None) -> Path | None:

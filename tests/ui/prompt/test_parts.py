@@ -176,6 +176,23 @@ def test_the_file_is_shortened_when_it_has_grown_to_twice_the_limit(tmp_path: Pa
     assert len(path.read_text().splitlines()) == KEEP
 
 
+def test_a_long_paste_comes_back_whole_and_the_file_stays_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paste = "".join(f"line {n}\n" for n in range(10_000))
+    assert len(paste) > 93_000
+    history = History(tmp_path / "h")
+    history.add(paste)
+    history.store(paste, "/x")
+    assert history.previous("") == paste
+    assert History(tmp_path / "h").load() == [paste]
+    monkeypatch.setattr("amplifier_tui.ui.prompt.history.LARGEST", 150_000)
+    for n in range(5):
+        history.store(f"{n}{paste}", "/x")
+    assert History(tmp_path / "h").load() == [f"4{paste}"[: len(paste) + 1]]
+    assert (tmp_path / "h").stat().st_size < 300_000
+
+
 def test_prompts_written_by_two_programs_are_all_there(tmp_path: Path) -> None:
     one, two = History(tmp_path / "h"), History(tmp_path / "h")
     for n in range(5):
