@@ -84,6 +84,11 @@ class Activity(FieldSection):
         return None if self._tools else Phase("working", self.started)
 
     @property
+    def awaits_model(self) -> bool:
+        """Whether a model is the one to say something next."""
+        return self.running and not self._tools and not self.stop
+
+    @property
     def work(self) -> str:
         """What runs, with its article; empty when nothing does."""
         if self.running:

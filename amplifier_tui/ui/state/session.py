@@ -4,12 +4,17 @@ import time
 from collections.abc import Callable, Iterable
 
 from amplifier_tui.host.events import (
+    BudgetChanged,
     Failed,
     HostEvent,
     ModuleLoading,
     Notice,
+    QueueChanged,
     SessionClosed,
     SessionOpened,
+    ShellEnded,
+    ShellProgress,
+    ShellStarted,
 )
 from amplifier_tui.ui.state.activity import Activity
 from amplifier_tui.ui.state.conversation.conversation import ConversationState
@@ -25,6 +30,13 @@ from amplifier_tui.ui.state.waiting import Approvals, PromptQueue, TrustQuestion
 
 _PENDING_LIMIT = 20_000
 """Events kept of a session that is being opened while another is on screen."""
+
+
+_BESIDE = frozenset((ShellStarted, ShellProgress, ShellEnded, Notice, QueueChanged, BudgetChanged))
+"""Events that are no sign of life of the agent."""
+
+SILENCE = 10.0
+"""Seconds without a sign of life of the model after which that is said."""
 
 
 class SessionState:
@@ -56,6 +68,8 @@ class SessionState:
         self.notices = Notices(clock)
         self.activity = Activity()
         self.moments = Moments()
+        self.heard = 0.0
+        """When the agent was heard last, in Unix seconds."""
         self.moment: float | None = None
         """The past moment, in Unix seconds, that modules and context are shown of; None for now."""
         self._past = (self.modules, self.budget)
@@ -112,6 +126,14 @@ class SessionState:
                 earlier.apply(event)
         self.conversation.prepend(earlier)
         return self.conversation.list.take_changes()
+
+    def silence(self, now: float) -> float:
+        """Return for how many seconds nothing came from the model; 0 where that is as it should."""
+        waits = self.activity.awaits_model and not self.usage.at_limit
+        if not waits or self.notices.retrying is not None or self.trust.pending is not None:
+            return 0.0
+        seconds = now - max(self.heard, self.activity.started)
+        return seconds if seconds >= SILENCE else 0.0
 
     def dismiss_plan(self) -> list[EntryChange]:
         """Ask about the plan no more; returns what that did to the conversation."""
@@ -179,4 +201,6 @@ class SessionState:
         for route in routes:
             if not route.skips(event):
                 route.handle(event)
+        if kind not in _BESIDE and not event.replayed:
+            self.heard = event.at
         self.moments.note(event.at, self.entries)

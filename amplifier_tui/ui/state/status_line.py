@@ -21,6 +21,7 @@ from amplifier_tui.ui.state.formats import (
     price,
     short_model,
     short_path,
+    span,
     tokens,
 )
 from amplifier_tui.ui.state.session import SessionState
@@ -187,7 +188,10 @@ def notice_segment(state: SessionState, now: float) -> StatusSegment | None:
         return StatusSegment("notice", tuple(pieces))
     shown = state.notices.current(now)
     if shown is None:
-        return None
+        if not (silent := state.silence(now)):
+            return None
+        words = f"nothing has come for {span(silent)}: esc stops the turn"
+        return StatusSegment("notice", (("! ", "warning"), (words, "warning")))
     glyph, tone = _LEVELS.get(shown.notice.level, ("·", "text"))
     source = one_line(shown.notice.source).removeprefix("hook:")
     text = one_line(shown.notice.text)

@@ -1,10 +1,13 @@
 """A conversation with every kind of entry, for tests and for looking at."""
 
+from amplifier_tui.host.events import ProviderRetrying
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     EntryChange,
     ErrorEntry,
     NoteEntry,
+    RetryEntry,
+    ShellEntry,
     TextEntry,
     ThinkingEntry,
     ToolEntry,
@@ -142,6 +145,27 @@ def more() -> list[ConversationEntry]:
             state="failed",
             duration_ms=1204,
             error="no such index",
+        ),
+        ShellEntry(
+            key="s1",
+            tool="!",
+            arguments={"command": "git log --oneline | head -30"},
+            state="failed",
+            output="".join(f"{number:07x} Some words of a commit\n" for number in range(30)),
+            summary="exit code 1",
+            waits=True,
+        ),
+        RetryEntry(
+            key="w1",
+            event=ProviderRetrying(
+                session_id="s",
+                provider="anthropic",
+                problem="Rate limit reached",
+                status=429,
+                delay=12.0,
+                attempt=2,
+                most=5,
+            ),
         ),
         NoteEntry(key="n1", text="Stopped after 12 s · partial answer kept"),
         ErrorEntry(

@@ -1,10 +1,13 @@
 import pytest
 from rich.cells import cell_len
 
+from amplifier_tui.host.events import ProviderRetrying
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     ErrorEntry,
     NoteEntry,
+    RetryEntry,
+    ShellEntry,
     TextEntry,
     ThinkingEntry,
     ToolEntry,
@@ -83,6 +86,27 @@ def test_a_running_tool_shows_how_long_it_runs(seconds: float, shown: str) -> No
     line = row(tool(started=1000.0), now=1000.0 + seconds)
     assert line.startswith("    ◐ bash    ls")
     assert line[18:].strip() == shown
+
+
+@pytest.mark.parametrize(("now", "shown"), [(100.0, "in 12 s"), (107.5, "in 5 s"), (200.0, "now")])
+def test_a_request_that_is_sent_again_counts_down(now: float, shown: str) -> None:
+    event = ProviderRetrying(
+        session_id="s", provider="anthropic", status=429, delay=12.0, at=100.0, attempt=2, most=5
+    )
+    line = row(RetryEntry(key="r", event=event), now=now)
+    assert f"trying again {shown} (2 of 5) · anthropic: HTTP 429" in line
+    assert line.rstrip().endswith("esc stops")
+
+
+def test_what_runs_shows_its_last_rows_and_what_is_done_shows_none() -> None:
+    output = "".join(f"row {number}\n" for number in range(20))
+    running = drawn(tool(tool="bash", arguments={"command": "seq"}, output=output, state="running"))
+    assert [line.strip() for line in running[-6:]] == [
+        "… 15 more lines · ctrl+o",
+        *(f"row {number}" for number in range(15, 20)),
+    ]
+    done = drawn(tool(tool="bash", arguments={"command": "seq"}, output=output, state="ok"))
+    assert not any("row" in line for line in done)
 
 
 def test_a_failed_tool_says_why_on_its_line() -> None:
@@ -324,6 +348,10 @@ def test_text_is_never_wider_than_the_measure_and_stands_in_the_middle() -> None
             missing=(HOSTILE,),
         ),
         NoteEntry(key="1", text=HOSTILE),
+        ShellEntry(key="1", tool="!", arguments={"command": HOSTILE}, output=HOSTILE * 9),
+        RetryEntry(
+            key="1", event=ProviderRetrying(session_id="s", provider=HOSTILE, problem=HOSTILE)
+        ),
         WelcomeEntry(
             key="1", bundle=HOSTILE, model=HOSTILE, examples=(HOSTILE,), missing=(HOSTILE,)
         ),

@@ -21,6 +21,7 @@ from amplifier_tui.ui.state.conversation.entries import (
 )
 from amplifier_tui.ui.state.conversation.failures import Failures
 from amplifier_tui.ui.state.conversation.lane_lines import LaneLines
+from amplifier_tui.ui.state.conversation.retries import RetryLines
 from amplifier_tui.ui.state.conversation.shell_lines import ShellLines
 from amplifier_tui.ui.state.conversation.tool_lines import ToolLines
 from amplifier_tui.ui.state.conversation.welcome import Welcome
@@ -59,7 +60,11 @@ class ConversationState(Handlers):
         self.failures = Failures(self.list)
         self._welcome = welcome or Welcome(self.list, self._mode)
         self._shell = ShellLines(self.list)
-        self._parts = (self._welcome, self.lanes, self._blocks, self._tools, self._shell)
+        self._retries = RetryLines(self.list)
+        self._parts = (
+            *(self._welcome, self.lanes, self._blocks, self._tools, self._shell),
+            self._retries,
+        )
         self._routes: dict[type[HostEvent], list[Route]] = {}
         self._turns: set[tuple[str, int, str, float]] = set()
         self._unready: ErrorEntry | None = None

@@ -9,7 +9,14 @@ from dataclasses import field
 from typing import Any, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.host.events import MAIN_LANE, Level, LimitAsked, LocalServer, ReportItem
+from amplifier_tui.host.events import (
+    MAIN_LANE,
+    Level,
+    LimitAsked,
+    LocalServer,
+    ProviderRetrying,
+    ReportItem,
+)
 from amplifier_tui.ui.state.section import Section
 
 NO_PROVIDER = "no_provider"
@@ -174,6 +181,13 @@ class ReportEntry(ConversationEntry):
 
     ready: int
     items: tuple[ReportItem, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class RetryEntry(ConversationEntry):
+    """A request to a model failed and is sent again; `event` says when."""
+
+    event: ProviderRetrying
 
 
 @dataclass(slots=True, kw_only=True)

@@ -14,11 +14,13 @@ from amplifier_tui.ui.state.conversation.entries import (
     PlanEntry,
     ProviderLine,
     ReportEntry,
+    RetryEntry,
     ThinkingEntry,
     UserEntry,
     WelcomeEntry,
 )
 from amplifier_tui.ui.state.formats import money, price, short_model, tokens
+from amplifier_tui.ui.state.small_sections import retry_words
 from amplifier_tui.ui.transcript.entries.scene import (
     Scene,
     Way,
@@ -175,6 +177,21 @@ def plan_lines(entry: PlanEntry, scene: Scene) -> list[StyledLine]:
     head = [Span("◐ ", "warning"), Span("The plan waits for you.", "strong")]
     rows = [head, *way_rows(ways, scene.column.measure)]
     return margined(_wrapped(rows, scene.column.measure), scene.column)
+
+
+def retry_lines(entry: RetryEntry, scene: Scene) -> list[StyledLine]:
+    """Return the one line of a request that is sent again: why, and when."""
+    event = entry.event
+    left = max(0.0, event.at + event.delay - scene.now) if scene.now else event.delay
+    why = one_line(event.problem, 200) or (f"HTTP {event.status}" if event.status else "no answer")
+    who = f"{one_line(event.provider, 40)}: " if event.provider else ""
+    words = [
+        Span(f"{scene.spinner or '◐'} ", "warning"),
+        Span(f"{retry_words(event, left)}", "warning"),
+        Span(f" · {who}{why}", "muted"),
+    ]
+    key = scene.keys("turn.back")
+    return [data_row(words, Span(f"{key} stops" if key else "", "muted"), scene, expandable=False)]
 
 
 def limit_lines(entry: LimitEntry, scene: Scene) -> list[StyledLine]:

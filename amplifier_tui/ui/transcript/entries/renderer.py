@@ -13,6 +13,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     NoteEntry,
     PlanEntry,
     ReportEntry,
+    RetryEntry,
     ShellEntry,
     TextEntry,
     ThinkingEntry,
@@ -28,6 +29,7 @@ from amplifier_tui.ui.transcript.entries.cards import (
     note_lines,
     plan_lines,
     report_lines,
+    retry_lines,
     thinking_line,
     user_lines,
     welcome_lines,
@@ -51,6 +53,7 @@ _LINES_OF: dict[type[ConversationEntry], Callable[[Any, Scene], list[StyledLine]
     ErrorEntry: error_lines,
     NoteEntry: note_lines,
     LimitEntry: limit_lines,
+    RetryEntry: retry_lines,
     PlanEntry: plan_lines,
     ReportEntry: report_lines,
     WelcomeEntry: welcome_lines,
@@ -115,6 +118,8 @@ class Renderer:
         """Return the one row of an item that changes with time and cursor, or None."""
         if isinstance(item.entry, ToolEntry):
             return tool_line(item.entry, self._scene(item))
+        if isinstance(item.entry, RetryEntry):
+            return retry_lines(item.entry, self._scene(item))[0]
         if isinstance(item.entry, ThinkingEntry):
             return thinking_line(item.entry, self._scene(item))
         if isinstance(item.entry, LaneEntry) and item.entry.lane != self.home:

@@ -8,6 +8,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     LaneEntry,
+    RetryEntry,
     TextEntry,
     ThinkingEntry,
     ToolEntry,
@@ -102,6 +103,8 @@ class DrawnEntry:
         entry = self.entry
         if isinstance(entry, ToolEntry):
             return entry.state == "running"
+        if isinstance(entry, RetryEntry):
+            return True
         if isinstance(entry, LaneEntry):
             return entry.running
         return isinstance(entry, ThinkingEntry) and entry.streaming
