@@ -1,0 +1,24 @@
+from amplifier_tui.ui.terminal.leave import Farewell, farewell_text
+
+
+def test_the_farewell_is_plain_capped_and_says_how_to_come_back() -> None:
+    answer = "\n".join(f"line {n}\x1b[31m" for n in range(200)) + "[red]end[/]\x07"
+    text = farewell_text(Farewell(answer, "amplifier-tui --resume abc", "Ended by SIGTERM."))
+    assert "line 199[red]end[/]" in text
+    assert "\x1b" not in text and "\x07" not in text
+    rows = text.splitlines()
+    assert len(rows) == 22, "with the shell's line it fits 24 rows"
+    assert rows[0] == f"… {200 - 17} lines more in the session"
+    assert text.endswith("Resume with: amplifier-tui --resume abc")
+    assert farewell_text(Farewell()) == ""
+
+
+def test_the_farewell_is_wrapped_at_words_and_fits_any_terminal() -> None:
+    words = " ".join(f"word{n}" for n in range(300))
+    farewell = Farewell(words, "amplifier-tui --resume abc")
+    for columns, height in ((80, 24), (40, 12), (200, 50)):
+        rows = farewell_text(farewell, columns, height).splitlines()
+        assert max(map(len, rows)) <= columns and len(rows) <= height - 2
+        assert all(word in words.split() for word in " ".join(rows[1:-2]).split())
+        assert "word299" in rows[-3]
+    assert len(farewell_text(farewell, 20, 4).splitlines()) <= 8
