@@ -109,6 +109,15 @@ def test_what_runs_shows_its_last_rows_and_what_is_done_shows_none() -> None:
     assert not any("row" in line for line in done)
 
 
+def test_what_the_users_own_command_came_to_stands_at_the_right_however_long_it_is() -> None:
+    arguments = {"command": "make " + "x" * 200}
+    entry = ShellEntry(
+        key="s", tool="!", arguments=arguments, state="failed", summary="exit code 2"
+    )
+    entry.duration_ms = 54.0
+    assert row(entry).rstrip().endswith("… exit code 2 · 54 ms")
+
+
 def test_a_failed_tool_says_why_on_its_line() -> None:
     line = row(tool(state="failed", error="no such file\nand more", duration_ms=5))
     assert line.startswith("    ✗ bash    ls · no such file and more")
@@ -196,10 +205,10 @@ def test_thinking_that_was_watched_says_how_long_it_took() -> None:
 
 def test_a_long_prompt_is_folded_until_it_is_opened() -> None:
     entry = UserEntry(key="u", text="\n".join(map(str, range(100))))
-    assert drawn(entry)[-1] == "  █ … 70 more lines"
+    assert drawn(entry)[-1] == "  █ … 88 more lines · ctrl+o"
     assert drawn(entry, opened=True)[-1] == "  █ 99"
     wide = UserEntry(key="u", text="漢" * 1_000_000)
-    assert drawn(wide)[-1] == "  █ … 997 kB"
+    assert drawn(wide)[-1] == "  █ … 998 kB · ctrl+o"
     assert drawn(wide, opened=True)[-1] == "  █ … 900 kB"
 
 

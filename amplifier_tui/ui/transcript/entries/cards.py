@@ -36,9 +36,10 @@ from amplifier_tui.ui.transcript.entries.scene import (
 )
 from amplifier_tui.ui.transcript.lines import BLANK, Span, StyledLine, indented, spaces, wrap
 
-_FOLDED = 30
-_ROOM = 12
-_FOLDED_SIZE = 3000
+FOLDED = 12
+"""Rows of a long prompt that are shown while it is folded."""
+_ROOM = 4
+_FOLDED_SIZE = 1_500
 _MOST = 100_000
 
 
@@ -47,13 +48,15 @@ def user_lines(entry: UserEntry, scene: Scene) -> list[StyledLine]:
     column = scene.column
     whole = entry.text.strip("\n")
     text = whole[:_MOST]
-    if is_long(entry) and not scene.expanded:
-        text = "\n".join(text[:_FOLDED_SIZE].split("\n")[:_FOLDED])
+    folded = is_long(entry) and not scene.expanded
+    if folded:
+        text = "\n".join(text[:_FOLDED_SIZE].split("\n")[:FOLDED])
     lines = text_lines(text, "user", column.measure)
     if len(text) < len(whole):
         newlines = whole.count("\n", len(text))
         more = counted(newlines, "more line") if newlines else size(len(whole) - len(text))
-        lines.append(StyledLine((Span(f"… {more}", "muted"),)))
+        words = " · ".join(filter(None, (more, scene.keys("view.expand") if folded else "")))
+        lines.append(StyledLine((Span(f"… {words}", "muted"),)))
     if entry.attachments:
         names = ", ".join(one_line(name, 200) for name in entry.attachments)
         lines += text_lines(f"with {names}", "muted", column.measure)
@@ -65,7 +68,7 @@ def user_lines(entry: UserEntry, scene: Scene) -> list[StyledLine]:
 def is_long(entry: UserEntry) -> bool:
     """Say whether the prompt has lines to fold away."""
     text = entry.text
-    return len(text) > _FOLDED_SIZE or text.count("\n") > _FOLDED + _ROOM
+    return len(text) > _FOLDED_SIZE or text.count("\n") > FOLDED + _ROOM
 
 
 PEEK = 400

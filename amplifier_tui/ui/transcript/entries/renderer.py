@@ -23,6 +23,7 @@ from amplifier_tui.ui.state.conversation.entries import (
 )
 from amplifier_tui.ui.transcript.entries.agents import agent_line, task_lines
 from amplifier_tui.ui.transcript.entries.cards import (
+    FOLDED,
     error_lines,
     is_long,
     limit_lines,
@@ -140,7 +141,9 @@ class Renderer:
         match entry:
             case UserEntry():
                 rows = self._rows(entry.text)
-                return head + (min(rows, 32) if is_long(entry) and not item.expanded else rows)
+                return head + (
+                    min(rows, FOLDED + 2) if is_long(entry) and not item.expanded else rows
+                )
             case ToolEntry() if item.expanded:
                 text = entry.diff or entry.output
                 return head + 1 + min(_MOST_ESTIMATED, text.count("\n") + 1 if text else 0)

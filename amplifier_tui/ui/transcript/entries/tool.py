@@ -279,7 +279,7 @@ def _remarks(entry: ToolEntry) -> Iterator[Span]:
     if entry.error:
         yield Span(" · ", "muted")
         yield Span(one_line(entry.error), "error" if entry.state == "failed" else "muted")
-    elif entry.summary:
+    elif entry.summary and not isinstance(entry, ShellEntry):
         yield Span(f" · {one_line(entry.summary)}", "muted")
     if entry.allowed_by:
         yield Span(f" · {one_line(entry.allowed_by)}", "muted")
@@ -294,7 +294,10 @@ def _data(entry: ToolEntry, scene: Scene) -> Span:
     if entry.state == "running":
         seconds = scene.now - entry.started if entry.started else 0.0
         return Span(elapsed(seconds) if seconds >= 1 else "", "muted")
-    return Span(duration(entry.duration_ms) if entry.duration_ms else "", "muted")
+    took = duration(entry.duration_ms) if entry.duration_ms else ""
+    # What the user's own command came to is not cut off behind a long line.
+    came_to = entry.summary if isinstance(entry, ShellEntry) else ""
+    return Span(" · ".join(filter(None, (came_to, took))), "muted")
 
 
 def _body(entry: ToolEntry, width: int, said: str) -> list[StyledLine]:

@@ -9,6 +9,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     LaneEntry,
     NoteEntry,
+    ShellEntry,
     ThinkingEntry,
     ToolEntry,
 )
@@ -366,6 +367,8 @@ def _name_in(lane: str) -> str:
 def _belong_together(above: ConversationEntry, below: ConversationEntry) -> bool:
     """Say whether no blank row separates two entries."""
     kinds: tuple[type[ConversationEntry], ...] = (LaneEntry, ToolEntry, ThinkingEntry)
+    if isinstance(above, ShellEntry) or isinstance(below, ShellEntry):
+        return False
     if isinstance(above, NoteEntry):
         kinds = (NoteEntry,)
     return isinstance(above, kinds) and isinstance(below, kinds)
