@@ -20,12 +20,14 @@ from textual.widgets import Input, OptionList
 
 from amplifier_tui.host import events as host
 from amplifier_tui.host.cards import (
+    AuditCard,
     BundleCard,
     BundlePreview,
     CompactionPreview,
     MemoryCard,
     ModelCard,
     PlannedModule,
+    RuleCard,
     SessionCard,
 )
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, LEADER, Action
@@ -125,6 +127,18 @@ def client() -> FakeClient:
             for n in range(300)
         ),
         remembered=tuple(MemoryCard(memory_id=n, text=f"Memory {n}") for n in range(200)),
+        standing=tuple(RuleCard(key=str(n), text=f"bash(make {n} *)") for n in range(200)),
+        audited=tuple(
+            AuditCard(
+                key=str(n),
+                session_id="s1",
+                at=float(n),
+                tool="bash",
+                outcome="allowed",
+                arguments={"command": f"pytest tests/test_{n}.py"},
+            )
+            for n in range(5_000)
+        ),
         reckoned=CompactionPreview(possible=True, before=150_000, after=40_000),
     )
 

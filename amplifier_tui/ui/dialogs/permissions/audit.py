@@ -10,7 +10,8 @@ from amplifier_tui.ui.dialogs.parts.picker import AskingPicker
 from amplifier_tui.ui.dialogs.permissions import words
 from amplifier_tui.ui.widgets.pick_list import PickRow
 
-_MOST_ROWS = 2_000
+_MOST_ROWS = 500
+"""As many as any list shows; older ones are found by filtering."""
 
 
 class AuditLog(AskingPicker[AuditCard]):
@@ -30,13 +31,15 @@ class AuditLog(AskingPicker[AuditCard]):
         super().__init__(ask)
         self._first_query = query
         self._at = at
+        self._said: dict[str, str] = {}
+        """What the row of a decision says, by its key, in lower case."""
 
     def _first(self) -> str:
         return self._at
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         wanted = query.casefold().split()
-        found = (card for card in self.cards.values() if _speaks(card, wanted))
+        found = (card for card in self.cards.values() if self._speaks(card, wanted))
         return [
             PickRow(
                 card.key,
@@ -46,10 +49,11 @@ class AuditLog(AskingPicker[AuditCard]):
             for card, _ in zip(found, range(_MOST_ROWS), strict=False)
         ]
 
-
-def _speaks(card: AuditCard, wanted: Sequence[str]) -> bool:
-    """Whether every word is in what its row says."""
-    if not wanted:
-        return True
-    text = f"{words.decision_left(card).plain} {words.decided_by(card)}".casefold()
-    return all(word in text for word in wanted)
+    def _speaks(self, card: AuditCard, wanted: Sequence[str]) -> bool:
+        """Whether every word is in what its row says."""
+        if not wanted:
+            return True
+        if card.key not in self._said:
+            text = f"{words.decision_left(card).plain} {words.decided_by(card)}"
+            self._said[card.key] = text.casefold()
+        return all(word in self._said[card.key] for word in wanted)
