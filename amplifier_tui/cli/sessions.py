@@ -27,7 +27,7 @@ _ABOUT = 2_000
 @_json
 @click.pass_context
 def sessions(context: click.Context, cwd: str, as_json: bool) -> None:
-    """Look at the sessions of this directory, name, tag, delete and export them.
+    """Look at the sessions of this directory, name, tag, copy, delete and export them.
 
     SESSION is an id, the beginning of one, or `last`. Without a command they are listed.
     """
@@ -166,6 +166,24 @@ def restore(session: str, cwd: str, as_json: bool) -> None:
         click.echo(_line(card))
 
 
+@sessions.command(short_help="Copy a session.")
+@_session
+@click.option("--at", "turn", type=click.IntRange(1), help="Only what came before this turn.")
+@_cwd
+@_json
+def fork(session: str, turn: int | None, cwd: str, as_json: bool) -> None:
+    """Copy the conversation of SESSION into a new one, which can be resumed."""
+    from amplifier_tui.host.session.carrying import fork_stored
+
+    folder = _found(cwd, session)
+    card = _card(_done(lambda: fork_stored(folder, turn)))
+    if as_json:
+        _say_json(_fields(card))
+    else:
+        click.echo(_line(card))
+        click.echo(f"Resume it with: amplifier-tui --resume {card.session_id[:8]}")
+
+
 @sessions.command("empty-bin", short_help="Remove deleted sessions for good.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @_cwd
@@ -244,10 +262,11 @@ def _found(cwd: str, wanted: str) -> Path:
 def _done(act: Callable[[], T]) -> T:
     """Do something with the store; what went wrong is said in one line."""
     from amplifier_tui.host.store.sessions import SessionBusyError, SessionNotFoundError
+    from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
 
     try:
         return act()
-    except (OSError, SessionBusyError, SessionNotFoundError) as error:
+    except (OSError, SessionBusyError, SessionNotFoundError, NoSuchTurnError) as error:
         raise click.ClickException(str(error)) from error
 
 

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
+from uuid import uuid4
 
-from amplifier_tui.base.jsonl import Row
+from amplifier_tui.base.jsonl import Row, StoredRows, read_object
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.context.state_file import state_before, write_state
 from amplifier_tui.host.events import HostEvent, TurnEnded, Usage
-from amplifier_tui.host.store.metadata import now
+from amplifier_tui.host.redaction import Redactor
+from amplifier_tui.host.store.lanes import TRANSCRIPT
+from amplifier_tui.host.store.metadata import Metadata, now, read_metadata
 from amplifier_tui.host.store.replay import messages_of
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.state import FILE_NAME
@@ -108,31 +111,69 @@ async def forked(
     Raises:
         NoSuchTurnError: There is no such turn.
     """
+    return await asyncio.to_thread(_copied, store.folder, store.metadata, state, begun, before_turn)
 
-    def copy() -> Carried:
-        rows = [row for _, row in store.stored().read()]
-        prompts = prompt_rows(enumerate(rows), begun)
-        cut = len(rows)
-        if before_turn is not None:
-            cut = start_of(before_turn, prompts, begun, len(rows))
-        kept = rows[:cut]
-        known = read_outcomes(store.folder / DISPLAY)
-        told = [item for item in known.all() if goes_along(item, cut, before_turn)]
-        title = store.metadata.name
-        remembered = state
-        if state is not None and cut < len(rows):
-            remembered = state_before(state, len(messages_of(kept)))
-        return Carried(
-            store.folder.name,
-            tuple(kept),
-            f"{title.removesuffix(_FORK)}{_FORK}" if title else "",
-            remembered,
-            tuple((count, _without_usage(event)) for count, event in told),
-            sum(prompt.index < cut for prompt in prompts),
-            store.metadata.workspace,
-        )
 
-    return await asyncio.to_thread(copy)
+def fork_stored(folder: Path, before_turn: int | None) -> Path:
+    """Copy the conversation of a stored session into a new one beside it; blocking.
+
+    Returns:
+        The folder of the new session.
+
+    Raises:
+        NoSuchTurnError: There is no such turn.
+        OSError: The conversation can't be read or written.
+    """
+    card = read_metadata(folder)
+    try:
+        state: Mapping[str, Any] | None = read_object(folder / FILE_NAME) or None
+    except (OSError, ValueError) as error:
+        logger.warning("State that does not go along: %s", error)
+        state = None
+    carried = _copied(folder, card, state, {}, before_turn)
+    troubles: list[OSError | None] = []
+    store = SessionStore(folder.parent / str(uuid4()), Redactor(), troubles.append)
+    store.open()
+    carried.put_into(store)
+    new = store.metadata
+    for name in ("bundle", "opened_with", "model", "provider", "mode", "model_choice", "limit"):
+        setattr(new, name, getattr(card, name))
+    for name in ("working_dir", "project_dir", "workspace", "disabled", "description"):
+        setattr(new, name, getattr(card, name))
+    new.tags, new.turn_count, new.updated = list(card.tags), carried.turns or 0, now()
+    store.close()
+    if troubles and troubles[-1] is not None:
+        raise troubles[-1]
+    return store.folder
+
+
+def _copied(
+    folder: Path,
+    card: Metadata,
+    state: Mapping[str, Any] | None,
+    begun: Mapping[int, int],
+    before_turn: int | None,
+) -> Carried:
+    rows = [row for _, row in StoredRows(folder / TRANSCRIPT).read()]
+    prompts = prompt_rows(enumerate(rows), begun)
+    cut = len(rows)
+    if before_turn is not None:
+        cut = start_of(before_turn, prompts, begun, len(rows))
+    kept = rows[:cut]
+    known = read_outcomes(folder / DISPLAY)
+    told = [item for item in known.all() if goes_along(item, cut, before_turn)]
+    remembered = state
+    if state is not None and cut < len(rows):
+        remembered = state_before(state, len(messages_of(kept)))
+    return Carried(
+        folder.name,
+        tuple(kept),
+        f"{card.name.removesuffix(_FORK)}{_FORK}" if card.name else "",
+        remembered,
+        tuple((count, _without_usage(event)) for count, event in told),
+        sum(prompt.index < cut for prompt in prompts),
+        card.workspace,
+    )
 
 
 def _without_usage(event: HostEvent) -> HostEvent:
