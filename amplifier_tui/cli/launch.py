@@ -190,10 +190,10 @@ def _connect(
         mode=next((mode for mode in MODES if mode == options.mode), ""),
     )
     if not options.trust:
-        return LocalClient(printed=printed), request
+        return LocalClient(printed=printed, window=True), request
     from amplifier_tui.foundation.trust.gate import trust_everything
 
-    return LocalClient(trust_everything, printed), request
+    return LocalClient(trust_everything, printed, window=True), request
 
 
 def _is_amount(text: str) -> bool:

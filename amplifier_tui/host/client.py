@@ -275,6 +275,15 @@ class SessionClient(Protocol):
     def sessions(self) -> "Future[tuple[SessionCard, ...]]":
         """List the stored sessions of the working directory, newest first."""
 
+    def left_open(self) -> "Future[tuple[SessionCard, ...]]":
+        """List the sessions that were open in windows that were killed, the newest first.
+
+        `SessionCard.cwd` is the folder to open each in. One that is open by now is not listed.
+        """
+
+    def dismiss_left_open(self, session_ids: tuple[str, ...]) -> None:
+        """List sessions no more as left open; they stay stored."""
+
     def history(self, before: int, limit: int = 200) -> "Future[tuple[HostEvent, ...]]":
         """Return replayed events of stored rows before row `before`."""
 

@@ -60,6 +60,7 @@ class FakeClient:
         reckoned: What `compaction` answers; an exception makes it fail, None leaves it open.
         offered: What `models` answers; an exception makes it fail.
         remembered: What `memories` answers; an exception makes it fail.
+        left: What `left_open` answers.
         points: What `rewind_points` answers; an exception makes it fail.
         rewound: What `preview_rewind` answers; an exception makes it fail.
         details: What `module_details` answers by key.
@@ -88,6 +89,7 @@ class FakeClient:
     reckoned: CompactionPreview | Exception | None = None
     remembered: tuple[MemoryCard, ...] | Exception = ()
     offered: tuple[ModelCard, ...] | Exception = ()
+    left: tuple[SessionCard, ...] = ()
     points: tuple[RewindPoint, ...] | Exception = ()
     rewound: RewindPreview | Exception = field(
         default_factory=lambda: RewindPreview(turn=1, unseen=("what `make` changed",))
@@ -178,6 +180,13 @@ class FakeClient:
 
     def set_effort(self, effort: str) -> None:
         self.calls.append(("set_effort", effort))
+
+    def left_open(self) -> Future[tuple[SessionCard, ...]]:
+        return _answer(self.left)
+
+    def dismiss_left_open(self, session_ids: tuple[str, ...]) -> None:
+        self.calls.append(("dismiss_left_open", session_ids))
+        self.left = tuple(card for card in self.left if card.session_id not in session_ids)
 
     def rewind_points(self) -> Future[tuple[RewindPoint, ...]]:
         self.calls.append(("rewind_points",))

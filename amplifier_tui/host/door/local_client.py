@@ -68,12 +68,18 @@ class LocalClient:
     Args:
         trust: Answers for what a project or a stranger brings, in place of the user.
         printed: Catches what is written to the program's descriptors; it becomes notices.
+        window: Whether its sessions are offered again after a crash.
     """
 
     def __init__(
-        self, trust: "TrustCallback | None" = None, printed: "DescriptorCapture | None" = None
+        self,
+        trust: "TrustCallback | None" = None,
+        printed: "DescriptorCapture | None" = None,
+        *,
+        window: bool = False,
     ) -> None:
         self._trust = trust
+        self._window = window
         self._printed = printed
         self._outbox = Outbox()
         # On the way of every token: no call of its own.
@@ -112,6 +118,7 @@ class LocalClient:
     resume = _command(SessionClient.resume, "resume a session")
     tell_agent = _command(SessionClient.tell_agent, "tell an agent something")
     stop_agent = _command(SessionClient.stop_agent, "stop an agent")
+    dismiss_left_open = _command(SessionClient.dismiss_left_open, "forget what was left open")
     rename = _command(SessionClient.rename, "rename the session")
     compact = _command(SessionClient.compact, "compact the conversation")
     choose_item = _command(SessionClient.choose_item, "decide about an item")
@@ -131,6 +138,7 @@ class LocalClient:
     models = _question(SessionClient.models)
     preview = _question(SessionClient.preview)
     sessions = _question(SessionClient.sessions)
+    left_open = _question(SessionClient.left_open)
     history = _question(SessionClient.history)
     payload = _question(SessionClient.payload)
     call_arguments = _question(SessionClient.call_arguments)
@@ -216,7 +224,9 @@ class LocalClient:
             compat.install()
             from amplifier_tui.host.door.service import Service
 
-            self._service = Service(self._outbox.put, self._trust, self._printed)
+            self._service = Service(
+                self._outbox.put, self._trust, self._printed, window=self._window
+            )
         return self._service
 
     def _failed(self, error: BaseException, what: str) -> None:

@@ -20,6 +20,7 @@ from amplifier_tui.host.client import (
 from amplifier_tui.host.door.capture import PrintCapture, Tracebacks
 from amplifier_tui.host.door.commands import NO_SESSION, SessionCommands
 from amplifier_tui.host.door.descriptors import DescriptorCapture
+from amplifier_tui.host.door.open_sessions import OpenSessions
 from amplifier_tui.host.events import Failed, HostEvent, Level, Mode, Notice, SessionClosed
 from amplifier_tui.host.failures import internal_failure, opening_failure
 from amplifier_tui.host.models.setup import check_readers, trial
@@ -49,6 +50,7 @@ class Service(SessionCommands):
     Args:
         trust: Answers for what a project or a stranger brings; None asks the user.
         printed: Catches what is written to the program's descriptors.
+        window: Whether its sessions are offered again after a crash.
     """
 
     def __init__(
@@ -56,9 +58,12 @@ class Service(SessionCommands):
         put: Callable[[HostEvent], None],
         trust: TrustCallback | None = None,
         printed: DescriptorCapture | None = None,
+        *,
+        window: bool = False,
     ) -> None:
         super().__init__()
         self._put = put
+        self._windows = OpenSessions() if window else None
         self._trust_all = trust
         self._memory = TrustMemory()
         self._cwd = Path.cwd()
@@ -238,6 +243,11 @@ class Service(SessionCommands):
             # Chosen while it opened.
             await live.gating.set_mode(self._mode)
         self._printed = 0
+        if self._windows is not None:
+            project = Path(live.store.metadata.project_dir)
+            await asyncio.to_thread(self._windows.opened, live.session_id, project)
+            if before is not None:
+                await asyncio.to_thread(self._windows.closed, before.session_id)
         if before is not None:
             closing = asyncio.get_running_loop().create_task(before.close("replaced"))
             self._closing.add(closing)
@@ -365,6 +375,15 @@ class Service(SessionCommands):
         """List the stored sessions of the project."""
         return await asyncio.to_thread(list_sessions, self._cwd)
 
+    async def left_open(self) -> tuple[SessionCard, ...]:
+        """List the sessions that were open in windows that were killed."""
+        return await asyncio.to_thread(self._windows.left) if self._windows is not None else ()
+
+    async def dismiss_left_open(self, session_ids: tuple[str, ...]) -> None:
+        """Offer sessions no more."""
+        if self._windows is not None:
+            await asyncio.to_thread(self._windows.dismiss, session_ids)
+
     async def close(self) -> None:
         """End everything; takes at most some 3 seconds."""
         await self._give_up_opening()
@@ -373,6 +392,8 @@ class Service(SessionCommands):
             await live.close()
         if self._closing:
             await asyncio.wait(self._closing, timeout=1)
+        if self._windows is not None:
+            await asyncio.to_thread(self._windows.close)
         self._capture.stop()
 
     def failed(self, error: BaseException, what: str) -> None:

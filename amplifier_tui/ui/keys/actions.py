@@ -114,6 +114,7 @@ ACTIONS: tuple[Action, ...] = (
         Action(
             "session.sessions", "Resume a session", "app.sessions", "", "l", "resume,sessions", "id"
         ),
+        Action("session.left_open", "Sessions left open", "app.left_open", "", "J", "left-open"),
         Action("session.new", "New session", "app.new_session", "", "n", "new"),
         Action("session.demo", "Try the offline demo", "app.demo", "", "w", "demo"),
         Action("session.rename", "Name this session", "app.rename", "", "j", "rename", "title"),

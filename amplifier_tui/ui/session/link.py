@@ -33,6 +33,7 @@ from amplifier_tui.ui.session.going_back import GoingBack
 from amplifier_tui.ui.session.keyboard import Keyboard
 from amplifier_tui.ui.session.trust import TrustDialogs
 from amplifier_tui.ui.state.conversation.entries import NO_MODEL
+from amplifier_tui.ui.state.formats import plural
 from amplifier_tui.ui.terminal import guard, leave
 from amplifier_tui.ui.terminal.leave import Farewell
 from amplifier_tui.ui.widgets.messages import ActionWanted, ModelChosen, TerminalNeeded
@@ -172,8 +173,24 @@ class SessionLink:
         for text, queue in self._early:
             self._app.call_next(partial(self._send, text, queue=queue))
         self._early.clear()
-        if not first:
+        if first:
+            self._screen.run_worker(self._look_for_left_open(), group="left-open")
+        else:
             self._app.set_timer(0.5, pace.session_changed)
+
+    async def _look_for_left_open(self) -> None:
+        """Say once which sessions a crash has cut off."""
+        try:
+            left = await asyncio.wrap_future(self._client.left_open())
+        except Exception:
+            # The list says why, where somebody asks for it.
+            _log.exception("What was left open is not known")
+            return
+        if left:
+            verb = "was" if len(left) == 1 else "were"
+            way = self._screen.keymap.way_to("session.left_open")
+            count = plural(len(left), "session")
+            self._screen.say(f"{count} {verb} open when the program ended: {way}", "warning")
 
     def _failed(self, event: Failed) -> None:
         prompt = self._screen.prompt

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.app.session_app import in_open_session, in_session
 
 if TYPE_CHECKING:
@@ -42,6 +43,26 @@ def sessions(
     current = state.facts.session_id
     picker = SessionPicker(client.sessions, current)
     app.ask(picker, lambda found: client.resume(found) if found != current else None)
+
+
+@in_session
+def left_open(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """List the sessions that were open when the program was killed."""
+    from pathlib import Path
+
+    from amplifier_tui.host.client import OpenRequest
+    from amplifier_tui.ui.dialogs.sessions.left_open import LeftOpenPicker
+
+    picker = LeftOpenPicker(client.left_open, client.dismiss_left_open)
+
+    def chosen(session_id: str) -> None:
+        folder = Path(picker.cards[session_id].cwd)
+        if not folder.is_dir():
+            app.say(f"{one_line(str(folder))} is gone: the session can't be opened.", "warning")
+            return
+        client.open(OpenRequest(cwd=folder, resume=session_id))
+
+    app.ask(picker, chosen)
 
 
 @in_session

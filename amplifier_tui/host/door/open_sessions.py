@@ -1,0 +1,155 @@
+"""Which sessions each window has open, so that those of one that crashed can be offered.
+
+Each window keeps one file in the user's state folder and holds a lock as long as it lives. A window
+that ends in order removes its file; the file of one that was killed stays.
+"""
+
+import logging
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from amplifier_tui.base.files import FileLock, FileLockedError
+from amplifier_tui.base.jsonl import Row, read_object, write_object
+from amplifier_tui.base.plain import plain
+from amplifier_tui.host.client import SessionCard
+from amplifier_tui.host.store.lanes import TRANSCRIPT
+from amplifier_tui.host.store.sessions import card_of
+from amplifier_tui.paths import sessions_dir, user_state_dir
+
+logger = logging.getLogger(__name__)
+
+_FOLDER: Final = "windows"
+_MOST: Final = 100
+"""Files of dead windows that are looked at, and sessions of one."""
+
+
+class OpenSessions:
+    """The record of this window. Everything here blocks; what the disk refuses is only logged."""
+
+    def __init__(self) -> None:
+        self._folder = user_state_dir() / _FOLDER
+        self._path = self._folder / f"{uuid4()}.json"
+        self._lock = FileLock(self._path.with_suffix(".lock"))
+        self._held = False
+        self._open: dict[str, str] = {}
+
+    def opened(self, session_id: str, cwd: Path) -> None:
+        """Note that a session is open, which works in a folder; nobody else offers it any more."""
+        self._open[session_id] = str(cwd)
+        self._write()
+        self.dismiss([session_id])
+
+    def closed(self, session_id: str) -> None:
+        """Note that a session was closed in order."""
+        if self._open.pop(session_id, None) is not None:
+            self._write()
+
+    def close(self) -> None:
+        """The window ends in order: it leaves no record."""
+        self._open.clear()
+        for path in (self._path, self._lock.path):
+            path.unlink(missing_ok=True)
+        self._lock.release()
+
+    def left(self) -> tuple[SessionCard, ...]:
+        """Return the sessions that were open in windows that were killed, the newest first."""
+        found: dict[str, SessionCard] = {}
+        for path in self._records():
+            with _dead(path) as sessions:
+                for session_id, cwd in sessions.items():
+                    card = _card(session_id, cwd)
+                    if card is not None:
+                        found[session_id] = card
+        return tuple(sorted(found.values(), key=lambda card: card.updated, reverse=True))
+
+    def dismiss(self, session_ids: Collection[str]) -> None:
+        """Offer sessions no more."""
+        for path in self._records():
+            with _dead(path) as sessions:
+                kept = {
+                    name: cwd
+                    for name, cwd in sessions.items()
+                    if name not in session_ids and _transcript(name, cwd) is not None
+                }
+                if len(kept) == len(sessions) and kept:
+                    continue
+                try:
+                    if kept:
+                        write_object(path, {"sessions": kept}, mode=0o600)
+                    else:
+                        path.unlink(missing_ok=True)
+                        path.with_suffix(".lock").unlink(missing_ok=True)
+                except OSError as error:
+                    logger.warning("%s can't be written: %s", path, error)
+
+    def _records(self) -> list[Path]:
+        try:
+            paths = [path for path in self._folder.glob("*.json") if path != self._path]
+        except OSError as error:
+            logger.warning("%s can't be listed: %s", self._folder, error)
+            return []
+        return sorted(paths)[:_MOST]
+
+    def _write(self) -> None:
+        data: Row = {"sessions": dict(self._open)}
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not self._held:
+                self._lock.acquire()
+                self._held = True
+            write_object(self._path, plain(data), mode=0o600)
+        except OSError as error:
+            logger.warning("What is open is not noted: %s", error)
+
+
+@contextmanager
+def _dead(path: Path) -> Iterator[dict[str, str]]:
+    """Give the sessions of a window, each with its folder; none while the window lives."""
+    lock = FileLock(path.with_suffix(".lock"))
+    sessions: dict[str, str] = {}
+    try:
+        lock.acquire()
+        listed = read_object(path).get("sessions")
+        pairs = list(listed.items())[:_MOST] if isinstance(listed, dict) else []
+        sessions = {str(name): cwd for name, cwd in pairs if isinstance(cwd, str)}
+    except FileLockedError:
+        logger.debug("%s is of a window that lives", path)
+        yield {}
+        return
+    except (OSError, ValueError) as error:
+        logger.warning("%s can't be read: %s", path, error)
+    try:
+        yield sessions
+    finally:
+        lock.release()
+
+
+def _transcript(session_id: str, cwd: str) -> Path | None:
+    """Return the transcript of a session; None where nothing was said in it."""
+    if "/" in session_id or "\\" in session_id or session_id in ("", ".", ".."):
+        return None
+    try:
+        path = sessions_dir(Path(cwd)) / session_id / TRANSCRIPT
+        return path if path.stat().st_size else None
+    except (OSError, ValueError) as error:
+        logger.debug("%s is not there: %s", session_id, error)
+        return None
+
+
+def _card(session_id: str, cwd: str) -> SessionCard | None:
+    """Return a session's card; None where there is none, or it is open somewhere."""
+    path = _transcript(session_id, cwd)
+    if path is None:
+        return None
+    try:
+        lock = FileLock(path.with_name("session.lock"))
+        lock.acquire()
+        lock.release()
+        return replace(card_of(path.parent, path.stat().st_mtime), cwd=cwd)
+    except OSError as error:
+        logger.debug("%s is not offered: %s", session_id, error)
+        return None

@@ -1,0 +1,113 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.base.files import FileLock
+from amplifier_tui.foundation.trust.gate import trust_everything
+from amplifier_tui.host.door.local_client import LocalClient
+from amplifier_tui.host.door.open_sessions import OpenSessions
+from amplifier_tui.host.events import SessionOpened
+from amplifier_tui.paths import sessions_dir, user_state_dir
+from tests.host.driving import Driver, Project
+
+WINDOW = """
+import os, signal, sys
+from pathlib import Path
+from amplifier_tui.host.door.open_sessions import OpenSessions
+window = OpenSessions()
+for session in sys.argv[2:]:
+    window.opened(session, Path(sys.argv[1]))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def cwd(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+def store(cwd: Path, *sessions: str, text: str = '{"role": "user", "content": "Hello"}\n') -> None:
+    for session in sessions:
+        folder = sessions_dir(cwd) / session
+        folder.mkdir(parents=True)
+        (folder / "transcript.jsonl").write_text(text)
+
+
+def killed(cwd: Path, *sessions: str) -> None:
+    done = subprocess.run([sys.executable, "-c", WINDOW, str(cwd), *sessions], check=False)
+    assert done.returncode == -signal.SIGKILL
+
+
+def left(window: OpenSessions) -> list[str]:
+    return sorted(card.session_id for card in window.left())
+
+
+def test_all_sessions_of_a_window_that_was_killed_are_offered(cwd: Path) -> None:
+    store(cwd, "one", "two", "three")
+    store(cwd, "empty", text="")
+    killed(cwd, "one", "two", "empty", "never-stored", "../one")
+    window = OpenSessions()
+    assert left(window) == ["one", "two"]
+    assert {card.cwd for card in window.left()} == {str(cwd)}
+    window.opened("one", cwd)
+    assert left(window) == ["two"], "it is open here"
+    window.dismiss(["two"])
+    assert left(window) == []
+    window.close()
+    assert list((user_state_dir() / "windows").iterdir()) == []
+
+
+def test_what_another_window_has_open_is_not_offered(cwd: Path) -> None:
+    store(cwd, "one", "two")
+    other = OpenSessions()
+    other.opened("one", cwd)
+    killed(cwd, "two")
+    busy = FileLock(sessions_dir(cwd) / "two" / "session.lock")
+    busy.acquire()
+    window = OpenSessions()
+    assert left(window) == []
+    busy.release()
+    assert left(window) == ["two"]
+    other.close()
+
+
+def test_a_session_that_was_closed_in_order_is_not_offered(cwd: Path) -> None:
+    store(cwd, "one", "two")
+    window = OpenSessions()
+    window.opened("one", cwd)
+    window.opened("two", cwd)
+    window.closed("one")
+    window._lock.release()
+    assert left(OpenSessions()) == ["two"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"sessions": 3}', '{"sessions": {"a": 1}}', "{"])
+def test_a_record_that_makes_no_sense_offers_nothing(text: str) -> None:
+    folder = user_state_dir() / "windows"
+    folder.mkdir(parents=True)
+    (folder / "x.json").write_text(text)
+    assert left(OpenSessions()) == []
+    os.chmod(folder / "x.json", 0o600)
+
+
+def test_a_client_notes_what_it_opens_and_leaves_no_record(project: Project) -> None:
+    driver = Driver(project.folder, LocalClient(trust_everything, window=True))
+    opened = driver.open(project.bundle(providers=[]))
+
+    def noted() -> list[str]:
+        records = (user_state_dir() / "windows").glob("*.json")
+        return [name for path in records for name in json.loads(path.read_text())["sessions"]]
+
+    driver.wait_until(lambda: noted() == [opened.session_id], "it was not noted")
+    driver.client.switch_bundle("test", carry=False)
+    second = driver.wait(SessionOpened)
+    driver.wait_until(lambda: noted() == [second.session_id], "it was not noted")
+    driver.close()
+    assert noted() == []

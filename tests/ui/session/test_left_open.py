@@ -1,0 +1,37 @@
+from pathlib import Path
+
+from amplifier_tui.host.client import SessionCard
+from amplifier_tui.ui.dialogs.sessions.left_open import LeftOpenPicker
+from tests.ui.driving import running
+from tests.ui.fake_client import FakeClient
+
+
+async def test_what_a_crash_cut_off_is_said_at_the_start_and_resumed_where_it_was(
+    tmp_path: Path,
+) -> None:
+    cards = [
+        SessionCard(session_id="s7", title="Fix [b]it", cwd=str(tmp_path)),
+        SessionCard(session_id="s8", title="Gone", cwd=str(tmp_path / "gone")),
+        SessionCard(session_id="s9", title="Third", cwd=str(tmp_path)),
+    ]
+    client = FakeClient(left=tuple(cards))
+    async with running(client, size=(80, 24)) as drive:
+        await drive.until(lambda: "3 sessions were open when the program ended" in drive.text())
+        await drive.press("ctrl+x", "J")
+        await drive.dialog(LeftOpenPicker)
+        await drive.until(lambda: "Fix [b]it" in drive.text())
+        await drive.press("down", "down", "ctrl+x")
+        assert client.named("dismiss_left_open") == [(("s9",),)]
+        assert "Third" not in drive.text()
+        await drive.press("enter")
+        await drive.closed()
+        request = client.named("open")[-1][0]
+        if request.resume != "s7":
+            assert "is gone" in drive.text()
+            await drive.app.run_by_id("session.left_open")
+            await drive.dialog(LeftOpenPicker)
+            await drive.until(lambda: "Fix [b]it" in drive.text())
+            await drive.press("enter")
+            await drive.closed()
+            request = client.named("open")[-1][0]
+        assert (request.resume, request.cwd) == ("s7", tmp_path)
