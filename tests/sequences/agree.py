@@ -13,6 +13,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     ConversationEntry,
     ErrorEntry,
     NoteEntry,
+    ShellEntry,
     TextEntry,
     ThinkingEntry,
     ToolEntry,
@@ -49,6 +50,8 @@ def _line(entry: ConversationEntry, ended: bool) -> Line:
         case ThinkingEntry():
             # What it thought before an answer that broke off is in no row.
             return ()
+        case ShellEntry():
+            return ("shell", json.dumps(entry.arguments), entry.output, entry.told, entry.waits)
         case ToolEntry() if entry.preparing:
             return () if ended else ("tool", entry.tool, "preparing")
         case ToolEntry():
@@ -75,6 +78,7 @@ def facts(state: SessionState) -> dict[str, Any]:
         "effort": known.effort,
         "mode": known.mode,
         "tokens": state.usage.session.input_tokens,
+        "limit": state.usage.limit_tokens,
         "off": sorted(
             m.key for m in state.modules.by_key.values() if m.state == "off" and m.key != KEY
         ),
@@ -89,6 +93,12 @@ def check_words(world: World) -> None:
     assert found == Counter(f"words{n + 1}." for n in range(world.said)), "words lost or doubled"
 
 
+def check_files(world: World) -> None:
+    """What the user wrote by hand is there until a tool writes it."""
+    for name, text in world.by_hand.items():
+        assert (world.project.folder / name).read_text() == text, "the user's own words are gone"
+
+
 def check_ledger(world: World) -> None:
     """The rows have the words of the screen in its order, and one result for each call."""
     rows = [row for _, row in StoredRows(world.folder / TRANSCRIPT).read()]
@@ -98,7 +108,8 @@ def check_ledger(world: World) -> None:
     called = [call["id"] for row in rows for call in row.get("tool_calls") or ()]
     assert len(called) == len(set(called)), "a call came twice"
     assert set(answered) <= set(called) and set(answered.values()) <= {1}, "a result too many"
-    tools = [e for e in world.state.entries if isinstance(e, ToolEntry) and not e.preparing]
+    entries = [e for e in world.state.entries if not isinstance(e, ShellEntry)]
+    tools = [e for e in entries if isinstance(e, ToolEntry) and not e.preparing]
     if not world.state.activity.running:
         assert [e.call_id for e in tools] == called
         assert set(called) == set(answered) | world.cut_off, "a call without a result"
@@ -128,10 +139,14 @@ async def check_resume(world: World, *, kill: bool) -> None:
     known = facts(world.state)
     tools = [entry for entry in world.state.entries if isinstance(entry, ToolEntry)]
     world.cut_off |= {each.call_id for each in tools if kill and each.state in _GOING}
-    await world.live_again(kill=kill)
-    if not before:
+    if not await world.live_again(kill=kill):
+        # Nothing was said: there is no such session.
         return
     after = conversation(world.state, ended=False)
+    # A command may have been run in the middle of what is one row.
+    own = [[line for line in lines if line[0] == "shell"] for lines in (before, after)]
+    assert own[0] == own[1], difference(*own)
+    before, after = ([line for line in lines if line[0] != "shell"] for lines in (before, after))
     if kill:
         # Nobody had the time to say that these were interrupted, and what was used.
         before, after = (list(map(_whole, lines)) for lines in (before, after))

@@ -10,7 +10,7 @@ import traceback
 from pathlib import Path
 from random import Random
 
-from tests.sequences.agree import check_ledger, check_resume, check_words
+from tests.sequences.agree import check_files, check_ledger, check_resume, check_words
 from tests.sequences.puppet import PUPPET
 from tests.sequences.world import Step, World, steps
 
@@ -47,6 +47,7 @@ async def play(run: list[Step], folder: Path) -> None:
                 else:
                     await world.do(step)
                 check_words(world)
+                check_files(world)
                 check_ledger(world)
             except Exception as error:
                 error.add_note(f"step {number}: {step}")

@@ -3,19 +3,20 @@
 import asyncio
 import json
 import shutil
+from collections.abc import Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from amplifier_tui.foundation.trust.gate import trust_everything
-from amplifier_tui.host.client import Decision, OpenRequest
+from amplifier_tui.host.client import Decision, OpenRequest, SpendLimit
 from amplifier_tui.host.door.outbox import Outbox
 from amplifier_tui.host.door.service import Service
-from amplifier_tui.host.events import Failed, HostEvent, Mode, Scope
+from amplifier_tui.host.events import Failed, HostEvent, Mode, RewindScope, Scope, ToolEnded
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.paths import sessions_dir
-from amplifier_tui.ui.state.conversation.entries import ErrorEntry
+from amplifier_tui.ui.state.conversation.entries import ErrorEntry, ShellEntry, UserEntry
 from amplifier_tui.ui.state.session import SessionState
 from tests.host.dice import KEY, Dice
 from tests.host.driving import Project
@@ -58,17 +59,23 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.project = Project(folder)
-        tools = ("tool-puppet", "tool-filesystem")
-        provider = [{"module": "provider-puppet"}]
-        streaming = {"context": "context-pipeline", "context_config": {"providers": []}}
-        self.project.bundle("one", tools=tools, providers=provider, **streaming)
-        self.project.bundle("two", tools=tools, providers=provider)
+        parts: dict[str, Any] = {
+            "tools": ("tool-puppet", "tool-filesystem"),
+            "providers": [{"module": "provider-puppet"}],
+            "hooks": (("hooks-checkpoint", {}),),
+        }
+        self.project.bundle(
+            "one", context="context-pipeline", context_config={"providers": []}, **parts
+        )
+        self.project.bundle("two", **parts)
         self.project.allow(("echo", "fail", "hold", "roll"))
         self.dice = Dice(folder)
         self.faces = 0
         self.said = 0
         self.returned: list[str] = []
         """What was said and given back: taken out of the queue, or refused."""
+        self.by_hand: dict[str, str] = {}
+        """What the user wrote into files, by their names, and nothing wrote over since."""
         self.cut_off: set[str] = set()
         """Calls that a kill left without a result."""
         self.workers = Workers()
@@ -100,6 +107,9 @@ class World:
         """Show what came."""
         events = self.outbox.drain()
         self.returned += [event.prompt for event in events if self._gives_back(event)]
+        for event in events:
+            if isinstance(event, ToolEnded) and event.ok and not event.replayed:
+                self.by_hand.pop(event.path, None)
         if events:
             self.state.apply(events)
 
@@ -116,11 +126,16 @@ class World:
             self.take()
             live = self.live
             turning = live is not None and live.turns.running
-            waits = PUPPET.waits or bool(self.state.approvals.pending)
-            goes_on = self.workers.busy or self.service._opening or (turning and not waits)
+            waits = PUPPET.waits or self.state.approvals.pending or self.state.usage.at_limit
+            busy = self.workers.busy or self.service._opening or self._runs_command()
+            goes_on = busy or (turning and not waits)
             calm = 0 if goes_on else calm + 1
             if loop.time() - begun > PATIENCE:
                 raise StuckError(f"no rest: {self.state.activity.phase}, waits {waits}")
+
+    def _runs_command(self) -> bool:
+        commands = (entry for entry in self.state.entries if isinstance(entry, ShellEntry))
+        return any(entry.state == "running" for entry in commands)
 
     async def do(self, step: Step) -> None:
         """Do one step; one that means nothing now does nothing."""
@@ -250,6 +265,57 @@ class World:
     async def do_compact(self) -> None:
         await self.service.compact()
 
+    async def do_limit(self, which: int) -> None:
+        await self.service.set_limit(SpendLimit(tokens=(0, 0, 30)[which % 3]))
+
+    async def do_pass(self, go: int) -> None:
+        """Answer at the limit."""
+        waiting = self.state.conversation.limit
+        if waiting is not None:
+            await self.service.answer_limit(waiting.asked.request_id, go=bool(go % 2))
+
+    async def do_rule(self, which: int, scope: int) -> None:
+        line = ("write(file0.txt)", "deny write(file1.txt)", "ask hold")[which % 3]
+        await self.service.add_rule(line, SCOPES[1 + scope % 3])
+
+    async def do_unrule(self, which: int) -> None:
+        cards = [card for card in await self.service.rules() if card.editable]
+        if cards:
+            await self.service.remove_rule(cards[which % len(cards)].key)
+
+    async def do_shell(self, tell: int) -> None:
+        await self.service.shell("echo by hand", tell=bool(tell % 2))
+
+    # --- files, and going back ---------------------------------------------------------------
+
+    async def do_hand(self, which: int) -> None:
+        """The user writes a file."""
+        name = f"file{which % 3}.txt"
+        self.by_hand[name] = f"by hand {which}\n"
+        (self.project.folder / name).write_text(self.by_hand[name])
+
+    async def do_rewind(self, which: int, scope: int) -> None:
+        points = await self.service.rewind_points()
+        if points:
+            scopes: tuple[RewindScope, ...] = ("conversation", "files", "both")
+            turn = points[which % len(points)].turn
+            await self._go(self.service.rewind(turn, scopes[scope % 3]))
+
+    async def do_undo(self) -> None:
+        await self._go(self.service.undo_rewind())
+
+    async def _go(self, rewind: Coroutine[Any, Any, None]) -> None:
+        """Go back or forward, and keep in mind what was taken from the screen, or brought back."""
+        before = self._on_screen()
+        await rewind
+        await self.rest()
+        after = self._on_screen()
+        self.returned = [text for text in self.returned if text not in after]
+        self.returned += [text for text in before if text not in after]
+
+    def _on_screen(self) -> list[str]:
+        return [entry.text for entry in self.state.entries if isinstance(entry, UserEntry)]
+
     # --- modules -----------------------------------------------------------------------------
 
     async def do_mount(self) -> None:
@@ -271,8 +337,12 @@ class World:
 
     # --- the end, and the next life -----------------------------------------------------------
 
-    async def live_again(self, *, kill: bool) -> None:
-        """End the program, in order or at a blow, and resume its session in another one."""
+    async def live_again(self, *, kill: bool) -> bool:
+        """End the program, in order or at a blow, and resume its session in another one.
+
+        Returns:
+            False when there was nothing to resume, and a new session is open.
+        """
         session, folder = self.state.facts.session_id, self.folder
         copy = folder.with_name("killed")
         if kill and folder.exists():
@@ -288,6 +358,7 @@ class World:
             self.returned += [*self.state.queue.items, *self.state.queue.steering]
         self._start()
         await self.open(**({"resume": session} if stored else {"bundle": "one"}))
+        return stored
 
     async def close(self) -> None:
         await self.service.close()
@@ -298,6 +369,8 @@ WEIGHTS: dict[str, tuple[int, int]] = {
     "begin": (7, 1), "answer": (9, 0), "fail": (2, 0), "call": (9, 2), "release": (4, 0),
     "decide": (7, 2), "mode": (3, 1), "carry_out": (1, 0), "model": (2, 1), "model_back": (1, 0),
     "effort": (1, 1), "bundle": (1, 1), "fork": (1, 0), "rename": (1, 1), "compact": (1, 0),
+    "limit": (1, 1), "pass": (2, 1), "rule": (1, 2), "unrule": (1, 1), "shell": (1, 1),
+    "hand": (1, 1), "rewind": (2, 2), "undo": (1, 0),
     "mount": (2, 0), "reload": (1, 0), "unmount": (1, 0), "switch": (1, 1), "configure": (1, 1),
 }  # fmt: skip
 """How often each step comes, and how many numbers it takes."""

@@ -63,6 +63,7 @@ class SpendGuard:
     def set(self, limit: SpendLimit) -> None:
         """Take another limit; what waits is looked at again."""
         self.begin(limit)
+        self._sender.store.save_metadata()
         self.tell()
         if self._answer is not None and not self._answer.done():
             self._answer.set_result(None)
