@@ -112,7 +112,7 @@ def check_ledger(world: World) -> None:
     tools = [e for e in entries if isinstance(e, ToolEntry) and not e.preparing]
     if not world.state.activity.running:
         assert [e.call_id for e in tools] == called
-        assert set(called) == set(answered) | world.cut_off, "a call without a result"
+        assert set(called) == set(answered) | world.cut_off & set(called), "a call without a result"
 
 
 async def check_context(world: World) -> None:
@@ -136,7 +136,8 @@ async def check_resume(world: World, *, kill: bool) -> None:
         # What was sent after a stop runs after it.
         await world.do(("stop", 1))
     before = conversation(world.state, ended=True)
-    known = facts(world.state)
+    known, queue = facts(world.state), world.state.queue
+    waiting = [*queue.steering, *queue.items]
     tools = [entry for entry in world.state.entries if isinstance(entry, ToolEntry)]
     world.cut_off |= {each.call_id for each in tools if kill and each.state in _GOING}
     if not await world.live_again(kill=kill):
@@ -153,6 +154,7 @@ async def check_resume(world: World, *, kill: bool) -> None:
         known["tokens"] = facts(world.state)["tokens"]
     assert after == before, difference(before, after)
     assert facts(world.state) == known, difference([known], [facts(world.state)])
+    assert [*world.state.queue.items] == waiting, difference(waiting, [*world.state.queue.items])
     check_ledger(world)
     await check_context(world)
 

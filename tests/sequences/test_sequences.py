@@ -25,6 +25,10 @@ ONCE_FOUND: dict[str, list[Step]] = {
     "a call that was edited before it was allowed is shown as the model made it": [
         ("submit",), ("call", 0, 0), ("decide", 1, 0), ("decide", 2, 0), ("resume",),
     ],
+    "a limit is lost in a kill": [("submit",), ("limit", 2), ("kill",)],
+    "what was used is forgotten where all turns were taken back": [
+        ("submit",), ("answer",), ("rewind", 0, 0), ("resume",),
+    ],
 }  # fmt: skip
 
 

@@ -162,6 +162,21 @@ class World:
             self.returned.append(items[index])
             await self.service.unqueue(self.state.queue.ids[index])
 
+    def _queued(self, index: int) -> str:
+        ids = self.state.queue.ids
+        return ids[index % len(ids)] if ids else ""
+
+    async def do_edit(self, index: int) -> None:
+        if queued := self._queued(index):
+            text = self.state.queue.items[self.state.queue.ids.index(queued)]
+            await self.service.edit_queued(queued, f"Please: {text}")
+
+    async def do_move(self, index: int, to: int) -> None:
+        await self.service.move_queued(self._queued(index), to % 4)
+
+    async def do_send(self, index: int) -> None:
+        await self.service.send_queued(self._queued(index) if index % 2 else "")
+
     async def do_retry(self) -> None:
         await self.service.retry()
 
@@ -251,12 +266,10 @@ class World:
         await self.service.switch_bundle(BUNDLES[which % 2])
 
     async def do_fork(self) -> None:
-        self._leave_queue()
-        await self.service.fork()
-
-    def _leave_queue(self) -> None:
         if not self.state.activity.running:
+            # It stays with the session that is forked.
             self.returned += self.state.queue.items
+        await self.service.fork()
 
     async def do_rename(self, which: int) -> None:
         await self.service.rename(f"Title {which}")
@@ -365,7 +378,7 @@ class World:
 
 
 WEIGHTS: dict[str, tuple[int, int]] = {
-    "submit": (10, 0), "steer": (5, 0), "unqueue": (2, 1), "retry": (2, 0), "stop": (4, 1),
+    "submit": (10, 0), "steer": (5, 0), "unqueue": (2, 1), "edit": (1, 1), "move": (2, 2), "send": (2, 1), "retry": (2, 0), "stop": (4, 1),
     "begin": (7, 1), "answer": (9, 0), "fail": (2, 0), "call": (9, 2), "release": (4, 0),
     "decide": (7, 2), "mode": (3, 1), "carry_out": (1, 0), "model": (2, 1), "model_back": (1, 0),
     "effort": (1, 1), "bundle": (1, 1), "fork": (1, 0), "rename": (1, 1), "compact": (1, 0),

@@ -96,6 +96,8 @@ class Models:
 
     def tell(self, *, chosen: bool = False) -> None:
         """Say which model answers, and whether the user chose it just now."""
+        if chosen:
+            self._sender.store.save_metadata()
         facts = self.facts
         mounted = self._mounted().get(facts.name)
         self._sender.send(
@@ -162,7 +164,6 @@ class Models:
         self._route.choice = choice
         kept = {name: value for name, value in asdict(choice).items() if value}
         self._sender.store.metadata.model_choice = kept
-        self._sender.store.save_metadata()
 
     async def _find(self, provider: str, model: str) -> ModelChoice | None:
         mounted = self._mounted()

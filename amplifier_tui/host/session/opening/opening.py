@@ -162,12 +162,12 @@ class Opening:
         except BaseException:
             await session.cleanup()
             raise
-        store.save_metadata()
         for used in self._used:
             parts.normalizer.usage.restore(used)
         remembered = request.models.get(parts.bundle, NO_CHOICE)
         live.models.begin(card.model_choice, remembered)
         live.spending.begin(first_limit(request, card.limit, workspace.settings, sender))
+        store.save_metadata()
         sender.send(live.opened(resumed=bool(request.resume), earlier=earlier))
         if report is not None:
             sender.send(report)
@@ -204,7 +204,7 @@ class Opening:
     async def _replay(self, store: SessionStore, stored: StoredRows) -> int:
         """Show the end of the stored conversation; returns how many rows were left out."""
         count = len(stored)
-        if not count:
+        if not count and store.rewinds.is_empty:
             return 0
         start = max(0, count - TAIL)
         replay = await asyncio.to_thread(store.replay, stored)
