@@ -378,7 +378,8 @@ class World:
 
 
 WEIGHTS: dict[str, tuple[int, int]] = {
-    "submit": (10, 0), "steer": (5, 0), "unqueue": (2, 1), "edit": (1, 1), "move": (2, 2), "send": (2, 1), "retry": (2, 0), "stop": (4, 1),
+    "submit": (10, 0), "steer": (5, 0), "unqueue": (2, 1), "edit": (1, 1), "move": (2, 2),
+    "send": (2, 1), "retry": (2, 0), "stop": (4, 1),
     "begin": (7, 1), "answer": (9, 0), "fail": (2, 0), "call": (9, 2), "release": (4, 0),
     "decide": (7, 2), "mode": (3, 1), "carry_out": (1, 0), "model": (2, 1), "model_back": (1, 0),
     "effort": (1, 1), "bundle": (1, 1), "fork": (1, 0), "rename": (1, 1), "compact": (1, 0),

@@ -34,7 +34,7 @@ class Crash:
 
 
 def _text(content: Any) -> str:
-    return content if isinstance(content, str) else "".join(b["text"] for b in content)
+    return content if isinstance(content, str) else "\n\n".join(b["text"] for b in content)
 
 
 @pytest.fixture
