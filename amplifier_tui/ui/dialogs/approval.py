@@ -223,8 +223,10 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
         if not dense:
             frame += 2 + bool(self._problem)
         left = rows - frame
-        # What it will need once it is offered: the payload must not move when it is.
+        # What it will need once it is offered, so that nothing moves; where rows are few, all of
+        # them are the payload's until its end was seen.
         offer = self._scopes.rows(width - 2)
+        offer = min(offer, 1) if dense and self.withheld else offer
         facts = words.facts(self.request, self._changed, brief=dense)
         if self._rows_of(facts) > left - offer - LEAST_PAYLOAD:
             facts = words.facts(self.request, self._changed, brief=True)

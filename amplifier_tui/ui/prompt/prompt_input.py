@@ -79,6 +79,11 @@ class PromptInput(TextArea, inherit_bindings=False):
         self._actions: dict[str, str] = {}
         self.use_keymap(Keymap())
 
+    @property
+    def _draw_cursor(self) -> bool:
+        """Whether there is a cursor: `show_cursor` alone does nothing where text can be edited."""
+        return self.show_cursor and super()._draw_cursor
+
     def use_keymap(self, keymap: Keymap) -> None:
         """Take these keys."""
         editing = {key: action for keys, action in EDITING for key in keys.split(",")}

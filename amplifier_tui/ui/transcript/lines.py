@@ -1,10 +1,10 @@
 """Lines of styled text, and how text is broken into them.
 
-A line knows nothing of the theme. Its style names are those of `document_view.py`, with `+b`, `+i`,
-`+s` or `+u` appended for bold, italic, strike and underline. Text of one-cell characters (most of
-it) is broken with `str.rfind`, which costs by the line and not by the word; anything else is
-measured character by character, and may break beside every wide character except where Chinese
-and Japanese typography forbids it.
+A line knows nothing of the theme. Its style names are those of `document_view.py`; `@` and another
+name give it the ground of that one, and `+b`, `+i`, `+s` or `+u` make it bold, italic, struck out
+or underlined. Text of one-cell characters (most of it) is broken with `str.rfind`, which costs by
+the line and not by the word; anything else is measured character by character, and may break beside
+every wide character except where Chinese and Japanese typography forbids it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -98,7 +98,8 @@ _NOT_LAST = frozenset("‘“（〔［｛〈《「『【([{$£¥")
 def wrap(spans: Sequence[Span], width: int, *, words: bool = True) -> list[StyledLine]:
     """Return `spans` as lines of `width` cells; newlines in them are hard breaks.
 
-    Without `words` they are preformatted: cut at the width, no space lost.
+    Without `words` they are preformatted: no space is lost, and lines break after words only where
+    there is one in the second half of the line.
     """
     text = "".join([span.text for span in spans])
     cuts = list(_cuts(text, max(1, width), words=words))
@@ -139,7 +140,12 @@ def _narrow() -> frozenset[str]:
 
 def _narrow_cuts(text: str, start: int, end: int, width: int, words: bool) -> Iterator[Cut]:
     while end - start > width:
-        space = text.rfind(" ", start + 1, start + width + 1) if words else -1
+        if not words:
+            stop, following = _word_end(text, start + width // 2, start + width)
+            yield start, stop, text[stop:following]
+            start = following
+            continue
+        space = text.rfind(" ", start + 1, start + width + 1)
         if space < 0:
             yield start, start + width, ""
             start += width
@@ -185,6 +191,9 @@ def _measured_cuts(text: str, start: int, end: int, width: int, words: bool) -> 
             if before != " " and character not in _NOT_FIRST and before not in _NOT_LAST:
                 stop, following, join = index, index, ""
         while used + size > width and index > start:
+            if not words:
+                stop, following = _word_end(text, (start + index) // 2, index)
+                join = text[stop:following]
             if following > start:
                 yield start, stop, join
                 start = following
@@ -201,6 +210,20 @@ def _measured_cuts(text: str, start: int, end: int, width: int, words: bool) -> 
         start = following
     if start < end or used <= width:
         yield start, end, None
+
+
+def _word_end(text: str, low: int, high: int) -> tuple[int, int]:
+    """Return where the last word between two places ends and the next one begins.
+
+    Without a space between them both are the latter.
+    """
+    space = text.rfind(" ", low, high)
+    if space < 0:
+        return high, high
+    stop = space
+    while stop > low and text[stop - 1] == " ":
+        stop -= 1
+    return stop, space + 1
 
 
 def _slices(spans: Sequence[Span], cuts: Sequence[Cut]) -> list[StyledLine]:

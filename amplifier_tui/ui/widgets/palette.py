@@ -59,22 +59,28 @@ class Palette:
     def style(self, name: str, link: str = "") -> Style:
         """Return the style of a name such as `muted`, or `link+b` for bold; `pad` is plain text.
 
-        An empty name stands for the widget's own colours. The link travels in the style's meta.
+        `muted@fence` is on the ground of another name. An empty name stands for the widget's own
+        colours. The link travels in the style's meta.
         """
         style = self._styles.get((name, link))
         if style is None:
-            base, _, flags = name.partition("+")
-            if base:
-                component = self._prefix + ("text" if base == PAD else base)
-                style = self._widget.get_component_rich_style(component)
-            else:
-                style = self._widget.rich_style
+            named, _, flags = name.partition("+")
+            base, _, ground = named.partition("@")
+            style = self._named(base)
+            if ground:
+                style += Style(bgcolor=self._named(ground).bgcolor)
             for flag in flags:
                 style += _FLAGS[flag]
             if link:
                 style += Style(meta={"link": link})
             self._styles[name, link] = style
         return style
+
+    def _named(self, name: str) -> Style:
+        if not name:
+            return self._widget.rich_style
+        component = self._prefix + ("text" if name == PAD else name)
+        return self._widget.get_component_rich_style(component)
 
     def strip(self, pieces: Sequence[Piece], width: int, *, cursor: bool = False) -> Strip:
         """Return pieces behind the margin as a strip of `width` cells in all, cut or filled up.

@@ -77,6 +77,7 @@ class ScrollLines(LineView[_ShownRow]):
         self._found: Mapping[tuple[int, int], Sequence[Place]] = {}
         self._found_here: Place | None = None
         self.read_to_end = not lines
+        self._at_end = False
 
     @property
     def lines(self) -> Sequence[TextLine | LinePair]:
@@ -180,6 +181,8 @@ class ScrollLines(LineView[_ShownRow]):
         if self.content_width() != self._made_for:
             self._strips.clear()
             super().lay_out()
+        if self._at_end and self.scroll_offset.y:
+            self.scroll_to(y=self.max_scroll_y, animate=False)
         self._note_reading()
 
     def _draw_row(self, row: int, width: int) -> Strip:
@@ -238,7 +241,8 @@ class ScrollLines(LineView[_ShownRow]):
 
     def _note_reading(self) -> None:
         height = self.scrollable_content_region.height
-        if not self.read_to_end and height and self.scroll_offset.y + height >= len(self.rows):
+        self._at_end = bool(height) and self.scroll_offset.y + height >= len(self.rows)
+        if self._at_end and not self.read_to_end:
             self.read_to_end = True
             self.post_message(self.Read())
 

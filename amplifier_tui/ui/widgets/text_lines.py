@@ -107,7 +107,7 @@ def _parts(text: str, room: int, later_room: int) -> Iterator[str]:
             yield text[start:]
             return
         space = text.rfind(" ", start + (end - start) // 2, end)
-        if text[end] != " " and space >= 0:
+        if space >= 0:
             end = space + 1
         yield text[start:end]
         start, room = end, later_room

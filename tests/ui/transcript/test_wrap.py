@@ -40,7 +40,13 @@ def test_styles_survive_the_break() -> None:
 
 def test_preformatted_text_keeps_every_space() -> None:
     lines = wrap([Span("a    b    c")], 4, words=False)
-    assert texts(lines) == ["a   ", " b  ", "  c"]
+    assert texts(lines) == ["a ", " b", "  c"] and rejoined(lines) == "a    b    c"
+
+
+def test_preformatted_text_breaks_after_words_where_there_are_words() -> None:
+    assert texts(wrap([Span("one two three")], 9, words=False)) == ["one two", "three"]
+    assert texts(wrap([Span("    abcdefghij")], 10, words=False)) == ["    abcdef", "ghij"]
+    assert texts(wrap([Span("漢字 漢字漢字")], 9, words=False)) == ["漢字", "漢字漢字"]
 
 
 @given(TEXT, st.integers(2, 40))

@@ -32,8 +32,8 @@ _STYLES: dict[tuple[str, ...], str] = {
     ("Name", "Tag"): "syn-keyword",
     ("Name", "Attribute"): "syn-type",
     ("Name", "Variable"): "syn-name",
-    ("Generic", "Deleted"): "removed",
-    ("Generic", "Inserted"): "added",
+    ("Generic", "Deleted"): f"removed@{BASE}",
+    ("Generic", "Inserted"): f"added@{BASE}",
     ("Generic", "Heading"): "syn-name",
     ("Generic", "Subheading"): "syn-comment",
 }
