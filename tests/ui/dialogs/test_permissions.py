@@ -89,17 +89,21 @@ async def test_a_rule_is_added_after_what_was_wrong_with_it_was_said() -> None:
         await listed(drive)
         drive.client.wrong = "Column 9: a `*` stands alone, behind a blank."
         await drive.press("a")
-        await drive.dialog(AskLine)
-        await drive.write("bash(git*)")
-        await drive.press("enter")
         await drive.dialog(ScopePicker)
         await drive.press("down", "enter")
+        await drive.dialog(AskLine)
+        assert "New rule, this project" in drive.text()
+        await drive.write("bash(git*)")
+        await drive.press("enter")
+        await drive.until(lambda: "Column 9" in drive.text())
         line = await drive.dialog(AskLine)
         assert "Column 9" in drive.text() and line.query_one("#line").value == "bash(git*)"
         drive.client.wrong = ""
         await drive.press("enter")
         await drive.dialog(RuleList)
         assert drive.client.named("add_rule") == [("bash(git*)", "project")] * 2
+        await drive.press("a", "escape")
+        await drive.dialog(RuleList)
 
 
 async def test_a_rule_is_changed_revoked_and_put_back() -> None:

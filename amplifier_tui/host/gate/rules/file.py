@@ -287,7 +287,8 @@ def _change(path: Path, project: Path | None, change: Any) -> None:
     with locked(path):
         _, problems = read_rules(path, project or Path("/"))
         if problems:
-            raise RulesFileError(f"{problems[0]}. Correct it first, or move the file away.")
+            said = str(problems[0]).rstrip(".")
+            raise RulesFileError(f"{said}. Correct it first, or move the file away.")
         text = _text(path)
         root = _node(text)
         data = yaml.SafeLoader("").construct_document(root) if root is not None else None

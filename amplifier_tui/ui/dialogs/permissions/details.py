@@ -57,4 +57,5 @@ class DetailSheet(Sheet[str]):
             self.finish(name)
 
     def _fit(self, rows: int) -> None:
-        self.query_one("#detail").styles.max_height = max(2, rows - 7)
+        taken = 4 if self.has_class("-small") else 7
+        self.query_one("#detail").styles.max_height = max(2, rows - taken)

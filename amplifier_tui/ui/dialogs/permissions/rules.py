@@ -33,9 +33,9 @@ LONGEST = 2_000
 class ScopePicker(Picker):
     """Returns how long a rule is to hold."""
 
-    TITLE = "It holds"
+    TITLE = "How long the rule holds"
     ROWS = (3, 3)
-    _SCOPES: ClassVar[dict[Scope, tuple[str, str]]] = {
+    SCOPES: ClassVar[dict[Scope, tuple[str, str]]] = {
         "session": ("this session", "nothing is written"),
         "project": ("this project", "in your rules.yaml, for this folder"),
         "always": ("everywhere", "in your rules.yaml"),
@@ -44,7 +44,7 @@ class ScopePicker(Picker):
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         return [
             PickRow(scope, Content(name), Content.styled(where, "$text-muted"))
-            for scope, (name, where) in self._SCOPES.items()
+            for scope, (name, where) in self.SCOPES.items()
             if query.casefold() in name
         ]
 
@@ -61,7 +61,7 @@ class RuleList(LetterPicker[RuleCard]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("rules")
     DEFAULT_CSS = """
     RuleList #rule-about { height: 2; margin: 1 1 0 1; color: $text-muted; }
-    RuleList.-tight #rule-about { margin-top: 0; }
+    RuleList.-tight #rule-about { margin: 0 1; }
     """
 
     def __init__(self, client: SessionClient, keymap: Keymap) -> None:
@@ -133,18 +133,19 @@ class RuleList(LetterPicker[RuleCard]):
             self.action_edit_rule()
 
     def action_add_rule(self) -> None:
-        """Add a rule: its text, then how long it holds."""
+        """Add a rule: how long it holds, then its text."""
         self.run_worker(self._add(), group="rule", exclusive=True)
 
     async def _add(self) -> None:
-        async def add(line: str) -> str:
-            if not scope:
-                chosen = await self.app.push_screen_wait(ScopePicker())
-                scope.extend(each for each in _SCOPES if each == chosen)
-            return await self._told(self._client.add_rule(line, scope[0])) if scope else ""
+        chosen = await self.app.push_screen_wait(ScopePicker())
+        scope = next((each for each in ScopePicker.SCOPES if each == chosen), None)
+        if scope is None:
+            return
 
-        scope: list[Scope] = []
-        await self._write("New rule", "", add)
+        async def add(line: str) -> str:
+            return await self._told(self._client.add_rule(line, scope))
+
+        await self._write(f"New rule, {ScopePicker.SCOPES[scope][0]}", "", add)
 
     def action_edit_rule(self) -> None:
         """Change the highlighted rule."""
@@ -210,9 +211,6 @@ class RuleList(LetterPicker[RuleCard]):
     def action_leave_for(self, place: str) -> None:
         """Go on to the explanation of a call, or to the audit log."""
         self.finish(place)
-
-
-_SCOPES: tuple[Scope, ...] = ("session", "project", "always")
 
 
 def _speaks(card: RuleCard, wanted: Sequence[str]) -> bool:
