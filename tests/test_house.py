@@ -82,6 +82,7 @@ def trees() -> dict[str, tuple[Path, ast.Module]]:
 
 
 @cache
+@cache
 def arrows() -> dict[str, set[str]]:
     """Which modules each module imports, wherever in the file, type checking included."""
     return {name: set(_imports(tree)) - {name} for name, (_, tree) in trees().items()}
