@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from functools import lru_cache
 from pathlib import Path
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -255,12 +256,18 @@ def enclosing_bundle_folder(start: Path) -> Path | None:
     root.
     """
     folder = (start if start.is_dir() else start.parent).resolve()
-    home = Path.home().resolve()
+    home = _real_path(str(Path.home()))
     while folder not in (home, folder.parent):
         if bundle_file_in(folder) is not None:
             return folder
         folder = folder.parent
     return None
+
+
+@lru_cache(maxsize=8)
+def _real_path(path: str) -> Path:
+    """Return a path that does not change while the program runs, without symbolic links."""
+    return Path(path).resolve()
 
 
 def construct_agent_path(base: Path, name: str) -> Path:

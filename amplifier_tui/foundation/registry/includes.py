@@ -158,7 +158,7 @@ class BundleNames:
             name: BundleState(uri=source, name=name, local_path=source)
             for name, source in known.items()
         }
-        self._unlisted = tuple(unlisted)
+        self._unlisted = tuple(folder.resolve() for folder in unlisted)
 
     def knows(self, name: str) -> bool:
         """Whether a name is registered, or means something without being."""
@@ -166,7 +166,7 @@ class BundleNames:
 
     def lists(self, path: Path) -> bool:
         """Whether a bundle in this place is entered into the registry."""
-        return not any(is_within(path, folder) for folder in self._unlisted)
+        return not any(map(path.resolve().is_relative_to, self._unlisted))
 
     def uri_of(self, name_or_uri: str) -> str:
         """Return where a name, path or URI points; relative paths start at the working folder."""

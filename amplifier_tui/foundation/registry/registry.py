@@ -60,7 +60,7 @@ class BundleRegistry:
     ) -> None:
         self._home = get_amplifier_home() if home is None else home.expanduser().resolve()
         self.strict = strict
-        self.cache_dir = self._home / "cache"
+        self.cache_dir = (self._home / "cache").resolve()
         self.fetch = fetch or FetchContext(TrustGate(trust), progress)
         self.source_resolver = SimpleSourceResolver(self.cache_dir, context=self.fetch)
         self.failures: dict[str, Exception] = {}

@@ -79,9 +79,11 @@ def place(bundle: Bundle, root: Root | None) -> bool:
     return True
 
 
-def confine(bundle: Bundle, source: ResolvedSource, cache_dir: Path) -> None:
-    """Keep a fetched bundle inside what was fetched; context files outside are dropped."""
-    cache = cache_dir.resolve()
+def confine(bundle: Bundle, source: ResolvedSource, cache: Path) -> None:
+    """Keep a fetched bundle inside what was fetched; context files outside are dropped.
+
+    `cache` is the folder of what is fetched, without symbolic links.
+    """
     path = source.active_path.resolve()
     if path == cache or not path.is_relative_to(cache):
         return

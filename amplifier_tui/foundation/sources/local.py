@@ -43,8 +43,7 @@ class FileSourceHandler:
         return ResolvedSource(active, _source_root(path, active, parsed.subpath, cache_dir))
 
 
-def _source_root(path: Path, active: Path, subpath: str, cache_dir: Path) -> Path:
-    cache = cache_dir.resolve()
+def _source_root(path: Path, active: Path, subpath: str, cache: Path) -> Path:
     if active != cache and active.is_relative_to(cache):
         return cache / active.relative_to(cache).parts[0]
     if subpath:

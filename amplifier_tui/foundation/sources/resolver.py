@@ -28,7 +28,7 @@ class SimpleSourceResolver:
         *,
         context: FetchContext | None = None,
     ) -> None:
-        self.cache_dir = cache_dir or get_amplifier_home() / "cache" / "bundles"
+        self.cache_dir = (cache_dir or get_amplifier_home() / "cache" / "bundles").resolve()
         self.base_path = base_path
         self.context = context or FetchContext()
         self._handlers: list[SourceHandlerProtocol] = [
