@@ -147,6 +147,8 @@ class CompactionPreview:
         possible: Whether it would save anything.
         before: Tokens of the next request as it is.
         after: Tokens of it after a compaction by rule.
+        window: The model's context window; 0 when unknown.
+        trigger: Compaction starts here by itself; 0 when unknown.
         target: Where a compaction aims; 0 when unknown.
         floor: What no compaction can remove.
         steps: What would happen, the largest saving first.
@@ -158,6 +160,8 @@ class CompactionPreview:
     possible: bool
     before: int = 0
     after: int = 0
+    window: int = 0
+    trigger: int = 0
     target: int = 0
     floor: int = 0
     steps: tuple[PlanStep, ...] = ()

@@ -47,6 +47,7 @@ class ContextItem:
 PROMPT: Final = "The instructions always go along; the bundle and its files say what they are."
 TOOLS: Final = "Tools are described as long as their module is mounted."
 SUMMARY: Final = "A summary stands until the conversation is summarized again."
+NO_RESULT: Final = "It stands in for a result until that is there."
 LENT: Final = "Its source puts it in with every turn; go on without the source instead."
 LATEST: Final = "It is what the model is asked right now."
 
@@ -103,7 +104,8 @@ def _item(
     ledger: Sequence[Entry],
     groups: Mapping[int, Sequence[int]],
 ) -> ContextItem:
-    known = 0 <= entry.seq < len(ledger) and not entry.provided
+    made_up = "+" in entry.key and not is_left_out(entry)
+    known = 0 <= entry.seq < len(ledger) and not (entry.provided or made_up)
     row = ledger[entry.seq] if known else entry
     summary = entry.key.startswith("summary:")
     state: ItemState = "whole" if decision is None else "compacted"
@@ -130,8 +132,14 @@ def _item(
         role=shown.role,
         call_id=call,
         turn=row.turn,
-        fixed=SUMMARY if summary else refusal(row if known else None, None, -1),
+        fixed=_fixed(row if known else None, summary=summary, made_up=made_up),
     )
+
+
+def _fixed(row: Entry | None, *, summary: bool, made_up: bool) -> str:
+    if summary or made_up:
+        return SUMMARY if summary else NO_RESULT
+    return refusal(row, None, -1)
 
 
 def _beginning(message: Mapping[str, Any]) -> str:

@@ -77,6 +77,8 @@ class Compactor:
             possible=possible,
             before=view.meter.real(plan.before, budget.key),
             after=view.meter.real(plan.after, budget.key),
+            window=budget.window,
+            trigger=budget.trigger,
             target=budget.target,
             floor=view.meter.real(plan.floor, budget.key),
             steps=tuple(steps),

@@ -17,6 +17,7 @@ from textual import events, on, work
 from amplifier_tui.ui.app import pace
 from amplifier_tui.ui.app.actions import (
     agents,
+    context,
     model,
     modules,
     permissions,
@@ -195,6 +196,8 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
     action_reload_module = modules.reload
     action_switch_module = modules.switch
     action_configure_module = modules.configure
+    action_context = context.item
+    action_items = context.items
     action_agents = agents.show
     action_tell_agent = agents.tell
     action_stop_agent = agents.stop

@@ -243,7 +243,7 @@ _LEAST_BAR = 8
 def bars(preview: CompactionPreview, width: int) -> Content:
     """Return the request as it is and as it would be, to one scale."""
     room = max(_LEAST_BAR, width - _LEAD - _DATA)
-    scale = max(preview.before, preview.after, preview.target, 1)
+    scale = max(preview.window, preview.before, preview.after, preview.target, 1)
     rows = [_bar("now", preview.before, scale, room, preview, "")]
     if preview.possible:
         saved = max(0, preview.before - preview.after)
@@ -257,8 +257,9 @@ def _bar(
 ) -> Content:
     cells = share_cells([count], scale, room)[0] if count else 0
     line = Content.assemble(("█" * cells, "$primary"), ("·" * (room - cells), "$text-muted"))
-    if preview.target:
-        mark = min(room - 1, preview.target * room // scale)
+    if preview.trigger:
+        # As in the context pane: where it compacts by itself.
+        mark = min(room - 1, preview.trigger * room // scale)
         line = line[:mark] + Content.styled("│", "$text-error") + line[mark + 1 :]
     return Content.assemble(
         (name.ljust(_LEAD), "$text-muted"),
@@ -294,8 +295,10 @@ def facts(preview: CompactionPreview) -> Content:
         words = one_line(preview.reason, 400) or "Compacting would save nothing now."
         rows.append(Content.assemble(("! ", "$text-warning"), words))
     limits = []
+    if preview.trigger:
+        limits.append(f"│ compacts by itself at {tokens(preview.trigger)}")
     if preview.target:
-        limits.append(f"│ aims at {tokens(preview.target)}")
+        limits.append(f"aims at {tokens(preview.target)}")
     if preview.floor:
         limits.append(f"no compaction goes below {tokens(preview.floor)}")
     if limits and preview.before:

@@ -86,6 +86,8 @@ _IN_SESSION = (
         "agents.tell",
         "agents.stop",
         "context.compact",
+        "context.items",
+        "context.item",
         "memory.remember",
         "memory.list",
         "memory.forget",
@@ -103,6 +105,9 @@ _ONLY_KEYS = (
     *("prompt.queue", "prompt.search", "prompt.clear", "prompt.end"),
 )
 """They are not listed: they only make sense as keys."""
+
+_PANE_NAMES = {"context": "budget"}
+"""Slash commands of panes whose own name does more than show them."""
 
 # id, title, run, keys, chord, slash, takes
 ACTIONS: tuple[Action, ...] = (
@@ -236,6 +241,16 @@ ACTIONS: tuple[Action, ...] = (
             "instructions",
         ),
         Action(
+            "context.item",
+            "Pin, drop or shorten an item",
+            "app.context",
+            "",
+            "C",
+            "context",
+            "pin|drop|shorten|show item",
+        ),
+        Action("context.items", "The biggest items of the context", "app.items", "", "X", "items"),
+        Action(
             "memory.remember", "Remember something", "app.remember", "", "R", "remember", "text"
         ),
         Action("memory.list", "Memories", "app.memories", "", "M", "memories"),
@@ -268,7 +283,14 @@ ACTIONS: tuple[Action, ...] = (
     *_rows(
         "Panes",
         *(
-            Action(f"pane.{p.name}", p.title, f"screen.pane('{p.name}')", p.key, p.chord, p.name)
+            Action(
+                f"pane.{p.name}",
+                p.title,
+                f"screen.pane('{p.name}')",
+                p.key,
+                p.chord,
+                _PANE_NAMES.get(p.name, p.name),
+            )
             for p in sorted(PANES, key=lambda pane: pane.key)
         ),
         Action("pane.next", "Next pane", "screen.cycle(1)", "f6"),

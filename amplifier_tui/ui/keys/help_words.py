@@ -32,6 +32,8 @@ HELP: dict[str, str] = {
     "agents.tell": "It hears it at its next step; the rest goes on.",
     "agents.stop": "It alone, after its step; a second time, at once.",
     "context.compact": "Shows first what would become of it.",
+    "context.item": "From the next request on; the stored conversation keeps it. undo: as before.",
+    "context.items": "p pins, x drops, s shortens the one under the cursor; enter goes to it.",
     "memory.remember": "For this project; for every one with --everywhere before the text.",
     "memory.list": "What was remembered; d forgets.",
     "module.reload": "Its source is run anew; one that failed or is gone is tried again.",

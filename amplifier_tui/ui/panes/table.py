@@ -58,7 +58,7 @@ def _load(spec: str) -> Any:
 
 
 PANES: tuple[PaneRow, ...] = (
-    PaneRow("context", "Context budget", "context:ContextPane", "f4", "x"),
+    PaneRow("context", "Context budget", "context.pane:ContextPane", "f4", "x"),
     PaneRow("modules", "Modules", "modules:ModulesPane", "f2", "m", own_column=True),
     PaneRow(
         "events",

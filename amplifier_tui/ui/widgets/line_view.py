@@ -98,6 +98,10 @@ class LineView(ScrollView, LazyComponents, Generic[RowT], can_focus=True):
         """Return a line below the last row."""
         return self.palette.strip([], width)
 
+    def _foot_words(self) -> tuple[tuple[str, str], ...]:
+        """Return what the foot says."""
+        return self.FOOT
+
     def _stops_at(self, row: RowT) -> bool:
         """Say whether the cursor can be on a row."""
         return True
@@ -176,7 +180,9 @@ class LineView(ScrollView, LazyComponents, Generic[RowT], can_focus=True):
         if y < self.PINNED:
             return self._draw_pinned(width)
         if self.foot and y == self.size.height - 1:
-            return self.palette.strip(key_words(self, self.FOOT, self.content_width()), width)
+            return self.palette.strip(
+                key_words(self, self._foot_words(), self.content_width()), width
+            )
         row = y - self.PINNED + self.scroll_offset.y
         if row >= len(self.rows):
             return self._draw_below(row, width)

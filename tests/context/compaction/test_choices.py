@@ -167,6 +167,15 @@ async def test_the_biggest_items_come_first_and_every_one_has_a_name() -> None:
     assert items[0].source == "tool:read_file" and items[0].text.startswith("line 0")
 
 
+async def test_a_call_that_still_runs_is_one_item_and_its_missing_result_another() -> None:
+    live = begun([user("go"), calling("a", "b"), result("a")])
+    items = {item.text: item for item in await live.manager.view.items()}
+    assert len(items) == 4 and [i.key for i in items.values()].count("1") == 1
+    assert [i.fixed for i in items.values() if not i.key] == [
+        "It stands in for a result until that is there."
+    ]
+
+
 def test_a_message_stands_for_a_row_by_the_same_object_every_time() -> None:
     rows = entries(user("go"), calling("a"), result("a", "x" * 2_000))
     choices = Choices([("2", "shorten")])

@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from amplifier_tui.host.events import HostEvent
-from amplifier_tui.ui.panes.context import context_rows, full_context_rows
+from amplifier_tui.ui.panes.context.rows import context_rows, full_context_rows
 from amplifier_tui.ui.panes.modules import module_details, module_row, modules_head
 from amplifier_tui.ui.widgets.styled import Piece, fit, fit_pieces, pieces_width, spread
 from tests.ui.state.make import NOW, new_state

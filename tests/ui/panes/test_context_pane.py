@@ -3,9 +3,18 @@ from itertools import pairwise
 import pytest
 from rich.cells import cell_len
 
-from amplifier_tui.host.events import BudgetChanged, PlanStep, SourceUsage
-from amplifier_tui.ui.panes.context import ContextPane
+from amplifier_tui.host.client import ItemCard
+from amplifier_tui.host.events import (
+    BudgetChanged,
+    PlanStep,
+    SourceUsage,
+    ToolEnded,
+    ToolStarted,
+)
+from amplifier_tui.ui.panes.context.pane import ContextPane
 from amplifier_tui.ui.widgets.messages import CompactRequested
+from tests.ui.driving import running
+from tests.ui.fake_client import SESSION, FakeClient
 from tests.ui.panes.stage import Stage, foot, text
 from tests.ui.state.make import NOW, make, opened, turn
 
@@ -46,7 +55,7 @@ async def test_a_focused_pane_names_its_keys_and_asks_for_the_compaction() -> No
         assert len(text(pane)) == 7
         pane.focus()
         await pilot.pause()
-        assert foot(pane) == "c compact   i with instructions"
+        assert foot(pane) == "c compact   b items"
         await pilot.press("c", "i")
         assert app.posted == [CompactRequested(False), CompactRequested(True)]
         app.set_focus(None)
@@ -80,7 +89,7 @@ async def test_small_sources_are_put_together() -> None:
     async with app.run_test(size=(34, 30)):
         lines = text(app.widgets[0])
         assert len(lines) == 8
-        assert lines[6].startswith("█ 5 more")
+        assert lines[6].startswith("▚ 5 more")
 
 
 async def test_neighbouring_segments_differ_in_pattern_and_in_colour() -> None:
@@ -164,3 +173,81 @@ async def test_hostile_names_are_harmless_at_any_width(width: int) -> None:
             line = pane.render_line(y)
             assert line.cell_length == cell_len(line.text) == pane.size.width
             assert not set(line.text) & {"\x1b", "\n", "\u202e", "\x07"}
+
+
+async def test_a_source_looks_the_same_whatever_its_rank() -> None:
+    app = stage(budget())
+    async with app.run_test(size=(34, 30)):
+        small = SourceUsage(source="tool:read", tokens=900)
+        huge = SourceUsage(source="hook:lint", tokens=50_000)
+        app.feed(budget(sources=(huge, *SOURCES[1:], small)))
+        lines = text(app.widgets[0])
+        assert lines[2].startswith("█ bundle:coding") and lines[4].startswith("▒ tool:read")
+        assert lines[5].startswith("█ hook:lint") and "▚" in lines[1]
+
+
+async def test_what_is_far_off_is_not_said() -> None:
+    app = stage(budget(turns_left=51))
+    async with app.run_test(size=(34, 30)):
+        assert text(app.widgets[0])[-1] == "compacts at 170k"
+
+
+async def test_a_source_without_a_name_says_so() -> None:
+    app = stage(budget(sources=(SourceUsage(source="", tokens=62_100),)))
+    async with app.run_test(size=(34, 30)):
+        assert "no name given" in text(app.widgets[0])[2]
+
+
+ITEMS = (
+    ItemCard(
+        key="3", source="tool:read", text="import os", tokens=14_100, whole=14_100, call_id="c1"
+    ),
+    ItemCard(key="5", source="tool:bash", text="ok", tokens=12, whole=9_700, state="dropped"),
+    ItemCard(key="", source="bundle:coding", text="bundle:coding", tokens=501, fixed="It stays."),
+)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_items_are_listed_pinned_dropped_shortened_undone_and_gone_to(
+    size: tuple[int, int],
+) -> None:
+    async with running(FakeClient(listed=ITEMS), size=size) as drive:
+        call = {"session_id": SESSION, "call_id": "c1", "tool": "read_file"}
+        await drive.push(
+            budget(session_id=SESSION),
+            ToolStarted(**call, arguments={"file_path": "src/app.py"}),
+            ToolEnded(**call, ok=True, output="import os"),
+        )
+        await drive.press("f4", "b")
+        await drive.until(lambda: "tool:read" in drive.text())
+        screen = drive.text()
+        assert "p pin" in screen and "left out  12 of 9.7k" in screen
+        await drive.press("p")
+        await drive.until(lambda: drive.client.named("choose_item") == [("3", "pin")])
+        await drive.press("s")
+        await drive.until(lambda: drive.client.named("choose_item")[-1] == ("3", "shorten"))
+        await drive.press("j", "x")
+        await drive.until(lambda: drive.client.named("choose_item")[-1] == ("5", ""))
+        await drive.press("u")
+        await drive.until(lambda: drive.client.named("undo_item") == [()])
+        await drive.press("j", "x")
+        await drive.until(lambda: "It stays." in drive.text())
+        await drive.press("g", "enter")
+        transcript = drive.app.main.transcript
+        assert transcript is not None
+        await drive.until(lambda: transcript.has_focus)
+        assert transcript.cursor is not None and getattr(transcript.cursor, "call_id", "") == "c1"
+        await drive.press("f4")
+        assert "14.1k" in drive.text(), "the list is as it was left"
+        await drive.press("escape")
+        await drive.write("/context shorten import os")
+        await drive.press("enter")
+        await drive.until(lambda: drive.client.named("choose_item")[-1] == ("3", "shorten"))
+
+
+async def test_a_context_that_cannot_list_its_items_says_what_can_be_done() -> None:
+    async with running(FakeClient(listed=RuntimeError("It keeps its rows."))) as drive:
+        await drive.push(budget(session_id=SESSION))
+        await drive.write("/items")
+        await drive.press("enter")
+        await drive.until(lambda: "It keeps its rows." in drive.text())

@@ -24,7 +24,12 @@ class BudgetState(FieldSection):
     def reset(self) -> None:
         """Forget the report."""
         self.report: BudgetChanged | None = None
+        self._slots: dict[str, int] = {}
         self.turn_began_with: int | None = None
+
+    def slot_of(self, label: str) -> int | None:
+        """Return the number of a source's look; None where several are put together."""
+        return self._slots.get(label)
 
     @property
     def part(self) -> float | None:
@@ -63,6 +68,9 @@ class BudgetState(FieldSection):
     @on(BudgetChanged, main=True)
     def _changed(self, event: BudgetChanged) -> None:
         self.report = event
+        for group in source_groups(event.sources, len(event.sources)):
+            # In the order in which they come up: what it looks like then does not change.
+            self._slots.setdefault(group.label, len(self._slots))
 
     @on(TurnStarted, live=True, main=True)
     def _turn_started(self, event: TurnStarted) -> None:
@@ -118,7 +126,7 @@ def source_label(source: str) -> str:
     """Return the name a source has in the legend."""
     if source.startswith("tools:") or source == "tools":
         return TOOL_SCHEMAS
-    return "conversation" if source in _CONVERSATION else source
+    return "conversation" if source in _CONVERSATION else source.strip() or "no name given"
 
 
 def _rank(label: str) -> int:

@@ -1,16 +1,11 @@
-"""The context pane: how full the window is, and who filled it."""
+"""Rows of the context pane: how full the window is, and who filled it."""
 
-import time
 from collections.abc import Callable
 from itertools import groupby
-from typing import ClassVar
-
-from textual.binding import Binding, BindingType
-from textual.strip import Strip
+from typing import Final
 
 from amplifier_tui.base.text import one_line
 from amplifier_tui.host.events import BudgetChanged
-from amplifier_tui.ui.panes.events.rows import past_row
 from amplifier_tui.ui.state.formats import plural, short_model, span, tokens
 from amplifier_tui.ui.state.instruments.budget import (
     TOOL_SCHEMAS,
@@ -21,69 +16,10 @@ from amplifier_tui.ui.state.instruments.budget import (
     source_groups,
     source_label,
 )
-from amplifier_tui.ui.state.session import SessionState
-from amplifier_tui.ui.widgets.line_view import LineView
-from amplifier_tui.ui.widgets.messages import CompactRequested
 from amplifier_tui.ui.widgets.styled import Piece, Role, Row, fit, pieces_width, spread
 
 _WIDE = 60
 _GROUPS = 5
-
-
-class ContextPane(LineView[Row]):
-    """Head, bar, legend and threshold; when wide, everything the report knows."""
-
-    DEFAULT_CSS = "ContextPane { height: auto; max-height: 100%; }"
-    FOOT = (("context.preview", "compact"), ("context.instruct", "with instructions"))
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("c", "compact", "Compact", show=False, id="context.preview"),
-        Binding(
-            "i", "compact(True)", "Compact with instructions", show=False, id="context.instruct"
-        ),
-    ]
-
-    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
-        super().__init__()
-        self._clock = clock
-        self._budget = BudgetState()
-        self._model = ""
-        self._moment: float | None = None
-        self._versions: tuple[object, ...] | None = None
-
-    def update_from(self, state: SessionState) -> None:
-        """Show the state's budget; cheap when it has not changed."""
-        budget = state.shown_budget
-        versions = (id(budget), budget.version, state.facts.version, state.moment)
-        if versions == self._versions:
-            return
-        self._versions = versions
-        self._budget, self._moment = budget, state.moment
-        self._model = state.facts.model
-        self.lay_out()
-
-    def on_mount(self) -> None:
-        """Keep the age of the number right while the full form is open."""
-        self.set_interval(1.0, self._tick)
-
-    def action_compact(self, instruct: bool = False) -> None:
-        """Ask for the compaction dialog."""
-        self.post_message(CompactRequested(instruct))
-
-    def _make_rows(self, width: int) -> list[Row]:
-        if width >= _WIDE:
-            rows = full_context_rows(self._budget, width, model=self._model, clock=self._clock)
-        else:
-            rows = context_rows(self._budget, width, groups=_GROUPS)
-        if self._moment is not None:
-            rows.insert(0, past_row("Context", self._moment, width))
-        return rows
-
-    def _draw_row(self, row: int, width: int) -> Strip:
-        return self.palette.strip(self.rows[row], width)
-
-    def _tick(self) -> None:
-        if self.is_on_screen and self.content_width() >= _WIDE:
-            self.lay_out()
 
 
 SLOTS: tuple[tuple[str, Role], ...] = (
@@ -95,8 +31,18 @@ SLOTS: tuple[tuple[str, Role], ...] = (
     ("▓", "error"),
     ("▒", "primary"),
     ("░", "accent"),
+    ("█", "success"),
+    ("▓", "key"),
+    ("▒", "error"),
+    ("░", "primary"),
 )
-"""Pattern and colour of the segments: neighbours differ in both, so either is enough."""
+"""Pattern and colour of the sources: neighbours differ in both, so either is enough."""
+
+MIXED: Final[tuple[str, Role]] = ("▚", "muted")
+"""The cell of all sources that would take less than one, and the line of those put together."""
+
+_QUIET: Final = 50
+"""Turns that fit, above which nothing is said about them."""
 
 _PRESSURE: dict[Pressure, Role] = {
     "calm": "text",
@@ -115,8 +61,8 @@ def context_rows(budget: BudgetState, width: int, *, groups: int) -> list[Row]:
             [(fit("Nothing counted yet", width), "muted")],
         ]
     shown = source_groups(report.sources, max(1, groups))
-    rows = [_head(budget, report, width), _bar(report, shown, width)]
-    rows += [_legend(group, slot, report, width) for slot, group in enumerate(shown)]
+    rows = [head_row(budget, width), _bar(budget, report, shown, width)]
+    rows += [_legend(budget, group, report, width) for group in shown]
     return [*rows, _foot(budget, report, width), *_warning(report, width)]
 
 
@@ -136,13 +82,15 @@ def full_context_rows(
     age = f"{span(clock() - report.at)} ago" if report.at > 0 else ""
     about = " · ".join(part for part in (short_model(one_line(model)), origin, age) if part)
     rows: list[Row] = [
-        _head(budget, report, width),
+        head_row(budget, width),
         spread([(about, "muted")], [], width),
         [],
-        _bar(report, shown, width),
+        _bar(budget, report, shown, width),
         [],
     ]
-    rows += [_legend(group, slot, report, width, details=True) for slot, group in enumerate(shown)]
+    rows += [_legend(budget, group, report, width, details=True) for group in shown]
+    if _below_a_cell(report, shown, width):
+        rows.append([MIXED, (" less than a cell each", "muted")])
     free = max(0, report.window - report.total)
     if report.window:
         reserve = f"{tokens(report.reserve)} of it reserved for the answer"
@@ -160,7 +108,11 @@ def full_context_rows(
     return rows + _members(report, width) + _preview(report, width)
 
 
-def _head(budget: BudgetState, report: BudgetChanged, width: int) -> Row:
+def head_row(budget: BudgetState, width: int) -> Row:
+    """Return the first line: what the next request takes of the window."""
+    report = budget.report
+    if report is None:
+        return spread([("Context", "head")], [], width)
     about = "≈ " if report.kind == "estimated" else ""
     right: Row = [
         (about, "muted"),
@@ -173,12 +125,26 @@ def _head(budget: BudgetState, report: BudgetChanged, width: int) -> Row:
     return spread([("Context", "head")], right, width)
 
 
-def _bar(report: BudgetChanged, shown: list[SourceGroup], width: int) -> Row:
-    whole = report.window or report.total
-    given = share_cells([group.tokens for group in shown], whole, width)
+def look_of(budget: BudgetState, label: str) -> tuple[str, Role]:
+    """Return pattern and colour of a source; its own for as long as the session is open."""
+    slot = budget.slot_of(label)
+    return MIXED if slot is None else SLOTS[slot % len(SLOTS)]
+
+
+def _below_a_cell(report: BudgetChanged, shown: list[SourceGroup], width: int) -> list[SourceGroup]:
+    whole = max(1, report.window or report.total)
+    return [group for group in shown if group.tokens * width < whole]
+
+
+def _bar(budget: BudgetState, report: BudgetChanged, shown: list[SourceGroup], width: int) -> Row:
+    small = _below_a_cell(report, shown, width)
+    own = [group for group in shown if group not in small]
+    looks = [*(look_of(budget, group.label) for group in own), MIXED]
+    amounts = [*(group.tokens for group in own), sum(group.tokens for group in small)]
+    given = share_cells(amounts, report.window or report.total, width)
     cells: list[Piece] = []
-    for slot, count in enumerate(given):
-        cells += [SLOTS[slot % len(SLOTS)]] * count
+    for look, count in zip(looks, given, strict=True):
+        cells += [look] * count
     cells += [("·", "muted")] * (width - len(cells))
     if report.trigger and report.window and 0 < report.trigger <= report.window:
         at = min(width - 1, report.trigger * width // report.window)
@@ -188,9 +154,14 @@ def _bar(report: BudgetChanged, shown: list[SourceGroup], width: int) -> Row:
 
 
 def _legend(
-    group: SourceGroup, slot: int, report: BudgetChanged, width: int, *, details: bool = False
+    budget: BudgetState,
+    group: SourceGroup,
+    report: BudgetChanged,
+    width: int,
+    *,
+    details: bool = False,
 ) -> Row:
-    pattern, role = SLOTS[slot % len(SLOTS)]
+    pattern, role = look_of(budget, group.label)
     percent = round(group.tokens * 100 / max(1, report.total))
     right: Row = [(f"{tokens(group.tokens):>6}", "text"), (f"{percent:>4}%", "muted")]
     if details:
@@ -205,7 +176,7 @@ def _legend(
 def _foot(budget: BudgetState, report: BudgetChanged, width: int) -> Row:
     words = f"compacts at {tokens(report.trigger)}" if report.trigger else "never compacts"
     left: Row = [(words, "warning" if budget.pressure in ("near", "over") else "muted")]
-    if report.turns_left is None or not report.trigger:
+    if report.turns_left is None or report.turns_left > _QUIET or not report.trigger:
         return spread(left, [], width)
     right: Row = [(f"≈ {plural(report.turns_left, 'turn')}", "muted")]
     fits = pieces_width(left) + pieces_width(right) < width

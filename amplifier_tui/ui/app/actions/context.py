@@ -1,0 +1,114 @@
+"""Actions on the context: its items, and what is decided about one of them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final, Literal
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.ui.app.session_app import in_open_session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amplifier_tui.host.client import ItemCard, SessionClient
+    from amplifier_tui.ui.app.session_app import SessionApp
+    from amplifier_tui.ui.state.conversation.entries import ConversationEntry
+    from amplifier_tui.ui.state.session import SessionState
+
+_VERBS: Final[dict[str, tuple[Literal["pin", "drop", "shorten"], str]]] = {
+    "pin": ("pin", "pinned"),
+    "drop": ("drop", "dropped"),
+    "shorten": ("shorten", "shortened"),
+}
+_USAGE: Final = "/context pin, drop, shorten or show, and which item: its number, or words of it."
+
+
+@in_open_session
+def items(app: SessionApp, client: SessionClient, state: SessionState) -> None:
+    """List the items of the next request in the context pane."""
+    from amplifier_tui.ui.panes.context.pane import ContextPane
+
+    async def load() -> None:
+        try:
+            found = await asyncio.wrap_future(client.items())
+            problem = ""
+        except Exception as error:
+            # Whatever the session could not do is said in place of the items.
+            found, problem = (), str(error) or type(error).__name__
+        pane = app.main.show_pane("context")
+        if isinstance(pane, ContextPane):
+            pane.show_items(found, problem)
+
+    app.run_worker(load(), group="items", exclusive=True)
+
+
+@in_open_session
+def item(app: SessionApp, client: SessionClient, state: SessionState, words: str = "") -> None:
+    """Show the context, or decide about an item: `pin`, `drop`, `shorten`, `show`, `undo`."""
+    verb, _, which = words.strip().partition(" ")
+    if not verb:
+        app.main.action_pane("context")
+    elif verb == "why":
+        app.say(which, "warning")
+    elif verb == "undo":
+        client.undo_item()
+    elif verb == "items":
+        items(app)
+    elif (verb in _VERBS or verb == "show") and which:
+        app.run_worker(_with_item(app, client, state, verb, which.strip()), group="item")
+    else:
+        app.say(_USAGE, "warning")
+
+
+async def _with_item(
+    app: SessionApp, client: SessionClient, state: SessionState, verb: str, which: str
+) -> None:
+    try:
+        listed = await asyncio.wrap_future(client.items())
+    except Exception as error:
+        # What the session says it can't do, in its own words.
+        app.say(one_line(str(error), 400), "warning")
+        return
+    found = _find(listed, which)
+    if found is None:
+        app.say(f"No item has {one_line(which, 60)} in it; /context items lists them.", "warning")
+    elif verb == "show":
+        key = entry_of(found, state.entries)
+        if key is None or not app.main.show_entry(key):
+            app.say("It is not in the part of the conversation that is on screen.")
+    elif found.fixed:
+        app.say(found.fixed, "warning")
+    else:
+        choice, done = _VERBS[verb]
+        client.choose_item(found.key, "" if found.state == done else choice)
+
+
+def _find(items: Sequence[ItemCard], which: str) -> ItemCard | None:
+    """Return an item by its key (`=3`), its number in the list, or words in it."""
+    if which.startswith("="):
+        return next((item for item in items if item.key == which[1:]), None)
+    if which.isdecimal():
+        return items[int(which) - 1] if 1 <= int(which) <= len(items) else None
+    wanted = which.casefold()
+    return next((i for i in items if wanted in f"{i.source} {i.text}".casefold()), None)
+
+
+def entry_of(item: ItemCard, entries: Sequence[ConversationEntry]) -> str | None:
+    """Return the key of the entry that shows an item; None when none does."""
+    from amplifier_tui.ui.state.conversation.entries import TextEntry, ToolEntry, UserEntry
+
+    start = " ".join(item.text.split())[:60]
+    for entry in reversed(entries):
+        match entry:
+            case ToolEntry() if item.call_id and entry.call_id == item.call_id:
+                return entry.key
+            case UserEntry() if item.role == "user" and not item.call_id and start:
+                if " ".join(entry.text.split())[:60] == start:
+                    return entry.key
+            case TextEntry() if item.role == "assistant" and start:
+                if " ".join(entry.text.split())[:60] == start:
+                    return entry.key
+            case _:
+                pass
+    return None
