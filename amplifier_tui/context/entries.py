@@ -191,3 +191,20 @@ def source_of(message: Mapping[str, Any], tool_names: Mapping[str, str] | None =
             name = (tool_names or {}).get(str(message.get("tool_call_id")))
         return f"tool:{name}" if name else "tool"
     return role or "no role"
+
+
+def beginning_of(message: Row) -> str:
+    """Return how a message begins, in one line; the names of its calls where it has no words."""
+    content = message.get("content")
+    texts: list[str] = []
+    for block in content if isinstance(content, list) else [content]:
+        said = block
+        if isinstance(block, Mapping):
+            said = block.get("text") or block.get("thinking") or block.get("content")
+        if isinstance(said, str) and said.strip():
+            texts.append(said[:_PEEK])
+    words = " ".join(texts) or ", ".join(call.name for call in calls_of(message))
+    return " ".join(words[:_PEEK].split())
+
+
+_PEEK: Final = 200

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from amplifier_tui.base.plain import copy_plain
 from amplifier_tui.context.ledger import Ledger, check_message
@@ -15,10 +15,6 @@ from amplifier_tui.context.request.view import ContextView, Planner
 
 if TYPE_CHECKING:
     from amplifier_tui.kernel.coordinator import ModuleCoordinator
-
-
-STATE_KEY: Final = "context"
-"""Part of the session's state that is the context's own."""
 
 
 class SessionContextManager:
@@ -106,26 +102,6 @@ class SessionContextManager:
         A factory with a method ``parts()`` says who wrote what.
         """
         self.view.prompt.use(factory)
-
-    def own_state(self) -> dict[str, Any]:
-        """Return what was decided and counted, as JSON-native data."""
-        view = self.view
-        return {"decisions": view.decisions.to_dict(), "anchor": view.meter.to_dict()}
-
-    def take_state(self, own: Any) -> None:
-        """Take over what `own_state` returned, after ``set_messages``."""
-        own = own if isinstance(own, Mapping) else {}
-        self.view.decisions.restore(own.get("decisions"))
-        self.view.meter.restore(own.get("anchor"))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the state of a session without context providers, see `write_state`."""
-        return {"state": {STATE_KEY: self.own_state()}}
-
-    def restore(self, data: Mapping[str, Any]) -> None:
-        """Take over what `to_dict` returned, after ``set_messages``."""
-        state = data.get("state")
-        self.take_state(state.get(STATE_KEY) if isinstance(state, Mapping) else None)
 
     def _reset(self) -> None:
         self.view.forget()

@@ -25,8 +25,9 @@ from amplifier_tui.context.adr.session import AgentSession
 from amplifier_tui.context.compaction.plan import Plan
 from amplifier_tui.context.compaction.summary import summarize
 from amplifier_tui.context.errors import ContextSourceError, HistoryUnavailableError
-from amplifier_tui.context.manager import STATE_KEY, SessionContextManager
+from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.request.report import ContextEvents
+from amplifier_tui.context.state_file import STATE_KEY
 from amplifier_tui.context.turn import (
     LedgerHistory,
     ProviderTurn,
@@ -337,7 +338,7 @@ class ContextPipeline:
     def to_dict(self) -> dict[str, Any]:
         """Return the session's state: of the providers, and of the context itself."""
         self.session.state[STATE_KEY] = {
-            **self.manager.own_state(),
+            **self.manager.view.to_dict(),
             "turn": self.manager.ledger.turn,
             "told": self._told_until,
         }
@@ -359,4 +360,4 @@ class ContextPipeline:
         told = own.get("told")
         if isinstance(told, int):
             self._told_until = min(told, self._told_until)
-        self.manager.take_state(own)
+        self.manager.view.restore(own)

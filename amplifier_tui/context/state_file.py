@@ -4,14 +4,34 @@ import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from amplifier_tui.base.files import move_aside, write_atomic
 from amplifier_tui.base.jsonl import read_object
 from amplifier_tui.context.compaction.decisions import Decisions
-from amplifier_tui.context.manager import STATE_KEY
+from amplifier_tui.context.request.view import ContextView
 
 logger = logging.getLogger(__name__)
+
+
+STATE_KEY: Final = "context"
+"""Part of a session's state that is the context's own."""
+
+
+class ViewState:
+    """The state of a context without providers, in the form of a pipeline's."""
+
+    def __init__(self, view: ContextView) -> None:
+        self._view = view
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state, see `write_state`."""
+        return {"state": {STATE_KEY: self._view.to_dict()}}
+
+    def restore(self, data: Mapping[str, Any]) -> None:
+        """Take over what `to_dict` returned, once the ledger has its rows."""
+        state = data.get("state")
+        self._view.restore(state.get(STATE_KEY) if isinstance(state, Mapping) else None)
 
 
 def write_state(path: Path, data: Mapping[str, Any]) -> list[str]:

@@ -95,7 +95,7 @@ async def summarize(view: ContextView, provider: Any, instructions: str = "") ->
         biggest=whole.biggest,
         summaries=(summary,),
     )
-    await view.announce(plan, budget, messages, messages - len(rows) + 1)
+    await view.announce(plan, budget, messages, messages - len(rows) + 1, frame.entries)
     return plan
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.tool_calls import calls_of
 from amplifier_tui.context.compaction.choices import Choice, Choices, is_left_out
 from amplifier_tui.context.compaction.outline import group_entries
-from amplifier_tui.context.entries import KEEP, Decision, Entry
+from amplifier_tui.context.entries import KEEP, Decision, Entry, beginning_of
 
 ItemState = Literal["whole", "pinned", "dropped", "shortened", "compacted", "summary"]
-
-_PEEK: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +122,7 @@ def _item(
     return ContextItem(
         key=entry.base if known and not summary else "",
         source=shown.source,
-        text=_beginning(shown.message),
+        text=beginning_of(shown.message),
         tokens=entry.tokens_under(decision),
         whole=max(whole, entry.tokens) if summary else whole,
         state="summary" if summary else state,
@@ -140,15 +137,3 @@ def _fixed(row: Entry | None, *, summary: bool, made_up: bool) -> str:
     if summary or made_up:
         return SUMMARY if summary else NO_RESULT
     return refusal(row, None, -1)
-
-
-def _beginning(message: Mapping[str, Any]) -> str:
-    content = message.get("content")
-    texts: list[str] = []
-    for block in content if isinstance(content, list) else [content]:
-        if isinstance(block, Mapping):
-            block = block.get("text") or block.get("thinking") or block.get("content")
-        if isinstance(block, str) and block.strip():
-            texts.append(block[:_PEEK])
-    words = " ".join(texts) or ", ".join(call.name for call in calls_of(message))
-    return " ".join(words[:_PEEK].split())

@@ -1,11 +1,12 @@
 """What others are told about requests: the report on the next one, and the context's events."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, field
 from typing import Any, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.context.compaction.plan import Plan
+from amplifier_tui.context.entries import Entry, beginning_of
 from amplifier_tui.context.request.budget import Budget, Provenance
 from amplifier_tui.context.request.meter import Kind
 from amplifier_tui.context.request.shares import SourceLine
@@ -59,6 +60,22 @@ def _merged(one: SourceLine, other: SourceLine) -> SourceLine:
     return SourceLine(one.source, messages, tokens, state)
 
 
+_MOST_ROWS: Final = 200
+_WORDS: Final = {"drop": "left out · ", "summary": ""}
+
+
+def _replaced(plan: Plan, entries: Sequence[Entry]) -> list[str]:
+    """Return a line for each row that is in the request no more, or not whole."""
+    lines = [
+        f"{_WORDS.get(action.kind, 'shortened · ')}{entries[row].source} · "
+        f"{beginning_of(entries[row].message)}"
+        for action in plan.actions
+        for row in action.rows
+    ]
+    more = len(lines) - _MOST_ROWS
+    return [*lines[:_MOST_ROWS], *([f"and {more} more"] if more > 0 else [])]
+
+
 CONTEXT_BUDGET: Final = "context:budget"
 """The budget is another one now; the data are the fields of `Budget`."""
 
@@ -78,9 +95,17 @@ class ContextEvents:
         self._source = source
 
     async def compaction(
-        self, plan: Plan, budget: Budget, messages_before: int, messages_after: int
+        self,
+        plan: Plan,
+        budget: Budget,
+        messages_before: int,
+        messages_after: int,
+        entries: Sequence[Entry],
     ) -> None:
-        """Tell of a compaction, with the number of messages before and after it."""
+        """Tell of a compaction, with the number of messages before and after it.
+
+        ``entries`` are the rows that were planned for.
+        """
         before = {"message_count": messages_before, "token_count": plan.before}
         after = {"message_count": messages_after, "token_count": plan.after}
         await self._emit(events.CONTEXT_PRE_COMPACT, before)
@@ -103,6 +128,8 @@ class ContextEvents:
                 "floor_tokens": plan.floor,
                 "model": budget.model,
                 "plan": plan.describe(),
+                "summary": "\n\n".join(summary.text for summary in plan.summaries),
+                "replaced": _replaced(plan, entries),
             },
         )
 

@@ -1,7 +1,7 @@
 """What the model sees of a ledger: assembled, measured, planned, and only then projected."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Final
@@ -10,7 +10,7 @@ from amplifier_tui.context.compaction.choices import Choice
 from amplifier_tui.context.compaction.decisions import Decisions, ModelDecisions
 from amplifier_tui.context.compaction.outline import Settled, group_entries
 from amplifier_tui.context.compaction.plan import Plan, plan, project
-from amplifier_tui.context.entries import Decision, Row
+from amplifier_tui.context.entries import Decision, Entry, Row
 from amplifier_tui.context.ledger import Ledger
 from amplifier_tui.context.request.budget import Budget, BudgetPolicy
 from amplifier_tui.context.request.frame import Frame, FrameMaker, LentTurn, with_summaries
@@ -196,10 +196,12 @@ class ContextView:
         """Return the budget of the next request."""
         return self._policy.budget(None, provider or self._provider)
 
-    async def announce(self, made: Plan, budget: Budget, before: int, after: int) -> None:
+    async def announce(
+        self, made: Plan, budget: Budget, before: int, after: int, entries: Sequence[Entry]
+    ) -> None:
         """Tell of a compaction, its totals on the scale of the provider's count.
 
-        Before and after are the messages of the request.
+        Before and after are the messages of the request, ``entries`` those it was planned for.
         """
         real = self.meter.real
         counted = replace(
@@ -208,7 +210,17 @@ class ContextView:
             after=real(made.after, budget.key),
             floor=real(made.floor, budget.key),
         )
-        await self.events.compaction(counted, budget, before, after)
+        await self.events.compaction(counted, budget, before, after, entries)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was decided and counted, as JSON-native data."""
+        return {"decisions": self.decisions.to_dict(), "anchor": self.meter.to_dict()}
+
+    def restore(self, data: Any) -> None:
+        """Take over what `to_dict` returned, once the ledger has its rows."""
+        known = data if isinstance(data, Mapping) else {}
+        self.decisions.restore(known.get("decisions"))
+        self.meter.restore(known.get("anchor"))
 
     def forget(self) -> None:
         """Begin anew: the rows are others now."""
@@ -265,7 +277,7 @@ class ContextView:
             decided.rows = made.decisions
             decided.summaries += made.summaries
             after = len(self._projected(shown, decided.rows))
-            await self.announce(made, budget, before, after)
+            await self.announce(made, budget, before, after, frame.entries)
         if made.reason in ("floor", "overflow") and not decided.warned:
             decided.warned = True
             logger.warning("%s", _end_of_compaction(made))

@@ -85,12 +85,19 @@ class UsageChanged(HostEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted(HostEvent):
-    """The view of the conversation was compacted; the stored history is unchanged."""
+    """The view of the conversation was compacted; the stored history is unchanged.
+
+    Attributes:
+        summary: What stands in the place of the rows; empty where a rule shortened them.
+        replaced: A line for each row: what was done to it, who said it, how it begins.
+    """
 
     before_tokens: int
     after_tokens: int
     rows: int = 0
     strategy: str = ""
+    summary: str = ""
+    replaced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

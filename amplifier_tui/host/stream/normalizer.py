@@ -241,6 +241,7 @@ class Normalizer:
                 self._sender.send(TodoChanged(**self._sender.stamp(), items=items))
 
     def _compacted(self, lane: str, data: Data) -> None:
+        redact = self._sender.redactor.text
         rows = sum(_number(data, key) for key in _COMPACTED)
         level = data.get("strategy_level", data.get("strategy", ""))
         strategy = f"level {level}" if isinstance(level, int) else str(level or "")
@@ -255,6 +256,8 @@ class Normalizer:
                 after_tokens=_number(data, "after_tokens"),
                 rows=rows,
                 strategy=strategy,
+                summary=redact(str(data.get("summary") or "")),
+                replaced=tuple(redact(str(line)) for line in data.get("replaced") or ()),
             )
         )
 

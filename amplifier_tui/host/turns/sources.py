@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from amplifier_tui.context.errors import ContextSourceError
 from amplifier_tui.context.manager import SessionContextManager
 from amplifier_tui.context.pipeline import ContextPipeline
+from amplifier_tui.context.state_file import ViewState
 from amplifier_tui.host.stream.sender import Sender
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
@@ -49,7 +50,9 @@ class Sources:
     @property
     def remembers(self) -> Remembers | None:
         """What has a state to be kept beside the rows; None for a foreign context."""
-        return self.pipeline or self.manager
+        if (pipeline := self.pipeline) is not None:
+            return pipeline
+        return ViewState(self.manager.view) if self.manager is not None else None
 
     @property
     def asked(self) -> bool:

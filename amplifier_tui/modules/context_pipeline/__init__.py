@@ -56,12 +56,13 @@ from amplifier_tui.context.adr.strategies import (
     TruncationStrategy,
 )
 from amplifier_tui.context.compaction.as_plan import StrategyPlanner
-from amplifier_tui.context.manager import STATE_KEY, SessionContextManager, mount_context
+from amplifier_tui.context.manager import SessionContextManager, mount_context
 from amplifier_tui.context.memory.database import memory_path
 from amplifier_tui.context.memory.provider import SqliteMemoryProvider
 from amplifier_tui.context.memory.store import MemoryStore
 from amplifier_tui.context.pipeline import DEFAULT_TIMEOUT, ContextPipeline
 from amplifier_tui.context.request.budget import BudgetSettings
+from amplifier_tui.context.state_file import STATE_KEY
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
 __amplifier_module_type__ = "context"

@@ -45,6 +45,12 @@ async def test_a_summary_stands_for_the_earlier_turns_and_says_so() -> None:
     assert await manager.get_messages() == rows
     (told,) = recorder.of("context:compaction")
     assert (told["messages_summarized"], told["after_tokens"]) == (23, plan.after)
+    assert told["summary"] == "They read six files. All is well."
+    assert len(told["replaced"]) == 23
+    assert told["replaced"][:2] == [
+        "assistant · read_file",
+        "tool:read_file · " + ("line 0 " * 29)[:200].rstrip(),
+    ]
 
 
 async def test_a_conversation_that_is_replaced_meanwhile_gets_no_summary_of_the_old_one() -> None:

@@ -242,3 +242,32 @@ def test_the_figures_of_the_steps_end_in_one_column() -> None:
         "user             1 message  shortened",
     ]
     assert len({len(line.note) for line in lines}) == 1
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 36)])
+async def test_what_was_compacted_opens_as_the_summary_and_the_rows_it_replaced(
+    size: tuple[int, int],
+) -> None:
+    rows = tuple(f"tool:read_file · file number {number}" for number in range(1, 4))
+    async with running(size=size) as drive:
+        await drive.push(
+            TurnStarted(session_id=SESSION, turn=1, prompt="go"),
+            TurnEnded(session_id=SESSION, turn=1, status="success"),
+            Compacted(
+                session_id=SESSION,
+                before_tokens=4_500,
+                after_tokens=2_700,
+                rows=3,
+                strategy="summary",
+                summary="They agreed on **blue**.\x1b[31m",
+                replaced=rows,
+            ),
+        )
+        assert "Compacted 4.5k → 2.7k" in drive.text() and "agreed on" not in drive.text()
+        await drive.press("ctrl+o")
+        screen = drive.text()
+        assert "They agreed on **blue**." in screen and "file number 3" in screen
+        await drive.press("ctrl+o")
+        assert "They agreed" not in drive.text()
+        await drive.press("f6", "G", "enter")
+        assert "They agreed on **blue**." in drive.text()

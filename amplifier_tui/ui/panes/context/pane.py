@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
+from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.client import ItemCard
 from amplifier_tui.ui.panes.context.items import item_row, items_head
 from amplifier_tui.ui.panes.context.rows import context_rows, full_context_rows

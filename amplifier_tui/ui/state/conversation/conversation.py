@@ -183,7 +183,9 @@ class ConversationState(Handlers):
 
     @on(events.Compacted)
     def _compacted(self, event: events.Compacted) -> None:
-        self._note(_compaction_words(event), event.agent)
+        detail = "\n\n".join(part for part in (event.summary, "\n".join(event.replaced)) if part)
+        words = _compaction_words(event)
+        self.list.add(NoteEntry(key="note", agent=event.agent, text=words, detail=detail))
 
     @on(events.ItemChosen)
     def _item_chosen(self, event: events.ItemChosen) -> None:

@@ -164,10 +164,14 @@ class ErrorEntry(ConversationEntry):
 
 @dataclass(slots=True, kw_only=True)
 class NoteEntry(ConversationEntry):
-    """A quiet line between turns: stopped, resumed, bundle switched, compacted."""
+    """A quiet line between turns: stopped, resumed, bundle switched, compacted.
+
+    `detail` is what it opens as; empty where it does not.
+    """
 
     text: str
     level: Level = "info"
+    detail: str = ""
 
 
 @dataclass(slots=True, kw_only=True)

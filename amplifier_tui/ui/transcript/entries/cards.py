@@ -95,7 +95,13 @@ _GLYPHS = {"warning": Span("! ", "warning"), "error": Span("✗ ", "error")}
 
 
 def note_lines(entry: NoteEntry, scene: Scene) -> list[StyledLine]:
-    """Return a note; a warning or an error has its glyph."""
+    """Return a note; a warning or an error has its glyph. One with a detail opens as that."""
+    if entry.detail:
+        line = data_row([Span(one_line(entry.text), "muted")], Span(""), scene, expandable=True)
+        if not scene.expanded:
+            return [line]
+        inner = scene.column.inset(2)
+        return [line, *margined(text_lines(entry.detail, "secondary", inner.measure), inner)]
     glyph = _GLYPHS.get(entry.level)
     width = scene.column.measure - (2 if glyph else 0)
     lines = text_lines(entry.text, glyph.style if glyph else "muted", max(1, width))

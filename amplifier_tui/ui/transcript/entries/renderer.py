@@ -216,7 +216,7 @@ def is_expandable(item: DrawnEntry) -> bool:
             return bool(entry.text.strip())
         case UserEntry() as entry:
             return is_long(entry)
-        case ErrorEntry() as entry:
+        case ErrorEntry() | NoteEntry() as entry:
             return bool(entry.detail)
         case LaneEntry():
             return True
@@ -227,8 +227,10 @@ def is_expandable(item: DrawnEntry) -> bool:
 def plain_text(entry: ConversationEntry) -> str:
     """Return what an entry says: Markdown as it was written, a tool's words and its result."""
     match entry:
-        case UserEntry() | TextEntry() | ThinkingEntry() | NoteEntry():
+        case UserEntry() | TextEntry() | ThinkingEntry():
             return clean(entry.text)
+        case NoteEntry():
+            parts = [clean(entry.text), clean(entry.detail)]
         case LaneEntry():
             return clean(entry.instruction)
         case ToolEntry():
