@@ -245,11 +245,11 @@ ACTIONS: tuple[Action, ...] = (
             "Pin, drop or shorten an item",
             "app.context",
             "",
-            "C",
+            "N",
             "context",
             "pin|drop|shorten|show item",
         ),
-        Action("context.items", "The biggest items of the context", "app.items", "", "X", "items"),
+        Action("context.items", "The biggest items of the context", "app.items", "", "J", "items"),
         Action(
             "memory.remember", "Remember something", "app.remember", "", "R", "remember", "text"
         ),
