@@ -249,7 +249,7 @@ ACTIONS: tuple[Action, ...] = (
             "context",
             "pin|drop|shorten|show item",
         ),
-        Action("context.items", "The biggest items of the context", "app.items", "", "J", "items"),
+        Action("context.items", "The biggest items of the context", "app.items", "", "8", "items"),
         Action(
             "memory.remember", "Remember something", "app.remember", "", "R", "remember", "text"
         ),

@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.ui.keys.keymap import Keymap
 from amplifier_tui.ui.prompt.history import History
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
@@ -106,7 +107,9 @@ class PromptArea(Horizontal):
     def set_agent(self, name: str, *, works: bool) -> None:
         """Write to an agent: say so, and whether it can still be told something."""
         self.input.running = False
-        self._say((TELLING if works else ENDED).format(name=name))
+        # A placeholder is markup, and the name a bundle's.
+        shown = Content(one_line(name, 40)).markup
+        self._say((TELLING if works else ENDED).format(name=shown))
 
     def stand_behind(self, behind: bool) -> None:
         """A dialog is in front, or is gone: it has the cursor, and the prompt's keys do nothing."""
@@ -219,6 +222,4 @@ def shell_rows(text: str) -> list[Content]:
 
 
 def _waiting(words: str, text: str) -> Content:
-    from amplifier_tui.base.text import one_line
-
     return Content.assemble((words, "$accent bold"), "  ", one_line(text, 200))

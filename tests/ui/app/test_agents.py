@@ -200,3 +200,18 @@ async def test_finished_agents_of_a_resumed_session_open_too() -> None:
         await drive.press("enter")
         assert "main › explorer" in drive.text() and "Here." in drive.text()
         assert "5 s" in drive.text()
+
+
+async def test_an_agents_name_is_no_markup_and_moves_no_cursor() -> None:
+    async with running(size=(80, 24)) as drive:
+        name = "[red]x[/]\x1b[2J\u202e{y}"
+        await drive.push(
+            TurnStarted(session_id=SESSION, turn=1, prompt="find it"),
+            opens(name, "1-2_x", task=name),
+            calls("1-2_x", pattern=name),
+        )
+        assert "[red]x[/]" in strip(drive)[0]
+        await drive.press("f7", "enter")
+        screen = drive.text()
+        assert "main › [red]x[/]" in screen and "enter tells [red]x[/]" in screen
+        assert not set(screen) & {"\x1b", "\u202e"}
