@@ -1,6 +1,8 @@
 """What a front end does with the session that is open."""
 
 import asyncio
+from collections.abc import Callable
+from time import time
 from typing import Final, Literal
 
 from amplifier_tui.host.client import (
@@ -18,26 +20,43 @@ from amplifier_tui.host.client import (
     RuleCard,
     SpendLimit,
 )
-from amplifier_tui.host.events import HostEvent, Level, RewindScope, Scope
+from amplifier_tui.host.events import Failed, HostEvent, Level, Notice, RewindScope, Scope
 from amplifier_tui.host.session.live import LiveSession
+from amplifier_tui.host.session.opening.opening import Opening
 from amplifier_tui.host.session.permissions import Permissions
 from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
+from amplifier_tui.host.stream.sender import Stamp
 
 NO_SESSION: Final = "No session is open"
 
 
 class SessionCommands:
-    """Passes on what concerns one part of the open session."""
+    """Passes on what concerns one part of the open session.
 
-    def __init__(self) -> None:
+    Args:
+        put: Takes events on their way up.
+    """
+
+    def __init__(self, put: Callable[[HostEvent], None]) -> None:
+        self._put = put
         self._live: LiveSession | None = None
+        self._opening: Opening | None = None
         self._models: dict[str, ModelChoice] = {}
         """What the user chose, by bundle."""
         self._limit: SpendLimit | None = None
 
+    def _stamp(self, session_id: str = "") -> Stamp:
+        """Return the fields of an event that happens now, in the session that is open or opens."""
+        session = self._live or self._opening
+        known = session.session_id if session is not None else ""
+        return {"session_id": session_id or known, "agent": "main", "at": time()}
+
     def _say(self, level: Level, text: str, source: str = "host") -> None:
-        """Tell the user something."""
-        raise NotImplementedError
+        self._put(Notice(**self._stamp(), level=level, text=text, source=source))
+
+    def _refuse(self, kind: str, message: str, remedy: str, prompt: str = "") -> None:
+        stamp = self._stamp()
+        self._put(Failed(**stamp, kind=kind, message=message, remedy=remedy, prompt=prompt))
 
     def _opened(self) -> LiveSession | None:
         """Return the session; None, which the user is told, when there is none."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from time import time
 from typing import Final, Literal
 
 from amplifier_tui.foundation.trust.gate import TrustCallback
@@ -21,7 +20,7 @@ from amplifier_tui.host.door.capture import PrintCapture, Tracebacks
 from amplifier_tui.host.door.commands import NO_SESSION, SessionCommands
 from amplifier_tui.host.door.descriptors import DescriptorCapture
 from amplifier_tui.host.door.open_sessions import OpenSessions
-from amplifier_tui.host.events import Failed, HostEvent, Level, Mode, Notice, SessionClosed
+from amplifier_tui.host.events import Failed, HostEvent, Mode, SessionClosed
 from amplifier_tui.host.failures import internal_failure, opening_failure
 from amplifier_tui.host.models.setup import check_readers, trial
 from amplifier_tui.host.redaction import Redactor
@@ -30,7 +29,6 @@ from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.opening.opening import Opening
 from amplifier_tui.host.store.sessions import list_sessions
 from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
-from amplifier_tui.host.stream.sender import Stamp
 from amplifier_tui.host.trust.answers import TrustMemory
 from amplifier_tui.host.turns.handle import TurnHandle
 from amplifier_tui.host.turns.prompts import Prompt
@@ -61,14 +59,12 @@ class Service(SessionCommands):
         *,
         window: bool = False,
     ) -> None:
-        super().__init__()
-        self._put = put
+        super().__init__(put)
         self._windows = OpenSessions() if window else None
         self._trust_all = trust
         self._memory = TrustMemory()
         self._cwd = Path.cwd()
         self._mode: Mode | Literal[""] = ""
-        self._opening: Opening | None = None
         self._trying: Opening | None = None
         self._refused: tuple[TrustItem, ...] = ()
         self._opening_task: asyncio.Task[None] | None = None
@@ -183,10 +179,6 @@ class Service(SessionCommands):
             request = OpenRequest(cwd=self._cwd, bundle=live.reference, mode=mode)
             await self.open(request, carried)
 
-    def _refuse(self, kind: str, message: str, remedy: str, prompt: str = "") -> None:
-        stamp = self._stamp()
-        self._put(Failed(**stamp, kind=kind, message=message, remedy=remedy, prompt=prompt))
-
     async def open(self, request: OpenRequest, carried: Carried | None = None) -> None:
         """Open a session; the one that runs ends once the new one is there."""
         live = self._live
@@ -292,9 +284,6 @@ class Service(SessionCommands):
             self._say("info", "There is nothing to try again: no session is open")
         else:
             self._live.retry(without)
-
-    def _say(self, level: Level, text: str, source: str = "host") -> None:
-        self._put(Notice(**self._stamp(), level=level, text=text, source=source))
 
     async def interrupt(self, immediate: bool = False, handle: TurnHandle | None = None) -> None:
         """Stop the running turn, or the opening of a session.
@@ -409,12 +398,6 @@ class Service(SessionCommands):
             self._say("info", Redactor().text(text), stream)
         elif self._printed == _PRINTED + 1:
             self._say("info", "Modules print more; the rest is in the program's log", stream)
-
-    def _stamp(self, session_id: str = "") -> Stamp:
-        """Return the fields of an event that happens now, in the session that is open or opens."""
-        session = self._live or self._opening
-        known = session.session_id if session is not None else ""
-        return {"session_id": session_id or known, "agent": "main", "at": time()}
 
 
 def _soon(loop: asyncio.AbstractEventLoop, take: Callable[[str, str], None], line: str) -> None:
