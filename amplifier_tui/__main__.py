@@ -9,7 +9,11 @@ import os  # noqa: E402
 import sys  # noqa: E402
 
 # `python -m` looks for every module in the current folder first: it may be anybody's.
-if sys.path and sys.path[0] in ("", os.getcwd()) and not sys.flags.safe_path:
+try:
+    _here = os.getcwd()
+except OSError:
+    sys.exit("The working directory is no longer there. Change into another one.")
+if sys.path and sys.path[0] in ("", _here) and not sys.flags.safe_path:
     del sys.path[0]
 
 

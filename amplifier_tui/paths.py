@@ -13,7 +13,7 @@ _APP = "amplifier-tui"
 def amplifier_home() -> Path:
     """Return the Amplifier home: `$AMPLIFIER_HOME`, else `~/.amplifier`."""
     value = os.environ.get("AMPLIFIER_HOME")
-    return Path(value).expanduser().resolve() if value else Path.home() / ".amplifier"
+    return Path(os.path.expanduser(value)).resolve() if value else Path.home() / ".amplifier"
 
 
 def project_slug(cwd: Path) -> str:

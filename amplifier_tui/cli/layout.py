@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TextIO
 
 from amplifier_tui.base.text import one_line
 
@@ -14,9 +15,14 @@ Paint = Mapping[int, Callable[[str], str]]
 """Makes the cells of a column coloured; gets the cell as it is shown."""
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a stream is there, and a terminal; a closed one is None."""
+    return stream is not None and stream.isatty()
+
+
 def width() -> int:
     """Return the columns there are; in a pipe nothing is cut or wrapped."""
-    if not sys.stdout.isatty():
+    if not is_terminal(sys.stdout):
         return _UNLIMITED
     return max(40, shutil.get_terminal_size().columns)
 

@@ -18,7 +18,7 @@ _CREDENTIALS = lazy_pattern(r"(://)[^/@\s]*:[^/@\s]*@")
 def get_amplifier_home() -> Path:
     """Return the Amplifier home: `$AMPLIFIER_HOME`, else `~/.amplifier`."""
     value = os.environ.get("AMPLIFIER_HOME")
-    return Path(value).expanduser().resolve() if value else Path.home() / ".amplifier"
+    return Path(os.path.expanduser(value)).resolve() if value else Path.home() / ".amplifier"
 
 
 @dataclass(frozen=True)

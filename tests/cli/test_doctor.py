@@ -135,6 +135,16 @@ def test_each_provider_is_called_on_request_alone(
     assert (call["state"] == "ok") is answers and len(server.requests) == 1
 
 
+def test_without_streams_and_with_a_home_of_nobody_it_still_says_what_is_wrong(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AMPLIFIER_HOME", "~nobody-of-that-name/x")
+    assert "nobody-of-that-name" in found(capsys)["Folders: home"]["said"]
+    for name in ("stdin", "stdout"):
+        monkeypatch.setattr(f"sys.{name}", None)
+    assert run(["doctor"]) == 0
+
+
 # --- the terminal --------------------------------------------------------------------------
 
 

@@ -89,3 +89,11 @@ def test_modules_of_the_current_folder_are_not_run(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "amplifier_tui", "bundle", "list"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+def test_in_a_folder_that_was_removed_it_says_so(tmp_path: Path) -> None:
+    command = f"cd {tmp_path}/gone && rmdir ../gone && {sys.executable} -m amplifier_tui --version"
+    (tmp_path / "gone").mkdir()
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == ("The working directory is no longer there. Change into another one.\n")

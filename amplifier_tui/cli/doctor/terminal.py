@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from amplifier_tui.cli.doctor.findings import Diagnosis
+from amplifier_tui.cli.layout import is_terminal
 
 _LEAST: Final = (40, 12)
 _TMUX_SECONDS: Final = 2.0
@@ -51,7 +52,7 @@ def look_at_terminal(environ: Mapping[str, str], tells_keys_apart: Ask) -> Itera
     Args:
         tells_keys_apart: Asks the terminal whether it does; None for no answer.
     """
-    if not sys.stdout.isatty():
+    if not is_terminal(sys.stdout):
         yield Diagnosis(
             what="terminal",
             state="note",
@@ -79,7 +80,7 @@ def _kind(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
         )
     else:
         yield Diagnosis(what="kind", said=" · ".join(filter(None, (name, program))))
-    if sys.stdout.isatty():
+    if is_terminal(sys.stdout):
         columns, rows = shutil.get_terminal_size()
         small = columns < _LEAST[0] or rows < _LEAST[1]
         yield Diagnosis(
@@ -112,7 +113,7 @@ def _colours(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
 
 
 def _characters() -> Diagnosis:
-    encoding = (sys.stdout.encoding or locale.getpreferredencoding(False)).upper()
+    encoding = (getattr(sys.stdout, "encoding", "") or locale.getpreferredencoding(False)).upper()
     if encoding.replace("-", "") == "UTF8":
         return Diagnosis(what="characters", said="UTF-8")
     return Diagnosis(
@@ -125,7 +126,7 @@ def _characters() -> Diagnosis:
 
 
 def _keys(environ: Mapping[str, str], tells_keys_apart: Ask) -> Iterator[Diagnosis]:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         return
     apart = tells_keys_apart()
     if apart:

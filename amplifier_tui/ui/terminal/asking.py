@@ -19,7 +19,7 @@ def ask_terminal(question: str, end: bytes, seconds: float = 0.5) -> bytes:
         end: How the answer ends.
         seconds: How long to wait for it.
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         return b""
     source = sys.stdin.fileno()
     try:
