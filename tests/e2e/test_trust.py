@@ -212,6 +212,7 @@ def test_files_and_keys_are_given_when_they_are_used_and_not_when_they_are_refus
             ask(terminal, "hello")
             decide(terminal, command, "a")
             terminal.wait_for("Thanks.")
+            ready(terminal, "team")
             quit_program(terminal)
             sent = str([request.json for request in model.requests[asked_before:]])
             assert (words in sent) is given

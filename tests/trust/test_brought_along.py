@@ -9,7 +9,11 @@ import pytest
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.checks.opening import report_prepared
 from amplifier_tui.foundation.sources.lockfile import LockEntry, LockFile
+from amplifier_tui.foundation.trust.code import CodeSource
 from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
+from amplifier_tui.foundation.trust.owners import Owner
+from amplifier_tui.foundation.trust.review import OnlyLooking
+from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.trust.answers import TrustFile
 from tests.foundation.helpers import GitRepo, write
 from tests.trust.test_one_question import Person, opened, use_all, use_none
@@ -230,3 +234,20 @@ async def test_what_a_package_gets_for_uv_is_asked_about_in_the_same_second_list
     person = Person()
     await opened(project, person)
     assert titles(person) == [["bundle first"], ["bundle x", "zz-words"]]
+
+
+async def test_what_others_fetch_meanwhile_does_not_disturb(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    review = Workspace.open(project).review(OnlyLooking())
+    roots = iter(project / str(number) for number in range(10))
+
+    def fetch(path: Path = project, folder: Path = project) -> bool:
+        root = next(roots)
+        review.allows_source(f"git+{SERVER}/acme/{root.name}@main", {}, root)
+        return False
+
+    fetch()
+    fetch()
+    monkeypatch.setattr("amplifier_tui.foundation.trust.review.is_within", fetch)
+    review.announce(CodeSource(f"git+{SERVER}/acme/x@main"), Owner.STRANGER, project)

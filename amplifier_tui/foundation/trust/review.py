@@ -233,7 +233,8 @@ class TrustReview:
 
     def _is_fetched(self, path: Path) -> bool:
         """Whether something came with what was fetched and is allowed."""
-        return any(is_within(path, folder) for folder in self._fetched)
+        # A copy: other threads read what was fetched for others, meanwhile.
+        return any(is_within(path, folder) for folder in tuple(self._fetched))
 
     def _allows_code(self, source: CodeSource, content: str) -> bool:
         if source.uri in self.pinned:
