@@ -151,3 +151,14 @@ def _harmless(match: re.Match[str]) -> str:
 
 def _last_write(line: str) -> str:
     return next((part for part in reversed(line.split("\r")) if part), "")
+
+
+def short_count(count: int) -> str:
+    """Return a count of tokens: `812`, `10.3k`, `200k`, `1.2M`. Never longer than six cells."""
+    if count < 0:
+        return "-" + short_count(-count)
+    if count < 1000:
+        return str(count)
+    value, unit = (count / 1000, "k") if count < 999_950 else (count / 1_000_000, "M")
+    text = f"{value:.1f}" if value < 1000 else f"{value:.0f}"
+    return text.removesuffix(".0") + unit

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.plain import copy_plain
+from amplifier_tui.base.text import short_count
 from amplifier_tui.base.tokens import text_tokens
 from amplifier_tui.context.adr.history import HistoryProvider
 from amplifier_tui.context.adr.message import Message
@@ -157,8 +158,8 @@ def _capped(entry: Entry, names: dict[str, str], context: SessionContext) -> Ent
         return entry
     cut = read_entry(row, entry.key, names, provided=True)
     context.notify(
-        f"Context source '{entry.source}' added a message of about {entry.tokens:,} tokens; it "
-        f"was cut to {cut.tokens:,}."
+        f"Context source '{entry.source}' added a message of about "
+        f"{short_count(entry.tokens)} tokens; it was cut to {short_count(cut.tokens)}."
     )
     return cut
 

@@ -147,7 +147,7 @@ async def test_the_floor_is_told_once_and_does_not_start_a_storm() -> None:
 
 async def test_what_can_not_fit_is_an_error_that_names_the_largest_source() -> None:
     manager, _ = await filled([user("u" * 400_000)])
-    with pytest.raises(ContextLengthError, match=r"'user' with about 100,004") as error:
+    with pytest.raises(ContextLengthError, match=r"'user' with about 100k") as error:
         await manager.get_messages_for_request(provider=ScriptedProvider(window=50_000))
     assert error.value.model == "scripted-1"
     assert len(await manager.get_messages()) == 1

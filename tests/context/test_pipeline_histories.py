@@ -85,7 +85,7 @@ async def test_a_message_of_ten_megabytes_is_cut_on_arrival_and_told() -> None:
     seen = await stage.execute("two")
     assert texts(seen)[:2] == ["one", "re: one"]
     assert len(texts(seen)[2]) < 140_000
-    assert "'rag' added a message of about 2,500,0" in stage.notices[0]
+    assert "'rag' added a message of about 2.5M" in stage.notices[0]
 
 
 async def test_ten_megabytes_in_many_pieces_are_cut_all_the_same() -> None:
@@ -98,7 +98,7 @@ async def test_ten_megabytes_in_many_pieces_are_cut_all_the_same() -> None:
 
     (flooded, _) = texts(await stage.execute("one"))
     assert len(flooded) < 160_000
-    assert "'rag' added a message of about 2,500,0" in stage.notices[0]
+    assert "'rag' added a message of about 2.5M" in stage.notices[0]
 
 
 async def test_a_message_under_the_cap_stays_whole_however_many_tokens_it_takes() -> None:
@@ -121,7 +121,7 @@ async def test_instructions_of_ten_megabytes_are_an_error_that_names_their_sourc
         context.extend_instructions("rules", "x" * 10_000_000)
 
     await stage.manager.add_message(user("hi"))
-    with pytest.raises(ContextLengthError, match="Most of it is 'rules' with about 2,500,"):
+    with pytest.raises(ContextLengthError, match=r"Most of it is 'rules' with about 2\.5M"):
         await stage.manager.get_messages_for_request(provider=ScriptedProvider())
     assert texts(await stage.manager.get_messages()) == ["hi"]
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import uuid4
 
+from amplifier_tui.base.text import short_count
 from amplifier_tui.base.tokens import message_tokens, text_tokens
 from amplifier_tui.context.compaction.decisions import Summary
 from amplifier_tui.context.compaction.outline import group_entries
@@ -76,8 +77,8 @@ async def summarize(view: ContextView, provider: Any, instructions: str = "") ->
     whole_size = sum(entry.tokens for entry in covered)
     if after >= whole_size:
         raise SummaryError(
-            f"The summary would take {after:,} tokens, what it stands for takes {whole_size:,}; "
-            "the conversation is as it was."
+            f"The summary would take {short_count(after)} tokens, what it stands for takes "
+            f"{short_count(whole_size)}; the conversation is as it was."
         )
     before = sum(entry.tokens_under(decided.rows.get(entry.key)) for entry in covered)
     messages = len(frame.entries)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any, Final
 
+from amplifier_tui.base.text import short_count
 from amplifier_tui.context.compaction.choices import Choice
 from amplifier_tui.context.compaction.decisions import Decisions, ModelDecisions
 from amplifier_tui.context.compaction.outline import Settled, group_entries
@@ -290,9 +291,10 @@ class ContextView:
             return
         source, tokens = made.biggest
         raise ContextLengthError(
-            f"The request takes about {after:,} tokens and the model takes {budget.ceiling:,}. "
-            f"Most of it is '{source}' with about {tokens:,}, which can't be compacted. Shorten "
-            "it, start a new session, or use a model with a larger window.",
+            f"The request takes about {short_count(after)} tokens and the model takes "
+            f"{short_count(budget.ceiling)}. Most of it is '{source}' with about "
+            f"{short_count(tokens)}, which can't be compacted. Shorten it, start a new session, "
+            "or use a model with a larger window.",
             model=budget.model or None,
         )
 
@@ -320,9 +322,9 @@ _NEVER: Final = 2**62
 def _end_of_compaction(made: Plan) -> str:
     source, tokens = made.biggest
     return (
-        f"The conversation takes about {made.after:,} tokens and can't be compacted further: "
-        f"most of it is '{source}' with about {tokens:,}. Start a new session, or use a model "
-        "with a larger window."
+        f"The conversation takes about {short_count(made.after)} tokens and can't be compacted "
+        f"further: most of it is '{source}' with about {short_count(tokens)}. Start a new "
+        "session, or use a model with a larger window."
     )
 
 

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+from amplifier_tui.base.text import short_count
 from amplifier_tui.context.compaction.plan import Plan
 from amplifier_tui.context.errors import SummaryError
 from amplifier_tui.context.request.view import ContextView
@@ -181,13 +182,13 @@ def _why_not(plan: Plan, view: ContextView, provider: Any) -> str:
     before = view.meter.real(plan.before, budget.key)
     if before <= budget.target:
         return (
-            f"The conversation takes about {before:,} tokens; compacting by rule only goes down to "
-            f"{budget.target:,}."
+            f"Nothing to do yet: the conversation takes {short_count(before)} tokens, and a "
+            f"compaction by rule stops at {short_count(budget.target)}."
         )
     source, tokens = plan.biggest
     if source:
         return (
-            f"Nothing more can be left out: '{source}' takes about {tokens:,} tokens and has to "
-            "stay."
+            f"Nothing more can be left out: '{source}' takes {short_count(tokens)} tokens "
+            "and has to stay."
         )
     return "There is nothing to leave out yet: no old results or answers."

@@ -13,13 +13,12 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.host.client import BundleCard, BundlePreview, BundleState, PlannedModule
 from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.dialogs.sheets import ProblemSheet
 from amplifier_tui.ui.fuzzy import rank
-from amplifier_tui.ui.state.formats import tokens
 from amplifier_tui.ui.widgets.pick_list import PickRow
 
 STATES: dict[BundleState, tuple[str, str, str]] = {
@@ -187,7 +186,7 @@ def preview_content(preview: BundlePreview, width: int) -> Content:
     rows += _names("agents", preview.agents)
     rows += _names("context", preview.context_files)
     if preview.base_tokens:
-        words = f"≈ {tokens(preview.base_tokens)} tokens before the first word"
+        words = f"≈ {short_count(preview.base_tokens)} tokens before the first word"
         rows.append(_labelled("size", Content.styled(words, "$text-muted")))
     return Content("\n").join(rows)
 

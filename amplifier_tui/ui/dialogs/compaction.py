@@ -13,11 +13,11 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.host.client import CompactionPreview
 from amplifier_tui.host.events import PlanStep
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow, Sheet
-from amplifier_tui.ui.state.formats import short_model, tokens
+from amplifier_tui.ui.state.formats import short_model
 from amplifier_tui.ui.state.instruments.budget import share_cells
 from amplifier_tui.ui.widgets.scroll_lines import ScrollLines
 from amplifier_tui.ui.widgets.text_lines import TextLine
@@ -264,7 +264,7 @@ def _bar(
     return Content.assemble(
         (name.ljust(_LEAD), "$text-muted"),
         line,
-        f"  {tokens(count):>6}",
+        f"  {short_count(count):>6}",
         (f"  {change:>5}", "$text-muted"),
     )
 
@@ -277,7 +277,7 @@ def step_lines(preview: CompactionPreview) -> list[TextLine]:
     return [
         TextLine(
             f"{source}{' ' * (pad - cell_len(source))}  {step.rows:>{size}} {_what(step)}",
-            note=f"{tokens(step.before):>6} → {tokens(step.after):>6}",
+            note=f"{short_count(step.before):>6} → {short_count(step.after):>6}",
         )
         for source, step in zip(sources, preview.steps, strict=True)
     ]
@@ -296,11 +296,11 @@ def facts(preview: CompactionPreview) -> Content:
         rows.append(Content.assemble(("! ", "$text-warning"), words))
     limits = []
     if preview.trigger:
-        limits.append(f"│ compacts by itself at {tokens(preview.trigger)}")
+        limits.append(f"│ compacts by itself at {short_count(preview.trigger)}")
     if preview.target:
-        limits.append(f"aims at {tokens(preview.target)}")
+        limits.append(f"aims at {short_count(preview.target)}")
     if preview.floor:
-        limits.append(f"no compaction goes below {tokens(preview.floor)}")
+        limits.append(f"no compaction goes below {short_count(preview.floor)}")
     if limits and preview.before:
         rows.append(Content.styled(" · ".join(limits), "$text-muted"))
     kept = [words for item in preview.kept if (words := one_line(item, 120))]

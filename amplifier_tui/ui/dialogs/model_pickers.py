@@ -9,12 +9,12 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.host.client import ModelCard
 from amplifier_tui.ui.dialogs.parts.picker import AskingPicker, Picker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice
 from amplifier_tui.ui.fuzzy import rank
-from amplifier_tui.ui.state.formats import price, tokens
+from amplifier_tui.ui.state.formats import price
 from amplifier_tui.ui.widgets.pick_list import PickRow
 
 
@@ -71,7 +71,7 @@ class ModelPicker(AskingPicker[ModelCard]):
         name = marked_match(one_line(card.model, 60), query).stylize("bold")
         where = "  in use" if card.current else f"  {one_line(card.provider, 24)}"
         style = "$text-primary" if card.current else "$text-muted"
-        window = tokens(card.context_window) if card.context_window else "~"
+        window = short_count(card.context_window) if card.context_window else "~"
         facts = f"{window:>6}  {price(card.input_price):>6} {price(card.output_price):>6}"
         left = Content.assemble((star, "$text-warning"), name, (where, style))
         return PickRow(card.key, left, Content.styled(facts, "$text-muted"))
@@ -93,8 +93,8 @@ class ModelPicker(AskingPicker[ModelCard]):
 
 def facts_of(card: ModelCard) -> str:
     """Return what is known of a model, on one line."""
-    answer = f", answers of {tokens(card.max_output_tokens)}" if card.max_output_tokens else ""
-    window = tokens(card.context_window) if card.context_window else "unknown"
+    answer = f", answers of {short_count(card.max_output_tokens)}" if card.max_output_tokens else ""
+    window = short_count(card.context_window) if card.context_window else "unknown"
     paid = f"{price(card.input_price)} in, {price(card.output_price)} out per million"
     cost = paid if card.input_price is not None else "price unknown"
     takes = f" · {', '.join(card.takes)}" if card.takes else ""

@@ -11,17 +11,6 @@ _DATE = re.compile(r"[-@](20\d{2}-?\d{2}-?\d{2}|latest)$")
 _VERSION = re.compile(r"-(\d+)-(\d+)$")
 
 
-def tokens(count: int) -> str:
-    """Return a token count: `812`, `10.3k`, `200k`, `1.2M`. Never longer than six cells."""
-    if count < 0:
-        return "-" + tokens(-count)
-    if count < 1000:
-        return str(count)
-    value, unit = (count / 1000, "k") if count < 999_950 else (count / 1_000_000, "M")
-    text = f"{value:.1f}" if value < 1000 else f"{value:.0f}"
-    return text.removesuffix(".0") + unit
-
-
 def milliseconds(ms: float) -> str:
     """Return a duration for a column of six cells: `0.4 ms`, `12 ms`, `1.2 s`, `3 min`."""
     if not ms >= 0.05:  # also what is no number

@@ -13,7 +13,7 @@ from typing import Literal
 from rich.cells import cell_len
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.ui.state.formats import (
     elapsed,
     money,
@@ -22,7 +22,6 @@ from amplifier_tui.ui.state.formats import (
     short_model,
     short_path,
     span,
-    tokens,
 )
 from amplifier_tui.ui.state.session import SessionState
 from amplifier_tui.ui.state.small_sections import UsageTotals, retry_words
@@ -171,8 +170,8 @@ def _cost(totals: UsageTotals) -> Iterator[tuple[str, Tone]]:
         yield (spent, "text")
     if totals.limit_tokens:
         gap = " " if spent or totals.limit_cost else ""
-        yield (f"{gap}{tokens(used.input_tokens + used.output_tokens)}", "text")
-        yield (f" of {tokens(totals.limit_tokens)}", "muted")
+        yield (f"{gap}{short_count(used.input_tokens + used.output_tokens)}", "text")
+        yield (f" of {short_count(totals.limit_tokens)}", "muted")
 
 
 def notice_segment(state: SessionState, now: float) -> StatusSegment | None:

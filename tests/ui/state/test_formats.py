@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amplifier_tui.base.text import short_count
 from amplifier_tui.ui.state.formats import (
     elapsed,
     milliseconds,
@@ -12,7 +13,6 @@ from amplifier_tui.ui.state.formats import (
     short_model,
     short_path,
     span,
-    tokens,
 )
 
 
@@ -31,12 +31,12 @@ from amplifier_tui.ui.state.formats import (
     ],
 )
 def test_tokens(count: int, text: str) -> None:
-    assert tokens(count) == text
+    assert short_count(count) == text
 
 
 @given(st.integers(0, 999_000_000))
 def test_tokens_keep_to_their_column(count: int) -> None:
-    assert len(tokens(count)) <= 6
+    assert len(short_count(count)) <= 6
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.host.client import ItemCard
 from amplifier_tui.ui.panes.context.rows import head_row, look_of
-from amplifier_tui.ui.state.formats import tokens
 from amplifier_tui.ui.state.instruments.budget import BudgetState, source_label
 from amplifier_tui.ui.transcript.lines import Span, wrap
 from amplifier_tui.ui.widgets.styled import Role, Row, fit, spread
@@ -32,8 +31,8 @@ def item_row(item: ItemCard, budget: BudgetState, width: int) -> Row:
     """Return the row of an item: its source, how it begins, and what it takes now."""
     pattern, tone = look_of(budget, source_label(item.source))
     word, role = _STATES.get(item.state, ("", "muted"))
-    whole = f" of {tokens(item.whole)}" if item.whole > item.tokens else ""
-    right: Row = [(f"{word}  " if word else "", role), (tokens(item.tokens), "text")]
+    whole = f" of {short_count(item.whole)}" if item.whole > item.tokens else ""
+    right: Row = [(f"{word}  " if word else "", role), (short_count(item.tokens), "text")]
     right.append((whole, "muted"))
     name = one_line(item.source, 60) or "no name"
     left: Row = [(f"{pattern} ", tone)]

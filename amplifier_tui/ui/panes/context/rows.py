@@ -4,9 +4,9 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import Final
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.host.events import BudgetChanged
-from amplifier_tui.ui.state.formats import plural, short_model, span, tokens
+from amplifier_tui.ui.state.formats import plural, short_model, span
 from amplifier_tui.ui.state.instruments.budget import (
     TOOL_SCHEMAS,
     BudgetState,
@@ -93,17 +93,19 @@ def full_context_rows(
         rows.append([MIXED, (" less than a cell each", "muted")])
     free = max(0, report.window - report.total)
     if report.window:
-        reserve = f"{tokens(report.reserve)} of it reserved for the answer"
+        reserve = f"{short_count(report.reserve)} of it reserved for the answer"
         right: Row = [(f"{reserve}   " if report.reserve else "", "muted")]
-        right += [(f"{tokens(free):>6}", "text"), ("     ", "muted")]
+        right += [(f"{short_count(free):>6}", "text"), ("     ", "muted")]
         rows.append(spread([("· ", "muted"), ("free", "text")], right, width))
     rows += [[], _foot(budget, report, width)]
     delta = budget.turn_delta
     if report.floor:
-        rows.append([(fit(f"no compaction goes below {tokens(report.floor)}", width), "muted")])
+        rows.append(
+            [(fit(f"no compaction goes below {short_count(report.floor)}", width), "muted")]
+        )
     if delta:
         sign = "+" if delta > 0 else "−"
-        rows.append([(fit(f"this turn {sign}{tokens(abs(delta))}", width), "muted")])
+        rows.append([(fit(f"this turn {sign}{short_count(abs(delta))}", width), "muted")])
     rows += _warning(report, width)
     return rows + _members(report, width) + _preview(report, width)
 
@@ -116,8 +118,8 @@ def head_row(budget: BudgetState, width: int) -> Row:
     about = "≈ " if report.kind == "estimated" else ""
     right: Row = [
         (about, "muted"),
-        (tokens(report.total), _PRESSURE[budget.pressure]),
-        (f" of {tokens(report.window)}" if report.window else " tokens", "muted"),
+        (short_count(report.total), _PRESSURE[budget.pressure]),
+        (f" of {short_count(report.window)}" if report.window else " tokens", "muted"),
     ]
     percent = budget.percent
     if percent is not None and width >= 48:
@@ -163,7 +165,7 @@ def _legend(
 ) -> Row:
     pattern, role = look_of(budget, group.label)
     percent = round(group.tokens * 100 / max(1, report.total))
-    right: Row = [(f"{tokens(group.tokens):>6}", "text"), (f"{percent:>4}%", "muted")]
+    right: Row = [(f"{short_count(group.tokens):>6}", "text"), (f"{percent:>4}%", "muted")]
     if details:
         noun = "tool" if group.label == TOOL_SCHEMAS else "message"
         notes = [plural(group.messages, noun)] if group.messages else []
@@ -174,7 +176,7 @@ def _legend(
 
 
 def _foot(budget: BudgetState, report: BudgetChanged, width: int) -> Row:
-    words = f"compacts at {tokens(report.trigger)}" if report.trigger else "never compacts"
+    words = f"compacts at {short_count(report.trigger)}" if report.trigger else "never compacts"
     left: Row = [(words, "warning" if budget.pressure in ("near", "over") else "muted")]
     if report.turns_left is None or report.turns_left > _QUIET or not report.trigger:
         return spread(left, [], width)
@@ -195,7 +197,7 @@ def _members(report: BudgetChanged, width: int) -> list[Row]:
     seen = dict.fromkeys(sorted(folded, key=lambda source: -source.tokens))
     rows: list[Row] = [[], [("Of which", "head")]]
     for source in seen:
-        right: Row = [(f"{tokens(source.tokens):>6}", "muted"), ("     ", "muted")]
+        right: Row = [(f"{short_count(source.tokens):>6}", "muted"), ("     ", "muted")]
         rows.append(spread([("  ", "text"), (one_line(source.source), "muted")], right, width))
     return rows
 
@@ -205,10 +207,10 @@ def _preview(report: BudgetChanged, width: int) -> list[Row]:
     if not report.preview:
         return []
     saved = sum(step.before - step.after for step in report.preview)
-    right: Row = [(f"−{tokens(max(0, saved))}", "text")]
+    right: Row = [(f"−{short_count(max(0, saved))}", "text")]
     rows: list[Row] = [[], spread([("If compacted now", "head")], right, width)]
     for step in report.preview:
         words = f"{one_line(step.action)} {one_line(step.source)}  {plural(step.rows, 'row')}"
-        right = [(f"{tokens(step.before)} → {tokens(step.after)}", "muted")]
+        right = [(f"{short_count(step.before)} → {short_count(step.after)}", "muted")]
         rows.append(spread([("  ", "text"), (words, "muted")], right, width))
     return rows

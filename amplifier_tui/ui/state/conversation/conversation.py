@@ -2,6 +2,7 @@
 
 from collections import deque
 
+from amplifier_tui.base.text import short_count
 from amplifier_tui.host import events
 from amplifier_tui.host.events import MAIN_LANE, HostEvent
 from amplifier_tui.ui.state.conversation.blocks import BlockEntries
@@ -25,7 +26,7 @@ from amplifier_tui.ui.state.conversation.retries import RetryLines
 from amplifier_tui.ui.state.conversation.shell_lines import ShellLines
 from amplifier_tui.ui.state.conversation.tool_lines import ToolLines
 from amplifier_tui.ui.state.conversation.welcome import Welcome
-from amplifier_tui.ui.state.formats import plural, span, tokens
+from amplifier_tui.ui.state.formats import plural, span
 from amplifier_tui.ui.state.section import Handlers, Route, on
 
 _ONCE = (
@@ -313,7 +314,7 @@ class ConversationState(Handlers):
 
 
 def _compaction_words(event: events.Compacted) -> str:
-    words = f"Compacted {tokens(event.before_tokens)} → {tokens(event.after_tokens)}"
+    words = f"Compacted {short_count(event.before_tokens)} → {short_count(event.after_tokens)}"
     if event.rows:
         how = "in a summary" if event.strategy == "summary" else "shortened"
         words += f" · {plural(event.rows, 'row')} {how}"

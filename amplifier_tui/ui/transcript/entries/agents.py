@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.ui.state.conversation.entries import LaneEntry, LaneState, UserEntry
-from amplifier_tui.ui.state.formats import plural, tokens
+from amplifier_tui.ui.state.formats import plural
 from amplifier_tui.ui.transcript.entries.cards import user_lines
 from amplifier_tui.ui.transcript.entries.scene import Scene, data_row, elapsed
 from amplifier_tui.ui.transcript.entries.tool import describe
@@ -51,7 +51,7 @@ def agent_data(entry: LaneEntry, now: float, *, short: bool = False) -> str:
     since = (entry.ended or now) - entry.began
     parts = [
         plural(entry.calls, "call") if entry.calls and not short else "",
-        tokens(entry.tokens) if entry.tokens else "",
+        short_count(entry.tokens) if entry.tokens else "",
         elapsed(since) if entry.began and (entry.ended or entry.running) else "",
     ]
     return " · ".join(part for part in parts if part)

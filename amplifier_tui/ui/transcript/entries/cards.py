@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from amplifier_tui.base.text import one_line
+from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.host.events import summary
 from amplifier_tui.ui.state.conversation.entries import (
     NO_MODEL,
@@ -19,7 +19,7 @@ from amplifier_tui.ui.state.conversation.entries import (
     UserEntry,
     WelcomeEntry,
 )
-from amplifier_tui.ui.state.formats import money, price, short_model, tokens
+from amplifier_tui.ui.state.formats import money, price, short_model
 from amplifier_tui.ui.state.small_sections import retry_words
 from amplifier_tui.ui.transcript.entries.scene import (
     Scene,
@@ -212,8 +212,8 @@ def limit_lines(entry: LimitEntry, scene: Scene) -> list[StyledLine]:
         used = money(asked.used_cost) or "$0.00"
         parts.append(f"{used} of {price(asked.cost)} used, {expected} more")
     if asked.tokens:
-        used, limit = tokens(asked.used_tokens), tokens(asked.tokens)
-        parts.append(f"{used} of {limit} tokens used, about {tokens(asked.next_tokens)} more")
+        used, limit = short_count(asked.used_tokens), short_count(asked.tokens)
+        parts.append(f"{used} of {limit} tokens used, about {short_count(asked.next_tokens)} more")
     head = [
         Span("◐ ", "warning"),
         Span("The next request may pass the limit. ", "strong"),
