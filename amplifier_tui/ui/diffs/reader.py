@@ -78,7 +78,7 @@ class Reader(Vertical):
         self.set_timer(_COLOUR_AFTER, self._begin_to_colour)
 
     def _begin_to_colour(self) -> None:
-        self.run_worker(self._colour(), group="colour", exclusive=True)
+        self.run_worker(self._colour(), group="colour")
 
     @property
     def body(self) -> ScrollLines:
@@ -257,12 +257,16 @@ class Reader(Vertical):
         self._show_found()
 
     async def _colour(self) -> None:
-        def coloured(split: bool) -> tuple[dict[int, Spans], Sequence[TextLine | LinePair]]:
-            syntax = diff_syntax(self._rows)
-            return syntax, lay_out(self._rows, split=split, syntax=syntax).lines
+        rows, split = self._rows, self.split
 
-        split = self.split
-        self._syntax, lines = await asyncio.to_thread(coloured, split)
+        def coloured() -> tuple[dict[int, Spans], Sequence[TextLine | LinePair]]:
+            syntax = diff_syntax(rows)
+            return syntax, lay_out(rows, split=split, syntax=syntax).lines
+
+        syntax, lines = await asyncio.to_thread(coloured)
+        if rows is not self._rows:
+            return
+        self._syntax = syntax
         if self._syntax and split == self.split:
             self.body.recolour((*lines, *self._text))
         elif self._syntax:

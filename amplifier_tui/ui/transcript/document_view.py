@@ -32,7 +32,16 @@ _CLASSES = frozenset(
     for name in (
         *("text", "muted", "secondary", "strong", "heading", "code", "link", "quote"),
         *("user", "edge", "error-edge", "thinking", "running", "success", "warning", "error"),
-        *("added", "removed", "fence", "syn-keyword", "syn-string", "syn-comment"),
+        *(
+            "added",
+            "removed",
+            "added-ground",
+            "removed-ground",
+            "fence",
+            "syn-keyword",
+            "syn-string",
+            "syn-comment",
+        ),
         *("syn-number", "syn-name", "syn-type", "cursor", "pill"),
     )
 )
@@ -63,6 +72,8 @@ DocumentView {
     & > .transcript--error, & > .transcript--error-edge, & > .transcript--removed {
         color: $error;
     }
+    & > .transcript--added-ground { background: $success 10%; }
+    & > .transcript--removed-ground { background: $error 10%; }
     & > .transcript--cursor { background: $surface; }
     & > .transcript--pill { background: $panel; color: $foreground; text-style: bold; }
 

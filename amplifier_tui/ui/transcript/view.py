@@ -1,5 +1,6 @@
 """The conversation as one line-API widget: no child widgets, O(visible) whatever its length."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable
 from typing import ClassVar
@@ -25,6 +26,7 @@ from amplifier_tui.ui.state.conversation.entries import (
 from amplifier_tui.ui.transcript.arriving import Arrivals
 from amplifier_tui.ui.transcript.document_view import DocumentView
 from amplifier_tui.ui.transcript.entries import cards
+from amplifier_tui.ui.transcript.entries.colours import paint
 from amplifier_tui.ui.transcript.entries.renderer import is_expandable, name_of, plain_text
 from amplifier_tui.ui.transcript.entries.scene import WayTo
 from amplifier_tui.ui.transcript.layout.item import DrawnEntry
@@ -104,6 +106,7 @@ class TranscriptView(DocumentView, can_focus=True):
         self._arrivals = Arrivals(self._document, clock)
         self._cursor = EntryCursor(self._document, self._pager)
         self._drawn_at = 0.0
+        self._painting = False
         self._period = stream_period()
         self._flush_ticker = Ticker(self, self._period, self._flush)
         self._pulse_ticker = Ticker(self, _PULSE_PERIOD, self._beat)
@@ -218,9 +221,27 @@ class TranscriptView(DocumentView, can_focus=True):
         """Measure rows nobody has looked at, so that the scrollbar tells the truth."""
         if self._arrivals.active:
             return True
+        if self._document.renderer.colours.wanted and not self._painting:
+            self._painting = True
+            self.run_worker(self._paint())
         more = self._document.measure_slice(_MEASURE_SLICE, self._pager.top_index())
         self._settle()
         return more
+
+    async def _paint(self) -> None:
+        """Colour the code that is shown, in a thread, and draw it again."""
+        colours = self._document.renderer.colours
+        wanted, colours.wanted = colours.wanted, {}
+        try:
+            colours.keep(await asyncio.to_thread(paint, tuple(wanted)))
+        finally:
+            self._painting = False
+        for item in set(wanted.values()):
+            if self._document.items.get(item.entry.key) is item:
+                self._document.redraw(item)
+        self._settle()
+        self.refresh()
+        self._start_timers()
 
     def _refresh_head(self, item: DrawnEntry) -> None:
         """Repaint the row of an item that changes with time and cursor, if it did."""

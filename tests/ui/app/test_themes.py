@@ -55,6 +55,18 @@ def test_every_text_can_be_read_on_every_surface(name: str, text: str, surface: 
 
 
 @pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("tint", ["success", "error"])
+def test_code_can_be_read_on_the_ground_of_added_and_removed_lines(name: str, tint: str) -> None:
+    roles = load_roles(shipped_themes_dir() / f"{name}.yaml")
+    wanted = 7.0 if name == "contrast" else 4.5
+    ground = Color.parse(roles["background"]).blend(Color.parse(roles[tint]), 0.10)
+    for text in TEXTS:
+        assert contrast(roles[text], ground.hex) >= wanted, text
+    changed = ground.blend(Color.parse(roles[tint]), 0.12)
+    assert contrast(roles["foreground"], changed.hex) >= wanted
+
+
+@pytest.mark.parametrize("name", SHIPPED)
 def test_what_is_drawn_is_what_the_file_says(name: str) -> None:
     roles = find_theme(name)
     app = App()

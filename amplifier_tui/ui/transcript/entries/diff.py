@@ -1,6 +1,6 @@
 """Rows of a diff as lines below a tool line."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from amplifier_tui.base.text import clean
 from amplifier_tui.ui.diffs.rows import (
@@ -12,10 +12,11 @@ from amplifier_tui.ui.diffs.rows import (
     parse_diff,
 )
 from amplifier_tui.ui.transcript.entries.scene import counted
-from amplifier_tui.ui.transcript.lines import Span, StyledLine, indented, wrap
-from amplifier_tui.ui.widgets.text_lines import FOLDED
+from amplifier_tui.ui.transcript.lines import Span, StyledLine, indented, spaces, width_of, wrap
+from amplifier_tui.ui.widgets.text_lines import FOLDED, Spans
 
 _MOST_ROWS = 400
+_NONE: Mapping[int, Spans] = {}
 
 
 def read_diff(text: str) -> list[DiffRow]:
@@ -38,8 +39,10 @@ def counts(rows: Iterable[DiffRow]) -> list[Span]:
     return spans
 
 
-def diff_lines(rows: Sequence[DiffRow], width: int) -> Iterator[StyledLine]:
-    """Return the lines of a diff, of at most `width` cells."""
+def diff_lines(
+    rows: Sequence[DiffRow], width: int, colours: Mapping[int, Spans] = _NONE
+) -> Iterator[StyledLine]:
+    """Return the lines of a diff, of at most `width` cells; `colours` by the index of the row."""
     digits = number_width(rows)
     files = sum(row.kind == "file" for row in rows)
     shown = 0
@@ -60,7 +63,7 @@ def diff_lines(rows: Sequence[DiffRow], width: int) -> Iterator[StyledLine]:
             return
         else:
             shown += 1
-            yield from _row_lines(row, digits, width)
+            yield from _row_lines(row, digits, width, colours.get(index, ()))
 
 
 def _file_counts(rows: Sequence[DiffRow], index: int) -> list[Span]:
@@ -69,20 +72,56 @@ def _file_counts(rows: Sequence[DiffRow], index: int) -> list[Span]:
     return counts(rows[index:end])
 
 
-def _row_lines(row: DiffRow, digits: int, width: int) -> Iterator[StyledLine]:
-    style, number_style = ("text", "muted") if row.kind == "context" else (row.kind, row.kind)
-    number = Span(f"{row.number or '':>{digits}} ", number_style)
-    gutter = (number, Span(f"{SIGNS[row.kind]} ", style))
-    hanging = (Span(f"{FOLDED} ".rjust(digits + 3), "muted"),)
-    folded = wrap(_emphasized_spans(row, style), max(1, width - digits - 3), words=False)
+def _row_lines(row: DiffRow, digits: int, width: int, spans: Spans) -> Iterator[StyledLine]:
+    ground = f"@{row.kind}-ground" if row.kind in ("added", "removed") else ""
+    sign_style = f"{row.kind}{ground}+b" if ground else "muted"
+    gutter = Span(f"{row.number or '':>{digits}} {SIGNS[row.kind]} ", sign_style)
+    yield from code_lines(gutter, row.text, width, spans, ground=ground, bold=row.emphasis)
+
+
+def code_lines(
+    gutter: Span,
+    text: str,
+    width: int,
+    spans: Spans,
+    *,
+    ground: str = "",
+    bold: tuple[int, int] = (0, 0),
+    plain: str = "text",
+) -> Iterator[StyledLine]:
+    """Return a line of code behind its gutter, folded to `width` cells, the last part filled up.
+
+    Args:
+        spans: Its colours.
+        ground: What is appended to names of styles for the ground it stands on.
+        bold: The part of it that is bold.
+        plain: The style of what has no colour.
+    """
+    lead = len(gutter.text)
+    parts = _styled(text, spans, f"{plain}{ground}", ground or "@text", bold)
+    folded = wrap(parts, max(1, width - lead), words=False)
     for index, line in enumerate(folded):
-        yield indented(line, hanging if index else gutter)
+        before = Span(f"{FOLDED} ".rjust(lead), f"muted{ground}") if index else gutter
+        fill = spaces(width - lead - width_of(line.spans), f"text{ground}") if ground else None
+        if fill is not None and fill.text:
+            line = line._replace(spans=(*line.spans, fill), tail=len(fill.text))
+        yield indented(line, (before,))
 
 
-def _emphasized_spans(row: DiffRow, style: str) -> list[Span]:
-    start, end = row.emphasis
-    text = row.text
-    if start == end:
-        return [Span(text, style)]
-    parts = ((text[:start], style), (text[start:end], f"{style}+b"), (text[end:], style))
-    return [Span(part, part_style) for part, part_style in parts]
+def _styled(text: str, spans: Spans, plain: str, ground: str, bold: tuple[int, int]) -> list[Span]:
+    """Return a line in parts of one style each."""
+    names: list[tuple[int, int, str]] = []
+    at = 0
+    for start, end, name in spans:
+        names += [(at, start, plain), (start, end, f"{name}{ground}")]
+        at = end
+    names.append((at, len(text), plain))
+    cuts = [(low, high, "") for low, high in ((0, bold[0]), (bold[1], len(text)))]
+    cuts.insert(1, (*bold, "+b"))
+    parts = [
+        Span(text[max(low, start) : min(high, end)], name + flag)
+        for low, high, name in names
+        for start, end, flag in cuts
+        if max(low, start) < min(high, end)
+    ]
+    return parts or [Span(text, plain)]

@@ -1,6 +1,7 @@
 """Entries of every kind as lines, as an estimated height, and as text to copy."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from amplifier_tui.base.text import clean, one_line, printed
@@ -35,6 +36,7 @@ from amplifier_tui.ui.transcript.entries.cards import (
     user_lines,
     welcome_lines,
 )
+from amplifier_tui.ui.transcript.entries.colours import Colours
 from amplifier_tui.ui.transcript.entries.scene import KEYS, Column, Scene, margined
 from amplifier_tui.ui.transcript.entries.tool import (
     describe,
@@ -89,6 +91,7 @@ class Renderer:
         self._frame = 0
         self.selected: DrawnEntry | None = None
         self.keys = KEYS
+        self.colours = Colours()
 
     def watch(self, item: DrawnEntry) -> None:
         """Take note of whether time runs for an item that came or changed."""
@@ -173,6 +176,7 @@ class Renderer:
             item.since,
             item.took,
             self.keys,
+            partial(self.colours.of, item),
         )
 
     def _body(self, piece: Piece, scene: Scene) -> list[StyledLine]:

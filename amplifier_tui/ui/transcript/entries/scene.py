@@ -1,6 +1,6 @@
 """What an entry is rendered for, where things stand, and the rows entries are built from."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Self
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -17,6 +17,7 @@ from amplifier_tui.ui.transcript.lines import (
     wrap,
 )
 from amplifier_tui.ui.widgets.styled import fit, fit_pieces
+from amplifier_tui.ui.widgets.text_lines import Spans
 
 MAX_MEASURE = 110
 """The widest text column, in cells."""
@@ -62,6 +63,15 @@ WayTo = Callable[[str], str]
 KEYS: Final[WayTo] = Keymap().way_to
 
 
+PaintOf = Callable[[str, str], Mapping[int, Spans]]
+"""Gives the colours of a diff, or of the lines of the file that is named, by row."""
+
+
+def unpainted(text: str, path: str) -> Mapping[int, Spans]:
+    """Return no colours."""
+    return {}
+
+
 class Way(NamedTuple):
     """Something that helps: the key, the words, and what a click on them does."""
 
@@ -74,7 +84,8 @@ class Way(NamedTuple):
 class Scene:
     """What an entry is rendered for; times are in seconds on the clock of the entries' `started`.
 
-    `spinner` is empty for all entries but one, `since` when it began to stream before our eyes and
+    `paint` gives the colours of code, as far as they are known. `spinner` is empty for all entries
+    but one, `since` when it began to stream before our eyes and
     `took` how long it did; both are 0 otherwise.
     """
 
@@ -86,6 +97,7 @@ class Scene:
     since: float = 0.0
     took: float = 0.0
     keys: WayTo = KEYS
+    paint: PaintOf = unpainted
 
 
 def way_rows(ways: Iterable[Way], width: int) -> list[list[Span]]:

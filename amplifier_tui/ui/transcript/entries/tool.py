@@ -9,8 +9,10 @@ from amplifier_tui.base.text import clean, one_line, printed
 from amplifier_tui.ui.diffs.rows import DiffRow
 from amplifier_tui.ui.state.conversation.entries import ShellEntry, ToolEntry, ToolState
 from amplifier_tui.ui.state.formats import plural
-from amplifier_tui.ui.transcript.entries.diff import counts, diff_lines, read_diff
+from amplifier_tui.ui.transcript.entries.colours import numbered_lines
+from amplifier_tui.ui.transcript.entries.diff import code_lines, counts, diff_lines, read_diff
 from amplifier_tui.ui.transcript.entries.scene import (
+    PaintOf,
     Scene,
     counted,
     data_row,
@@ -234,7 +236,7 @@ def tool_lines(entry: ToolEntry, scene: Scene) -> list[StyledLine]:
     if scene.expanded and has_more(entry):
         column = scene.column
         width = max(1, column.measure - column.body)
-        lines += margined(_body(entry, width, lines[0].text), column, column.body)
+        lines += margined(_body(entry, width, lines[0].text, scene.paint), column, column.body)
     elif rows := peek_rows(entry):
         width = max(1, scene.column.measure - scene.column.body)
         lines += margined(_peek(entry, rows, width, scene), scene.column, scene.column.body)
@@ -300,7 +302,7 @@ def _data(entry: ToolEntry, scene: Scene) -> Span:
     return Span(" · ".join(filter(None, (came_to, took))), "muted")
 
 
-def _body(entry: ToolEntry, width: int, said: str) -> list[StyledLine]:
+def _body(entry: ToolEntry, width: int, said: str, paint: PaintOf) -> list[StyledLine]:
     """Return what belongs to a call; `said` is what its line says already."""
     lines: list[StyledLine] = []
     command = _long_command(entry)
@@ -314,16 +316,43 @@ def _body(entry: ToolEntry, width: int, said: str) -> list[StyledLine]:
     if entry.error and entry.state != "ok" and entry.error.strip() not in said:
         lines += text_lines(entry.error, "error" if entry.state == "failed" else "muted", width)
     if diff:
-        return [*lines, *diff_lines(diff, width)]
+        return [*lines, *diff_lines(diff, width, paint(entry.diff, ""))]
     if entry.diff:
         return lines + _limited(clean(entry.diff.strip("\n")), "secondary", width)
     if entry.output and entry.output.strip() != entry.error.strip():
-        output = _limited(clean(printed(entry.output.strip("\n"))), "secondary", width)
+        output = _output(entry, width, paint)
         cut = _cut_words(entry)
         cut_lines = text_lines(cut, "muted", width) if cut else []
         # A running tool keeps its newest output, a finished one what came first.
         lines += [*cut_lines, *output] if entry.state == "running" else [*output, *cut_lines]
     return lines
+
+
+def _output(entry: ToolEntry, width: int, paint: PaintOf) -> list[StyledLine]:
+    """Return the lines of an output; of a file that was read they have its language's colours."""
+    text = clean(printed(entry.output.strip("\n")))
+    path = entry.arguments.get("file_path") or entry.arguments.get("path")
+    if entry.state != "ok" or not isinstance(path, str) or _KNOWN.get(entry.tool) is not _read:
+        return _limited(text, "secondary", width)
+    numbered = numbered_lines(text) or []
+    rows = text.split("\n")
+    if not numbered:
+        return _limited(text, "secondary", width)
+    colours = paint(text, path)
+    digits = len(numbered[-1][0])
+    lines: list[StyledLine] = []
+    hidden = range(_HEAD, len(numbered) - _TAIL)
+    for index, (number, code) in enumerate(numbered):
+        if index not in hidden:
+            gutter = Span(f"{number:>{digits}}  ", "muted")
+            code = code.expandtabs(4)
+            lines += code_lines(gutter, code, width, colours.get(index, ()), plain="secondary")
+        elif index == hidden.start:
+            words = counted(len(hidden), "more line")
+            lines.append(StyledLine((Span(f"… {words}", "muted"),)))
+    return lines + [
+        row for rest in rows[len(numbered) :] for row in text_lines(rest, "muted", width)
+    ]
 
 
 def _cut_words(entry: ToolEntry) -> str:
