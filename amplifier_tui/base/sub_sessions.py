@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from amplifier_tui.base.lazy.pattern import lazy_pattern
+
+if TYPE_CHECKING:
+    from re import Pattern
 
 _ID: Final = "[0-9a-f]{16}-[0-9a-f]{16}_[a-z0-9-]{1,200}"
 SUB_SESSION_ID: Final = lazy_pattern(rf"\b{_ID}")
@@ -32,16 +35,24 @@ def resume_note(session_id: str, agent: str) -> str:
 def for_people(text: str) -> str:
     """Return the result of a tool without what it says to the model alone.
 
-    That is the note at its end of how to ask an agent again, or of how a command ended, which is
-    shown beside the call; of an object with a sub-session's id, all but the answer, where
-    that is no more than names and numbers: the result may be a stranger's words.
+    That is the note at its end of how to ask an agent again; of an object with a sub-session's id,
+    all but the answer, where that is no more than names and numbers: the result may be a
+    stranger's words.
     """
     if text.startswith("{") and SUB_SESSION_ID.search(text):
         return _answer_in(text)
+    return _without_last(text, _NOTE)
+
+
+def without_ending(text: str) -> str:
+    """Return the output of a command without the line of how it ended, for where that is shown."""
+    return _without_last(text, _ENDING)
+
+
+def _without_last(text: str, line: "Pattern[str]") -> str:
     kept = text.rstrip()
     begin = kept.rfind("\n") + 1
-    told = _NOTE.fullmatch(kept, begin) or _ENDING.fullmatch(kept, begin)
-    return kept[:begin].rstrip() if told else text
+    return kept[:begin].rstrip() if line.fullmatch(kept, begin) else text
 
 
 def _answer_in(text: str) -> str:

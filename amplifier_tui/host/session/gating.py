@@ -16,6 +16,7 @@ from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.events import (
     MAIN_LANE,
     ApprovalOutcome,
+    Level,
     Mode,
     ModeChanged,
     ModuleFailed,
@@ -172,8 +173,12 @@ class Gating:
             self._warn(str(problem))
 
     def _warn(self, text: str) -> None:
+        """Show a warning about the rules; called in a thread."""
+        self._say("warning", text)
+
+    def _say(self, level: Level, text: str) -> None:
         """Show a line about the rules; called in a thread."""
-        self._loop.call_soon_threadsafe(partial(self._sender.notice, "warning", text, "rules"))
+        self._loop.call_soon_threadsafe(partial(self._sender.notice, level, text, "rules"))
 
     async def set_mode(self, mode: Mode) -> None:
         """Apply another mode, to the calls that wait for an answer as well."""
@@ -245,6 +250,10 @@ class Gating:
                 book.remove(*rules)
                 book.add(replace(rule, scope="session") for rule in rules)
                 self._warn(f"The rule holds for this session only: {error}")
+            else:
+                where = "everywhere" if project is None else "for this project"
+                names = ", ".join(map(str, rules))
+                self._say("info", f"{rules[0].verdict} {names}: kept {where}")
 
         asyncio.get_running_loop().run_in_executor(None, write)
 

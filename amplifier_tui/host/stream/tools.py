@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from amplifier_tui.base.jsonl import Row
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.sub_sessions import for_people
+from amplifier_tui.base.sub_sessions import for_people, without_ending
 from amplifier_tui.base.tool_calls import RecordedCall, as_arguments, calls_of
 from amplifier_tui.host.events import MAIN_LANE, ToolEnded, ToolProgress, ToolStarted
 from amplifier_tui.host.messages import metadata_of, text_of
@@ -277,7 +277,9 @@ class Tools:
                 duration_ms=(monotonic() - call.began) * 1000,
                 diff=self._redactor.text(diff),
                 path=path or next(iter(self._paths(call)), ""),
-                summary="" if not ok else summary_words(result, for_people(text), diff),
+                summary=""
+                if not ok
+                else summary_words(result, without_ending(for_people(text)), diff),
             )
         )
 

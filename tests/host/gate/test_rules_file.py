@@ -1,6 +1,7 @@
 """Files of rules: read, spoiled in every way, written by the program."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -204,3 +205,11 @@ def test_of_a_file_that_is_spoiled_meanwhile_all_holds_on_that_denies(
         assert left == ["web", "grep"]
     else:
         assert left == [] and told[-1], "it can be read, and holds no rule"
+
+
+def test_rules_that_several_windows_keep_at_once_are_all_kept() -> None:
+    rules = [parse_rule(f"bash(make {number})") for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda rule: add_rules(user_rules_path(), (rule,)), rules))
+    found, problems = read_rules(user_rules_path(), Path("/"))
+    assert sorted(map(str, found)) == sorted(map(str, rules)) and not problems

@@ -50,7 +50,8 @@ def test_a_rule_is_kept_for_the_project_after_its_reach_was_said_and_counts_its_
     assert got(driver.client.rule_reach("gone")) == 0
     driver.client.decide(request.request_id, Decision(allow=True, scope="project"))
     driver.wait(TurnEnded)
-    driver.wait_until(user_rules_path().exists, "it was not written")
+    said = "allow bash(touch *): kept for this project"
+    driver.wait_until(lambda: said in [e.text for e in driver.of(Notice)], "it was not written")
     driver.client.submit("and again")
     assert driver.wait(ApprovalResolved, lambda e: e.by == "rule").rule == "bash(touch *)"
     driver.wait(TurnEnded)

@@ -10,6 +10,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import RuleCard, SessionClient
 from amplifier_tui.host.events import Scope
 from amplifier_tui.ui.dialogs.parts.picker import LetterPicker, Picker
@@ -26,6 +27,8 @@ HOW = (
 )
 TIGHT = 24
 """Rows below which no row is left empty above what is said of a rule."""
+WORDS = 30
+"""Cells of a row that are not the rule's."""
 LONGEST = 2_000
 """Characters of a rule."""
 
@@ -110,6 +113,9 @@ class RuleList(LetterPicker[RuleCard]):
     def _highlighted(self, row: PickRow | None) -> None:
         card = self._card
         text = self._note or (words.rule_about(card) if card is not None else "")
+        if card is not None and not self._note and len(card.text) > self.rows.size.width - WORDS:
+            # What is cut in its row is said whole.
+            text = f"{one_line(card.text, LONGEST)} · {text}"
         self._note = ""
         self.query_one("#rule-about", Static).update(text)
         self.query_one(KeyRow).set_choices(self._choices())

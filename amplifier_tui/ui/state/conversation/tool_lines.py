@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Any
 
 from amplifier_tui.base.lazy.dataclass import dataclass
-from amplifier_tui.base.sub_sessions import for_people
+from amplifier_tui.base.sub_sessions import for_people, without_ending
 from amplifier_tui.host import events
 from amplifier_tui.ui.state.conversation.entries import EntryList, ToolEntry, ToolState
 from amplifier_tui.ui.state.section import Handlers, assign, on, told
@@ -110,7 +110,7 @@ class ToolLines(Handlers):
         key = (event.agent, event.call_id)
         call = self._calls.get(key) or self._open(key, event.tool, {}, started=0.0)
         self._close(key, call)
-        output = for_people(event.output)
+        output = without_ending(for_people(event.output))
         self._tell(
             call.entry,
             tool=event.tool or call.entry.tool,
