@@ -98,17 +98,17 @@ class SessionCommands:
     async def unqueue(self, prompt_id: str) -> None:
         """Take a waiting prompt back."""
         if self._live is not None:
-            self._live.turns.unqueue(prompt_id)
+            self._live.turns.queue.drop(prompt_id)
 
     async def edit_queued(self, prompt_id: str, text: str) -> None:
         """Give a waiting prompt other words."""
         if self._live is not None:
-            self._live.turns.edit_queued(prompt_id, text)
+            self._live.turns.queue.edit(prompt_id, text)
 
     async def move_queued(self, prompt_id: str, to: int) -> None:
         """Give a waiting prompt another place."""
         if self._live is not None:
-            self._live.turns.move_queued(prompt_id, to)
+            self._live.turns.queue.move(prompt_id, to)
 
     async def send_queued(self, prompt_id: str = "") -> None:
         """Send a waiting prompt now."""

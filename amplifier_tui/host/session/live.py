@@ -331,12 +331,18 @@ class LiveSession:
         if self._is_free():
             with self.turns.paused():
                 await self.rewinder.rewind(turn, scope, overwrite)
+            await self._find_unsent()
 
     async def undo_rewind(self) -> None:
         """Bring back what was taken back last."""
         if self._is_free():
             with self.turns.paused():
                 await self.rewinder.undo()
+            await self._find_unsent()
+
+    async def _find_unsent(self) -> None:
+        """Have commands wait whose prompt was taken back, and those no more that are sent again."""
+        self.shell.restore(await asyncio.to_thread(lambda: self.store.replay().unsent_commands()))
 
     def _is_free(self) -> bool:
         """Whether the session can go back now; else the user is told."""

@@ -115,12 +115,13 @@ class TurnControl:
         self._number = first
         self._running: _Running | None = None
         store = parts.sender.store
-        self._queue = WaitingPrompts(store.queue, store.redactor.text)
+        self.queue = WaitingPrompts(store.queue, store.redactor.text, self._queue_changed)
         self._tasks: set[asyncio.Task[None]] = set()
         self._guarded = False
         self._closed = False
         self._pauses = 0
-        self._waited = False
+        self._held = False
+        """What waits runs only after the user's next prompt."""
         self._failed: tuple[int, Prompt] | None = None
         self.steering = Steering(self._queue_changed, parts.with_output)
 
@@ -140,14 +141,15 @@ class TurnControl:
         if self._closed:
             return
         running = self._running
+        held, self._held = self._held, False
         if running is None and not self._pauses:
             self._start(prompt)
             return
         if running is not None and running.stopping:
-            self._queue.insert(running.resumed, prompt)
+            self.queue.insert(running.resumed, prompt)
             running.resumed += 1
         else:
-            self._queue.insert(len(self._queue), prompt)
+            self.queue.insert(0 if held else len(self.queue), prompt)
         self._queue_changed()
 
     def retry(self, *, anew: bool = False) -> bool:
@@ -176,16 +178,13 @@ class TurnControl:
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Have prompts wait while something else is done with the conversation."""
-        if not self._pauses:
-            # What waits since a stop goes on waiting.
-            self._waited = bool(self._queue)
         self._pauses += 1
         try:
             yield
         finally:
             self._pauses -= 1
             if self._running is None and not self._pauses:
-                self._go_on(stopped=self._waited)
+                self._go_on(stopped=self._held)
 
     def steer(self, text: str) -> None:
         """Give the running turn a message; without a turn, run it as a prompt."""
@@ -196,25 +195,9 @@ class TurnControl:
 
     def restore_queue(self) -> None:
         """Have wait again what waited when the session was left: until the user sends it."""
-        self._queue.restore()
-        if self._queue:
-            self._queue_changed()
-
-    def unqueue(self, prompt_id: str) -> None:
-        """Take a waiting prompt out."""
-        if self._queue.take(prompt_id) is not None:
-            self._queue_changed()
-
-    def edit_queued(self, prompt_id: str, text: str) -> None:
-        """Give a waiting prompt other words; without any it is dropped."""
-        if not text.strip():
-            self.unqueue(prompt_id)
-        elif self._queue.change(prompt_id, text):
-            self._queue_changed()
-
-    def move_queued(self, prompt_id: str, to: int) -> None:
-        """Give a waiting prompt another place."""
-        if self._queue.move(prompt_id, to):
+        self.queue.restore()
+        self._held = bool(self.queue)
+        if self.queue:
             self._queue_changed()
 
     def send_queued(self, prompt_id: str = "") -> None:
@@ -222,14 +205,14 @@ class TurnControl:
 
         A turn that runs gets it at its next step; with files attached it is the next prompt.
         """
-        prompt = None if self._closed else self._queue.take(prompt_id)
+        prompt = None if self._closed else self.queue.take(prompt_id)
         if prompt is None:
             return
         running = self._running
         if running is None or running.stopping:
             self.submit(prompt)
         elif prompt.attachments:
-            self._queue.insert(0, prompt)
+            self.queue.insert(0, prompt)
         else:
             self.steering.add(prompt.text)
         self._queue_changed()
@@ -237,12 +220,12 @@ class TurnControl:
     def _queue_changed(self) -> None:
         steering = self.steering.waiting
         # First on disk.
-        self._queue.save(steering)
+        self.queue.save(steering)
         self._sender.send(
             QueueChanged(
                 **self._sender.stamp(),
-                items=tuple(prompt.text for prompt in self._queue),
-                ids=tuple(prompt.prompt_id for prompt in self._queue),
+                items=tuple(prompt.text for prompt in self.queue),
+                ids=tuple(prompt.prompt_id for prompt in self.queue),
                 steering=steering,
             )
         )
@@ -321,9 +304,10 @@ class TurnControl:
     def _go_on(self, *, stopped: bool) -> None:
         """Run what waits. After a stop, what waits keeps waiting for the user's next prompt."""
         for text in reversed(self.steering.take_back()):
-            self._queue.insert(0, Prompt(text))
-        waited = bool(self._queue)
-        if not self._closed and not stopped and (prompt := self._queue.take()) is not None:
+            self.queue.insert(0, Prompt(text))
+        waited = bool(self.queue)
+        self._held = stopped and waited
+        if not self._closed and not stopped and (prompt := self.queue.take()) is not None:
             # It is noted as a prompt before it is gone from what waits.
             self._start(prompt)
         if waited:

@@ -12,11 +12,15 @@ class WaitingPrompts:
 
     Args:
         redact: Takes secrets out of what is written.
+        changed: Called when the user has changed the list.
     """
 
-    def __init__(self, file: QueueFile, redact: Callable[[str], str]) -> None:
+    def __init__(
+        self, file: QueueFile, redact: Callable[[str], str], changed: Callable[[], None]
+    ) -> None:
         self._file = file
         self._redact = redact
+        self._changed = changed
         self._prompts: list[Prompt] = []
 
     def __len__(self) -> int:
@@ -34,19 +38,26 @@ class WaitingPrompts:
         at = self._place(prompt_id) if prompt_id else 0 if self._prompts else None
         return None if at is None else self._prompts.pop(at)
 
-    def change(self, prompt_id: str, text: str) -> bool:
-        """Give a prompt other words; False when it is gone."""
-        at = self._place(prompt_id)
-        if at is not None:
-            self._prompts[at] = replace(self._prompts[at], text=text)
-        return at is not None
+    def drop(self, prompt_id: str) -> None:
+        """Take a prompt out for good."""
+        if prompt_id and self.take(prompt_id) is not None:
+            self._changed()
 
-    def move(self, prompt_id: str, to: int) -> bool:
-        """Put a prompt at another place; False when it is gone."""
+    def edit(self, prompt_id: str, text: str) -> None:
+        """Give a prompt other words; without any it is dropped."""
+        at = self._place(prompt_id)
+        if not text.strip():
+            self.drop(prompt_id)
+        elif at is not None:
+            self._prompts[at] = replace(self._prompts[at], text=text)
+            self._changed()
+
+    def move(self, prompt_id: str, to: int) -> None:
+        """Give a prompt another place, counted from 0."""
         at = self._place(prompt_id)
         if at is not None:
             self.insert(max(0, to), self._prompts.pop(at))
-        return at is not None
+            self._changed()
 
     def save(self, steering: Iterable[str]) -> None:
         """Write what waits; messages that steer the turn come first, were it to end now."""

@@ -93,11 +93,15 @@ class PromptInput(TextArea, inherit_bindings=False):
     @property
     def draft(self) -> str:
         """The text as it would be sent."""
-        return self.chips.expand(self.text)
+        text = self.chips.expand(self.text)
+        # What a label stands for is not seen: a paste that begins with `!` is words.
+        return f"\n{text}" if shell_draft(text) and not shell_draft(self.text) else text
 
     def set_draft(self, text: str) -> None:
         """Replace the draft, undoably, with the cursor at its end; a long one becomes a chip."""
-        shown = self.chips.add(text) if is_large(text) else text
+        # Of a command what makes it one stays to be seen.
+        seen = text[: len(text) - len(text.lstrip("!"))] if shell_draft(text) else ""
+        shown = seen + self.chips.add(text[len(seen) :]) if is_large(text) else text
         self.replace(shown, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
@@ -166,9 +170,6 @@ class PromptInput(TextArea, inherit_bindings=False):
         if not self.text.strip() and self.queued and not self.busy:
             self.call_next(self.run_action, "app.send_queued")
         text = self.draft
-        if shell_draft(text) and not shell_draft(self.text):
-            # What a label stands for is not seen: a paste that begins with `!` is words.
-            text = f"\n{text}"
         if text.strip():
             self.cleared = False
             self.load_text("")

@@ -11,6 +11,7 @@ from amplifier_tui.host.events import (
     ApprovalRequested,
     HostEvent,
     Notice,
+    Rewound,
     ShellEnded,
     ShellProgress,
     ShellStarted,
@@ -236,3 +237,16 @@ def test_a_shell_that_is_not_there_is_said(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("SHELL", "/no/shell")
     assert "there is no shell" in run(driver, "echo hi").error
+
+
+def test_going_back_before_a_prompt_has_its_commands_wait_again(
+    project: Project, driver: Driver
+) -> None:
+    driver.open(project.bundle(script=saying("Ok.")))
+    driver.turn("hello")
+    ended = run(driver, "echo again")
+    driver.turn("look at that")
+    assert driver.of(ShellWaiting)[-1].command_ids == ()
+    driver.client.rewind(2, "conversation")
+    driver.wait(Rewound)
+    assert driver.wait(ShellWaiting).command_ids == (ended.command_id,)

@@ -32,19 +32,19 @@ async def waiting(folder: Path, *prompts: str) -> Session:
 async def test_a_prompt_is_changed_moved_and_taken_back_by_its_id(tmp_path: Path) -> None:
     session = await waiting(tmp_path / "s", "a", "b", "c")
     first, second, third = last(session).ids
-    session.control.edit_queued(second, "B")
-    session.control.move_queued(third, 0)
+    session.control.queue.edit(second, "B")
+    session.control.queue.move(third, 0)
     assert last(session).items == ("c", "a", "B") and last(session).ids == (third, first, second)
-    session.control.move_queued(third, 99)
-    session.control.unqueue(first)
+    session.control.queue.move(third, 99)
+    session.control.queue.drop(first)
     assert last(session).items == ("B", "c")
     changes = len(session.events)
     for gone in (first, "", "nothing"):
-        session.control.unqueue(gone or "none")
-        session.control.edit_queued(gone, "x")
-        session.control.move_queued(gone, 0)
+        session.control.queue.drop(gone)
+        session.control.queue.edit(gone, "x")
+        session.control.queue.move(gone, 0)
     assert len(session.events) == changes
-    session.control.edit_queued(second, "  ")
+    session.control.queue.edit(second, "  ")
     assert last(session).items == ("c",)
 
 
@@ -80,8 +80,26 @@ async def test_what_waits_is_on_disk_without_secrets_and_gone_when_nothing_waits
     assert last(again).items == ("at the next step", "a", "use [REDACTED]")
     assert again.started == []
     for prompt_id in last(again).ids:
-        again.control.unqueue(prompt_id)
+        again.control.queue.drop(prompt_id)
     assert not file.exists()
+
+
+async def test_what_waits_runs_by_nothing_but_the_users_next_prompt(tmp_path: Path) -> None:
+    await waiting(tmp_path / "s", "a")
+    again = Session(tmp_path / "s")
+    again.control.restore_queue()
+    with again.control.paused():
+        pass  # Such as while modules change, or the conversation is compacted.
+    assert again.started == []
+    with again.control.paused():
+        again.control.submit(Prompt("new"))
+        assert last(again).items == ("new", "a")
+    assert again.started == ["new"]
+    again.let_go("new")
+    again.let_go("a")
+    async with asyncio.timeout(5):
+        while again.started != ["new", "a"]:
+            await asyncio.sleep(0)
 
 
 async def test_a_queue_file_that_is_none_is_passed_over(tmp_path: Path) -> None:

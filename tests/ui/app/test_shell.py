@@ -66,6 +66,25 @@ async def test_a_paste_runs_nothing_by_itself_and_nothing_at_all_from_behind_a_l
         assert drive.client.named("shell") == []
         ((sent,),) = drive.client.named("submit")
         assert sent.strip().startswith("!touch hidden")
+        # Nor does it come back from the history as a command.
+        drive.app.post_message(events.Paste("!touch other\n" * 20))
+        await drive.settle()
+        await drive.press("ctrl+c", "up")
+        assert "[Pasted" in drive.text() and HINT not in drive.text()
+        await drive.press("enter")
+        assert drive.client.named("shell") == []
+
+
+async def test_a_long_command_comes_back_from_the_history_as_a_command() -> None:
+    script = "\n".join(f"echo {number}" for number in range(20))
+    async with running() as drive:
+        await drive.write("!!")
+        drive.app.post_message(events.Paste(script))
+        await drive.settle()
+        await drive.press("enter", "up")
+        assert drive.draft.startswith("!![Pasted 20 lines]") and QUIET_HINT in drive.text()
+        await drive.press("enter")
+        assert drive.client.named("shell") == [(script, False, False)] * 2
 
 
 async def test_a_bang_alone_runs_nothing() -> None:
