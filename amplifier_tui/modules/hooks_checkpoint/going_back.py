@@ -77,23 +77,22 @@ def returns(store: CopyStore, root: Path, turn_id: str) -> list[FileReturn]:
     undone = store.turns[place]
     if undone.back_to:
         return [
-            _return(store, root, [entry], entry)
+            _return(store, root, [entry])
             for entry in undone.files.values()
             if entry.after not in ("", entry.copy)
         ]
-    last = {path: turn for turn in store.turns for path in turn.files}
     later = {turn.id for turn in store.turns[place:]}
     found = []
     for path, turns in standing(store.turns).items():
         chain = [turn.files[path] for turn in turns if turn.id in later]
         if chain:
-            found.append(_return(store, root, chain, last[path].files[path]))
+            found.append(_return(store, root, chain))
     return found
 
 
-def _return(store: CopyStore, root: Path, chain: list[FileEntry], last: FileEntry) -> FileReturn:
+def _return(store: CopyStore, root: Path, chain: list[FileEntry]) -> FileReturn:
     """Look at one file: `chain` are its changes, the one to go back before first."""
-    entry = chain[0]
+    entry, last = chain[0], chain[-1]
     command = next((each.command for each in chain if each.command), "")
     # The way to it may have become a link in the meantime, or the workspace another one.
     if inside(str(entry.path), root) != entry.path:

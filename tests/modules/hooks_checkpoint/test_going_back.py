@@ -130,3 +130,17 @@ async def test_a_damaged_record_is_said(session: Session):
     first, second = await again.listed()
     assert (await again.preview(first["id"]))["damaged"]
     assert not (await again.preview(second["id"]))["damaged"], "it is from after the damage"
+
+
+async def test_what_the_user_wrote_is_asked_about_also_after_later_turns_were_taken_back(
+    session: Session,
+):
+    (session.root / "a.txt").write_text("one")
+    await session.turn("x", write("a.txt", "two"))
+    (session.root / "a.txt").write_text("by hand")
+    await session.turn("y", write("a.txt", "three"))
+    first, second = await session.listed()
+    await session.restore(second["id"])
+    assert session.read("a.txt") == "by hand"
+    assert (await session.restore(first["id"]))["conflicts"] == ["a.txt"]
+    assert session.read("a.txt") == "by hand"
