@@ -28,15 +28,16 @@ SLOTS: tuple[tuple[str, Role], ...] = (
     ("▒", "success"),
     ("░", "key"),
     ("█", "muted"),
-    ("▓", "error"),
+    ("▓", "success"),
     ("▒", "primary"),
     ("░", "accent"),
     ("█", "success"),
     ("▓", "key"),
-    ("▒", "error"),
+    ("▒", "muted"),
     ("░", "primary"),
 )
-"""Pattern and colour of the sources: neighbours differ in both, so either is enough."""
+"""Pattern and colour of the sources: neighbours differ in both, so either is enough. None is red,
+which is for danger."""
 
 MIXED: Final[tuple[str, Role]] = ("▚", "muted")
 """The cell of all sources that would take less than one, and the line of those put together."""

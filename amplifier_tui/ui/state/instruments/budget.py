@@ -1,5 +1,6 @@
 """The context budget: how full the window is, and with what."""
 
+from itertools import count
 from typing import Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -69,16 +70,26 @@ class BudgetState(FieldSection):
     def _changed(self, event: BudgetChanged) -> None:
         self.report = event
         for group in source_groups(event.sources, len(event.sources)):
-            # In the order in which they come up: what it looks like then does not change.
-            self._slots.setdefault(group.label, len(self._slots))
+            if group.label not in self._slots:
+                self._slots[group.label] = _SLOTS.get(group.label) or self._free_slot()
 
     @on(TurnStarted, live=True, main=True)
     def _turn_started(self, event: TurnStarted) -> None:
         self.turn_began_with = self.report.total if self.report is not None else None
 
+    def _free_slot(self) -> int:
+        """Return the first slot that no source has, nor is kept for one."""
+        taken = {*self._slots.values(), *_SLOTS.values()}
+        return next(slot for slot in count() if slot not in taken)
+
 
 TOOL_SCHEMAS = "tool schemas"
 """The group of what describes the tools to the model."""
+CONVERSATION = "conversation"
+"""The group of what user and assistant said."""
+
+_SLOTS = {TOOL_SCHEMAS: 1, CONVERSATION: 3}
+"""Slots of the groups that every session has; the others get theirs when they first come up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +137,7 @@ def source_label(source: str) -> str:
     """Return the name a source has in the legend."""
     if source.startswith("tools:") or source == "tools":
         return TOOL_SCHEMAS
-    return "conversation" if source in _CONVERSATION else source.strip() or "no name given"
+    return CONVERSATION if source in _CONVERSATION else source.strip() or "no name given"
 
 
 def _rank(label: str) -> int:
@@ -136,7 +147,7 @@ def _rank(label: str) -> int:
         return 1
     if label.startswith("tool:"):
         return 2
-    return 4 if label == "conversation" else 3
+    return 4 if label == CONVERSATION else 3
 
 
 def share_cells(amounts: list[int], whole: int, cells: int) -> list[int]:
