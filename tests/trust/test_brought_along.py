@@ -9,9 +9,7 @@ import pytest
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.checks.opening import report_prepared
 from amplifier_tui.foundation.sources.lockfile import LockEntry, LockFile
-from amplifier_tui.foundation.trust.code import CodeSource
 from amplifier_tui.foundation.trust.items import TrustDecision, TrustItem
-from amplifier_tui.foundation.trust.owners import Owner
 from amplifier_tui.foundation.trust.review import OnlyLooking
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.trust.answers import TrustFile
@@ -250,4 +248,4 @@ async def test_what_others_fetch_meanwhile_does_not_disturb(
     fetch()
     fetch()
     monkeypatch.setattr("amplifier_tui.foundation.trust.review.is_within", fetch)
-    review.announce(CodeSource(f"git+{SERVER}/acme/x@main"), Owner.STRANGER, project)
+    assert review.allows_source(str(project), {})

@@ -179,7 +179,8 @@ class TrustReview:
             owner: The owner of what asks for it.
             named_in: The file or folder that does.
         """
-        if named_in is not None and self._is_fetched(named_in):
+        # Before anything was answered here, nothing comes along with an answer.
+        if self._accepted and named_in is not None and self._is_fetched(named_in):
             self._brought.add(source.uri)
         known = self._sources.get(source.uri, source)
         brings = dict.fromkeys((*known.brings, *source.brings))
