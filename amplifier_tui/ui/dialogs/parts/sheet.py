@@ -235,8 +235,13 @@ class Sheet(SettledScreen[T], ModalScreen[T]):
 
     def finish(self, result: T | None = None) -> None:
         """Close with a result; does nothing when the dialog is closing already."""
-        if self.is_active:
+        if not self.is_active:
+            return
+        if self.is_mounted:
             self.dismiss(result)
+        else:
+            # A chord or an answer may come before it is there; without its parts it can't begin.
+            self.call_after_refresh(self.finish, result)
 
     def action_close(self) -> None:
         """Close without a result."""

@@ -1,0 +1,28 @@
+import pytest
+
+from amplifier_tui.ui.dialogs.approval import ApprovalDialog
+from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from tests.ui.driving import running
+from tests.ui.requests import ask, resolved
+
+
+@pytest.mark.parametrize("action", ["app.leader", "session.sessions", "context.compact"])
+async def test_a_dialog_that_is_closed_in_the_moment_it_opens_does_not_end_the_program(
+    action: str,
+) -> None:
+    async with running(size=(80, 24)) as drive:
+        await drive.app.run_by_id(action)
+        dialog = drive.app.screen
+        assert isinstance(dialog, Sheet) and not dialog.is_mounted
+        dialog.finish()
+        await drive.closed()
+        await drive.write("goes on")
+        assert drive.draft == "goes on"
+
+
+async def test_a_request_that_is_answered_elsewhere_as_it_comes_leaves_nothing_behind() -> None:
+    async with running(size=(80, 24)) as drive:
+        drive.client.push(ask())
+        await drive.until(lambda: isinstance(drive.app.screen, ApprovalDialog))
+        drive.client.push(resolved())
+        await drive.closed()
