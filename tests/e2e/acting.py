@@ -77,7 +77,8 @@ def switch_bundle(terminal: Terminal, name: str) -> None:
 
 
 def quit_program(terminal: Terminal) -> str:
-    """Leave in order, and return what stays in the terminal."""
+    """Leave in order when nothing runs any more, and return what stays in the terminal."""
+    terminal.wait_for(READY)
     terminal.press("ctrl+c")
     terminal.wait_for("The same key again quits.")
     terminal.press("ctrl+c")
