@@ -15,6 +15,7 @@ from amplifier_tui.modules._shared.session_paths import session_folder, state_pl
 from amplifier_tui.modules.hooks_checkpoint.calls import CheckpointSettings, command_of
 from amplifier_tui.modules.hooks_checkpoint.commands import WorkspaceFiles, WorkspaceLook
 from amplifier_tui.modules.hooks_checkpoint.going_back import (
+    chains,
     described,
     restore,
     returns,
@@ -263,8 +264,9 @@ class Checkpoints:
         root = self._workspace()
         async with self._lock:
             store = await self._opened()
-            files = await asyncio.to_thread(returns, store, root, id)
-            entry = next(f.entry for f in files if shown_path(f.entry.path, root) == path)
+            entry = chains(store, id)[str(root / path)][0]
+            if entry.skipped:
+                raise OSError(entry.skipped)
             return None if entry.copy is None else await asyncio.to_thread(store.read, entry.copy)
 
     async def restore(

@@ -65,8 +65,8 @@ def standing(turns: list[ChangedTurn]) -> dict[str, list[ChangedTurn]]:
     return found
 
 
-def returns(store: CopyStore, root: Path, turn_id: str) -> list[FileReturn]:
-    """Return what going back to the beginning of a turn means for each file.
+def chains(store: CopyStore, turn_id: str) -> dict[str, list[FileEntry]]:
+    """Return by path the changes that going back to the beginning of a turn undoes, in order.
 
     Raises:
         KeyError: There is no such turn.
@@ -76,18 +76,23 @@ def returns(store: CopyStore, root: Path, turn_id: str) -> list[FileReturn]:
         raise KeyError(turn_id)
     undone = store.turns[place]
     if undone.back_to:
-        return [
-            _return(store, root, [entry])
-            for entry in undone.files.values()
-            if entry.after not in ("", entry.copy)
-        ]
+        done = undone.files.items()
+        return {path: [entry] for path, entry in done if entry.after not in ("", entry.copy)}
     later = {turn.id for turn in store.turns[place:]}
-    found = []
-    for path, turns in standing(store.turns).items():
-        chain = [turn.files[path] for turn in turns if turn.id in later]
-        if chain:
-            found.append(_return(store, root, chain))
-    return found
+    found = {
+        path: [turn.files[path] for turn in turns if turn.id in later]
+        for path, turns in standing(store.turns).items()
+    }
+    return {path: chain for path, chain in found.items() if chain}
+
+
+def returns(store: CopyStore, root: Path, turn_id: str) -> list[FileReturn]:
+    """Return what going back to the beginning of a turn means for each file.
+
+    Raises:
+        KeyError: There is no such turn.
+    """
+    return [_return(store, root, chain) for chain in chains(store, turn_id).values()]
 
 
 def _return(store: CopyStore, root: Path, chain: list[FileEntry]) -> FileReturn:

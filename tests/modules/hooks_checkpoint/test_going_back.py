@@ -31,6 +31,18 @@ async def test_a_preview_says_what_would_happen_and_changes_nothing(session: Ses
     assert await content(checkpoint["id"], "new.txt") is None
 
 
+async def test_what_was_not_copied_has_no_content_to_go_back_to(tmp_path: Path):
+    session = await Session(tmp_path / "w", tmp_path / "s").mount(max_file_bytes=3)
+    (session.root / "big.txt").write_text("large")
+    await session.turn("x", write("big.txt", "two"))
+    (checkpoint,) = await session.listed()
+    content = session.coordinator.get_capability("checkpoint.content")
+    with pytest.raises(OSError, match="larger than 3 bytes"):
+        await content(checkpoint["id"], "big.txt")
+    (file,) = (await session.preview(checkpoint["id"]))["files"]
+    assert "larger than 3 bytes" in file["problem"] and file["action"] == "unchanged"
+
+
 async def test_what_was_put_back_can_be_undone(session: Session):
     (session.root / "a.txt").write_text("one")
     await session.turn("x", write("a.txt", "two"), write("new.txt", "n"))
