@@ -1,6 +1,7 @@
 """The limit of a session: set, shown beside the cost, asked about before it is passed."""
 
 from dataclasses import replace
+from time import time
 
 import pytest
 
@@ -37,7 +38,7 @@ async def test_a_limit_is_set_shown_and_asked_about(size: tuple[int, int]) -> No
         await drive.push(
             LimitChanged(session_id=SESSION, cost="5"),
             UsageChanged(session_id=SESSION, session=Usage(cost="4.92"), model="m"),
-            TurnStarted(session_id=SESSION, turn=1, prompt="go"),
+            TurnStarted(session_id=SESSION, at=time(), turn=1, prompt="go"),
             ASKED,
         )
         screen = drive.text()

@@ -20,6 +20,7 @@ from amplifier_tui import ui
 from amplifier_tui.ui.terminal import guard
 from amplifier_tui.ui.terminal.input import key_name, teach_keys
 from amplifier_tui.ui.terminal.leave import end_with_report
+from tests.ui.driving import running
 
 
 @pytest.mark.parametrize(
@@ -98,6 +99,15 @@ async def test_a_handler_of_a_subclass_comes_before_the_text_area_and_can_keep_a
         assert line.text == ""
 
 
+async def test_a_prompt_that_hears_no_keys_draws_no_cursor() -> None:
+    async with running() as drive:
+        prompt = drive.app.main.prompt.input
+        shown = list(prompt.render_line(0))
+        prompt.show_cursor = False
+        await drive.settle()
+        assert list(prompt.render_line(0)) != shown
+
+
 class Plain(Widget):
     """Has what Textual gives every class of its kind."""
 
@@ -131,6 +141,10 @@ def test_no_widget_of_ours_hides_a_private_part_of_textual() -> None:
         if base.__module__.startswith("textual.")
         for name in private_names(cls) & private_names(base) - set(vars(Plain))
     }
-    # It ends in a report: `end_with_report` has a test above. The other one is tested with what
-    # Textual costs.
-    assert hidden == {("AmplifierApp", "_fatal_error"), ("SettledScreen", "_screen_resized")}
+    # It ends in a report: `end_with_report` has a test above, and so has the cursor. The other one
+    # is tested with what Textual costs.
+    assert hidden == {
+        ("AmplifierApp", "_fatal_error"),
+        ("PromptInput", "_draw_cursor"),
+        ("SettledScreen", "_screen_resized"),
+    }
