@@ -74,6 +74,7 @@ _log = logging.getLogger(__name__)
 
 QUIT_WINDOW = 2.0
 """Seconds in which a second ctrl+c quits."""
+QUIT_HINT = "The same key again quits."
 OPENING_PATIENCE = 1.0
 """Seconds for which what can wait leaves the interpreter to the session that is opening."""
 CLOSE_TIMEOUT = 5.0
@@ -390,7 +391,8 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
             self.action_leave()
         else:
             self._quit_asked = now
-            self.say("The same key again quits.")
+            self.say(QUIT_HINT)
+            self.set_timer(QUIT_WINDOW, partial(self.main.unsay, QUIT_HINT))
 
     def action_leave(self) -> None:
         """Close the session and end, unless it works and the user says no; asked again, at once."""

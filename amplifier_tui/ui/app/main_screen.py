@@ -196,6 +196,13 @@ class MainScreen(SettledScreen[None]):
 
             self.show(self._state.apply([Notice(session_id="", level=level, text=text)]))
 
+    def unsay(self, text: str) -> None:
+        """Take a line off the status bar that is true no more."""
+        notices = self._state.notices if self._state is not None else None
+        if notices is not None and notices.newest and notices.newest.notice.text == text:
+            notices.dismiss()
+            self.show([])
+
     def use_keymap(self, keymap: Keymap) -> None:
         """Take these keys, and show them where keys are named."""
         self.keymap = keymap

@@ -1,5 +1,7 @@
 """What ctrl+c means: copy, clear, stop, quit, in this order."""
 
+import pytest
+
 from amplifier_tui.host.events import QueueChanged, ShellStarted, TurnStarted
 from amplifier_tui.ui.dialogs.questions import Confirm
 from tests.ui.driving import running
@@ -50,6 +52,18 @@ async def test_at_rest_it_takes_two_to_quit() -> None:
         assert drive.client.named("close") == []
         await drive.press("ctrl+c")
         await drive.until(lambda: drive.client.named("close"))
+
+
+async def test_that_it_takes_two_is_said_only_as_long_as_it_is_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("amplifier_tui.ui.app.app.QUIT_WINDOW", 0.1)
+    async with running() as drive:
+        await drive.press("ctrl+c")
+        assert "The same key again quits." in drive.text()
+        await drive.until(lambda: "quits" not in drive.text())
+        await drive.press("ctrl+c")
+        assert drive.client.named("close") == []
 
 
 async def test_nothing_quits_while_work_runs_without_a_question() -> None:
