@@ -124,7 +124,8 @@ class TodoChanged(HostEvent):
 class LaneOpened(HostEvent):
     """A sub-agent started; its events carry its session id as `agent`.
 
-    `call_id` is the tool call of the parent that asked for it; empty when it is not known.
+    `call_id` is the tool call of the parent that asked for it; empty when it is not known. Of a
+    stored one, `earlier` rows of the task are not replayed.
     """
 
     lane: str
@@ -132,6 +133,7 @@ class LaneOpened(HostEvent):
     parent: str = MAIN_LANE
     instruction: str = ""
     call_id: str = ""
+    earlier: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -72,7 +73,8 @@ class StoredLanes:
                 status=status,
                 result=next((text for text in reversed(words) if text), ""),
             )
-        return LaneRun(opened, ended, rows, max(start, stop - MOST_ROWS), stop)
+        first = max(start, stop - MOST_ROWS)
+        return LaneRun(replace(opened, earlier=first - start), ended, rows, first, stop)
 
     def _noted(self, call: RecordedCall, lane: str, index: int) -> LaneOpened | None:
         given = [text for text in call.arguments.values() if isinstance(text, str)]

@@ -5,6 +5,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import (
     ApprovalRequested,
@@ -19,8 +21,9 @@ from amplifier_tui.host.events import (
     ToolStarted,
     TurnEnded,
 )
+from amplifier_tui.host.store import lanes
 from tests.host.driving import Driver, Project
-from tests.host.session.test_agents import ask, children, coding, script
+from tests.host.session.test_agents import LOOK, ask, children, coding, script
 
 ASKS = {"run": {"call": [{"bash": {"command": "make x"}}]}, "tell": {"say": "Done with it."}}
 
@@ -142,3 +145,16 @@ def test_what_an_agent_used_is_told_while_it_works_and_kept(
     second = drive()
     second.open(resume="last")
     assert second.of(LaneClosed)[0].usage == closed.usage
+
+
+def test_rows_of_a_long_task_that_are_not_replayed_are_counted(
+    project: Project, drive: Callable[..., Driver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = drive()
+    first.open(coding(project, script([ask("explorer")], LOOK)))
+    first.turn("go")
+    first.close()
+    monkeypatch.setattr(lanes, "MOST_ROWS", 1)
+    second = drive()
+    second.open(resume="last")
+    assert second.of(LaneOpened)[0].earlier == len(rows_of(project)) - 2, "less the task itself"

@@ -189,7 +189,13 @@ async def test_finished_agents_of_a_resumed_session_open_too() -> None:
             session_id=SESSION, agent=lane, lane=lane, result="Here.", at=9.0, replayed=True
         )
         begun = LaneOpened(
-            session_id=SESSION, agent=lane, lane=lane, name="explorer", at=4.0, replayed=True
+            session_id=SESSION,
+            agent=lane,
+            lane=lane,
+            name="explorer",
+            at=4.0,
+            earlier=132,
+            replayed=True,
         )
         said = BlockEnded(
             session_id=SESSION, agent=lane, block_id="b", kind="text", text="Here.", replayed=True
@@ -199,7 +205,7 @@ async def test_finished_agents_of_a_resumed_session_open_too() -> None:
         await drive.write("/agents explorer")
         await drive.press("enter")
         assert "main › explorer" in drive.text() and "Here." in drive.text()
-        assert "5 s" in drive.text()
+        assert "5 s" in drive.text() and "132 earlier rows" in drive.text()
 
 
 async def test_an_agents_name_is_no_markup_and_moves_no_cursor() -> None:

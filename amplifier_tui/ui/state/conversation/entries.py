@@ -107,7 +107,8 @@ class LaneEntry(ConversationEntry):
     """A task of a sub-agent; `agent` is the lane that called it.
 
     `name` tells it from the others on screen. `tool` and `arguments` are of its latest call, `told`
-    is what it has not heard yet. It `began` and `ended` in Unix seconds, 0 when that is not known.
+    is what it has not heard yet, `earlier` how many stored rows of it are not shown. It `began` and
+    `ended` in Unix seconds, 0 when that is not known.
     """
 
     lane: str
@@ -123,6 +124,7 @@ class LaneEntry(ConversationEntry):
     told: tuple[str, ...] = ()
     stopping: bool = False
     result: str = ""
+    earlier: int = 0
 
     @property
     def running(self) -> bool:

@@ -82,6 +82,7 @@ class LaneLines(Handlers):
             name=name,
             instruction=event.instruction,
             began=event.at,
+            earlier=event.earlier,
         )
         self.by_lane[event.lane] = entry
         self._entries.add(entry)

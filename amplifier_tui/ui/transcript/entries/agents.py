@@ -6,7 +6,14 @@ from amplifier_tui.base.text import one_line, short_count
 from amplifier_tui.ui.state.conversation.entries import LaneEntry, LaneState, UserEntry
 from amplifier_tui.ui.state.formats import plural
 from amplifier_tui.ui.transcript.entries.cards import user_lines
-from amplifier_tui.ui.transcript.entries.scene import Scene, data_row, elapsed
+from amplifier_tui.ui.transcript.entries.scene import (
+    Scene,
+    counted,
+    data_row,
+    elapsed,
+    margined,
+    text_lines,
+)
 from amplifier_tui.ui.transcript.entries.tool import describe
 from amplifier_tui.ui.transcript.lines import Span, StyledLine
 from amplifier_tui.ui.widgets.styled import Role
@@ -69,7 +76,11 @@ def agent_line(entry: LaneEntry, scene: Scene) -> StyledLine:
 
 def task_lines(entry: LaneEntry, scene: Scene) -> list[StyledLine]:
     """Return what an agent was asked, as the prompt of a conversation of its own."""
-    return user_lines(UserEntry(key=entry.key, text=entry.instruction), scene)
+    lines = user_lines(UserEntry(key=entry.key, text=entry.instruction), scene)
+    if entry.earlier:
+        said = f"… {counted(entry.earlier, 'earlier row')}, in its transcript.jsonl"
+        lines += margined(text_lines(said, "muted", scene.column.measure), scene.column)
+    return lines
 
 
 def path_words(path: Sequence[LaneEntry]) -> str:
