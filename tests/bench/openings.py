@@ -39,6 +39,10 @@ from tests.ui.fake_client import FakeClient, opened
 GOAL = 80.0
 OUT = "ok\n" * 20
 DIFF = "--- a/a.py\n+++ b/a.py\n@@ -1,40 +1,41 @@\n" + " same = 1\n" * 40 + "+new = 2\n"
+LONG = "--- a/a.py\n+++ b/a.py\n@@ -1,2500 +1,2500 @@\n" + "".join(
+    f"-    old_{n} = {n} + count(words)\n+    new_{n} = {n} + count(words)\n" for n in range(2_500)
+)
+"""The last change: 5 000 lines."""
 SIZE = (120, 36)
 ROUNDS, QUICK = 12, 5
 CALM = 0.08
@@ -97,7 +101,14 @@ def session() -> list[host.HostEvent]:
     for turn in range(250):
         put(host.TurnStarted, turn=turn, prompt=f"Prompt {turn}: look at the tests")
         put(host.ToolStarted, call_id=f"c{turn}", tool="bash", arguments={"command": "pytest"})
-        put(host.ToolEnded, call_id=f"c{turn}", tool="bash", ok=True, output=OUT, diff=DIFF)
+        put(
+            host.ToolEnded,
+            call_id=f"c{turn}",
+            tool="bash",
+            ok=True,
+            output=OUT,
+            diff=DIFF if turn < 249 else LONG,
+        )
         text = f"Answer {turn}: **done**, see `file{turn}.py`.\n\n- one\n- two\n"
         put(host.BlockEnded, block_id=f"b{turn}", kind="text", text=text)
         put(host.TurnEnded, turn=turn, status="success")

@@ -157,13 +157,21 @@ def _difference(old: str, new: str) -> tuple[tuple[int, int], tuple[int, int]]:
     shorter = min(len(old), len(new))
     if shorter == 0 or max(len(old), len(new)) > _EMPHASIS_LIMIT:
         return nothing
-    start = 0
-    while start < shorter and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < shorter - start and old[-1 - end] == new[-1 - end]:
-        end += 1
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
     shared = len(old[:start].strip()) + len(old[len(old) - end :].strip())
     if shared * 3 < max(len(old.strip()), len(new.strip())):
         return nothing
     return (start, len(old) - end), (start, len(new) - end)
+
+
+def _common(one: str, other: str) -> int:
+    """Return how many characters two texts both begin with."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
