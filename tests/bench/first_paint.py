@@ -94,8 +94,8 @@ def measure(quick: bool) -> list[Row]:
     return [
         row("first paint", median(paint), 1.2),
         row("prompt accepts keys", median(keys), 1.3),
-        row("session ready: demo", median(demo.ready), 4.0),
-        row("session ready: coding", median(coding.ready), 4.0),
+        row("session ready: demo", median(demo.ready), 3.5),
+        row("session ready: coding", median(coding.ready), 3.5),
         Row(
             what="  processor time until then: demo",
             value=median(demo.cpu),
