@@ -11,6 +11,8 @@ from amplifier_tui.host.events import (
     RewindScope,
     Rewound,
     SessionOpened,
+    ShellEnded,
+    ShellWaiting,
     TurnEnded,
     TurnStarted,
     UsageChanged,
@@ -58,6 +60,7 @@ def rewind(
 
 def went(driver: Driver) -> Rewound:
     event = driver.wait(Rewound)
+    driver.client.rewind_points().result(5)
     driver.drain()
     return event
 
@@ -270,6 +273,19 @@ def test_what_was_spent_stays_spent(
     card = json.loads((project.folder_of(opened.session_id) / "metadata.json").read_text())
     assert card["turn_count"] == 1
     again.close()
+
+
+def test_what_commands_of_the_user_printed_waits_for_the_next_prompt_again(
+    driver: Driver, server: LoopbackServer, opened: SessionOpened
+) -> None:
+    driver.client.shell("echo printed", tell=True)
+    command = driver.wait(ShellEnded).command_id
+    turn(driver, server, "one")
+    assert driver.of(ShellWaiting)[-1].command_ids == ()
+    rewind(driver, 1)
+    assert driver.of(ShellWaiting)[-1].command_ids == (command,)
+    turn(driver, server, "another one")
+    assert "printed" in seen(server, 1)[0]
 
 
 def test_a_turn_that_is_not_there_is_said(driver: Driver, opened: SessionOpened) -> None:
