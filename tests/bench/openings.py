@@ -30,6 +30,7 @@ from amplifier_tui.host.cards import (
     RuleCard,
     SessionCard,
 )
+from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, LEADER, Action
 from tests.bench.program import median, percentile
 from tests.bench.table import Row
@@ -175,7 +176,11 @@ async def closed(drive: Driver, frames: Frames) -> None:
     """Close what is open."""
     app = drive.app
     while app.screen is not app.main:
-        app.pop_screen()
+        top = app.screen
+        if isinstance(top, Sheet):
+            top.finish()
+        else:
+            app.pop_screen()
         await frames.settled()
     if (pane := app.main.focused_pane()) is not None:
         app.main.action_pane(pane)

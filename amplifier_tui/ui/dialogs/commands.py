@@ -125,7 +125,7 @@ def action_row(action: Action, keymap: Keymap, query: str = "", *, full: bool = 
 
 
 def chord_columns(chords: dict[str, Action], leader: str, width: int, rows: int) -> Content:
-    """Lay out chords, by their key, in columns; what needs more rows is left out from the end."""
+    """Lay out chords, by their key, in columns; those that need more rows are only counted."""
     cells: list[Content] = []
     size = 36
     for chord, action in chords.items():
@@ -134,7 +134,13 @@ def chord_columns(chords: dict[str, Action], leader: str, width: int, rows: int)
         cells.append(cell.truncate(size - 2, ellipsis=True))
     columns = max(1, width // size)
     height = -(-len(cells) // columns)
-    lines = [Content.assemble((leader, "bold $text-secondary"), ("  then", "$text-muted"))]
+    room = max(1, rows - 1)
+    left_out = sum(at % height >= room for at in range(len(cells)))
+    palette = [show_key(key) for key, action in chords.items() if action.id == "app.palette"]
+    words = " lists them all" if width >= 2 * size else ""
+    way = f": {palette[0]}{words}" if palette else ""
+    more = f"   {left_out} more{way}" if left_out else ""
+    lines = [Content.assemble((leader, "bold $text-secondary"), (f"  then{more}", "$text-muted"))]
     if height + 2 <= rows:
         lines.append(Content())
     for row in range(min(height, max(1, rows - len(lines)))):

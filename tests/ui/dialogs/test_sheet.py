@@ -1,7 +1,10 @@
+import re
+
 import pytest
 
 from amplifier_tui.ui.dialogs.approval import ApprovalDialog
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
+from amplifier_tui.ui.keys.actions import ACTIONS
 from tests.ui.driving import running
 from tests.ui.requests import ask, resolved
 
@@ -18,6 +21,18 @@ async def test_a_dialog_that_is_closed_in_the_moment_it_opens_does_not_end_the_p
         await drive.closed()
         await drive.write("goes on")
         assert drive.draft == "goes on"
+
+
+@pytest.mark.parametrize(("size", "cut"), [((40, 12), True), ((80, 24), True), ((160, 60), False)])
+async def test_the_chords_say_how_many_have_no_room_and_where_they_are_listed(size, cut) -> None:
+    async with running(size=size) as drive:
+        await drive.press("ctrl+x")
+        text = drive.text()
+        shown = sum(a.title[:20] in text for a in ACTIONS if a.chord)
+        found = re.search(r"(\d+) more: space", text)
+        assert bool(found) is cut
+        left_out = int(found[1]) if found else 0
+        assert shown + left_out == sum(bool(action.chord) for action in ACTIONS)
 
 
 async def test_a_request_that_is_answered_elsewhere_as_it_comes_leaves_nothing_behind() -> None:
