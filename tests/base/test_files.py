@@ -160,7 +160,7 @@ except OSError:
     file.append(b"c")
 """
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] in (-1, resource.RLIM_INFINITY)
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-B", "-c", code], check=True)
     assert (tmp_path / "f").read_bytes() == b"a" * 49 + b"\nc"
 
 

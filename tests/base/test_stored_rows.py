@@ -113,7 +113,7 @@ def test_a_disk_that_gets_full_in_the_middle_of_a_row_leaves_no_part_of_it(tmp_p
         "append_rows(path, [{'n': 2}])\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+        [sys.executable, "-B", "-c", code, str(path)], capture_output=True, text=True, check=True
     )
     assert done.stdout == "9\n"
     assert path.read_text() == '{"n": 1}\n{"n": 2}\n'

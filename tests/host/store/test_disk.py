@@ -33,7 +33,7 @@ print(opened.session_id)
 def test_a_full_disk_does_not_stop_the_session_and_nothing_is_lost(project: Project) -> None:
     project.bundle(script=saying("An answer of some length, so that the limit is reached."))
     child = subprocess.run(
-        [sys.executable, "-c", FULL, str(project.folder)],
+        [sys.executable, "-B", "-c", FULL, str(project.folder)],
         capture_output=True,
         text=True,
         cwd=Path(__file__).parents[3],

@@ -45,7 +45,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
 assert file.append(b"d\\n") == 153
 """
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] in (-1, resource.RLIM_INFINITY)
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-B", "-c", code], check=True)
     lines = (tmp_path / "f").read_bytes().split(b"\n")
     assert lines == [b"a" * 50, b"b" * 50, b"c" * 50, b"d", b""]
 
