@@ -256,7 +256,8 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
     @property
     def _width(self) -> int:
         """Cells inside the edge and the padding."""
-        width = self.app.size.width - (3 if self.has_class("-small") else 5)
+        small = self.has_class("-small") and not self._full
+        width = self.app.size.width - (3 if small else 5)
         return width if self._full else min(width, MEASURE)
 
     def _foot(self) -> int:

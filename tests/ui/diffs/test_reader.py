@@ -87,6 +87,13 @@ async def test_before_and_after_stand_side_by_side_where_there_is_room() -> None
         assert reader.body.read_to_end
 
 
+async def test_on_a_small_screen_no_key_is_cut() -> None:
+    async with running(size=(40, 12)) as drive:
+        await asked(drive)
+        await drive.press("z")
+        assert "Whole file" in drive.text() and "Small again" in drive.text()
+
+
 async def test_words_of_code_have_colours_of_their_own() -> None:
     async with running(size=(80, 24)) as drive:
         reader = await asked(drive)
