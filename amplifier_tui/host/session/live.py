@@ -107,7 +107,6 @@ class LiveSession:
             parts.workspace,
             self._begun,
             self._restarted,
-            lambda commands: self.shell.restore(commands),
         )
         self.compactor = Compactor(
             coordinator, self._sources, self._facts, self._window, sender, self._compacted

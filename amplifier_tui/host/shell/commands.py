@@ -113,9 +113,8 @@ class ShellCommands:
 
     def restore(self, ended: Iterable[ShellEnded]) -> None:
         """Have what a stored session had not sent wait again."""
-        before = self._waiting
         self._waiting = {event.command_id: event for event in ended if event.told}
-        if self._waiting or before:
+        if self._waiting:
             self._say_waiting()
 
     def sent(self, command_ids: Iterable[str]) -> None:

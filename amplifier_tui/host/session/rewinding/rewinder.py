@@ -1,14 +1,14 @@
 """Going back before a turn, and forward again."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from amplifier_tui.base.jsonl import StoredRows
 from amplifier_tui.host.cards import RewindPoint, RewindPreview
-from amplifier_tui.host.events import Level, RewindScope, Rewound, ShellEnded
+from amplifier_tui.host.events import Level, RewindScope, Rewound
 from amplifier_tui.host.messages import typed_prompt
 from amplifier_tui.host.session.conversation import SessionConversation
 from amplifier_tui.host.session.rewinding.files import FileHistory, FilesError
@@ -35,7 +35,6 @@ class Rewinder:
     Args:
         begun: How many rows there were when a turn began, of the turns since it was opened.
         restarted: Called when the conversation is another one.
-        unsent: Gets the user's commands that wait for a prompt to go along with.
     """
 
     def __init__(
@@ -46,7 +45,6 @@ class Rewinder:
         workspace: Path,
         begun: Mapping[int, int],
         restarted: Restarted,
-        unsent: Callable[[Iterable[ShellEnded]], None],
     ) -> None:
         self._sender = sender
         self._store = sender.store
@@ -55,7 +53,6 @@ class Rewinder:
         self._workspace = workspace
         self._begun = begun
         self._restarted = restarted
-        self._unsent = unsent
 
     async def points(self) -> tuple[RewindPoint, ...]:
         """Return the prompts of the session, the newest first."""
@@ -193,7 +190,6 @@ class Rewinder:
         if scope != "files":
             for event in events:
                 self._sender.put(event)
-            self._unsent(replay.unsent_commands())
 
     async def _read(self) -> tuple[StoredRows, list[PromptRow]]:
         stored = await asyncio.to_thread(self._store.stored)
