@@ -91,6 +91,8 @@ async def test_on_a_small_screen_no_key_is_cut() -> None:
     async with running(size=(40, 12)) as drive:
         await asked(drive)
         await drive.press("z")
+        await drive.press("slash")
+        await drive.write("retry")
         assert "Whole file" in drive.text() and "Small again" in drive.text()
 
 
