@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from amplifier_tui.base.jsonl import Row, StoredRows
-from amplifier_tui.host.messages import is_from_hook, text_of, typed_prompt
+from amplifier_tui.host.messages import is_from_hook, typed_prompt
 from amplifier_tui.host.store.lanes import TRANSCRIPT
 from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.ui.state.conversation.entries import (
@@ -125,9 +125,11 @@ async def check_context(world: World) -> None:
 
 def _said(row: Row) -> str:
     steered = (row.get("metadata") or {}).get("hook_name") == STEER_HOOK
-    if row.get("role") == "user" and steered:
-        return text_of(row.get("content"))
-    return typed_prompt(row) if row.get("role") == "user" and not is_from_hook(row) else ""
+    return (
+        typed_prompt(row)
+        if row.get("role") == "user" and (steered or not is_from_hook(row))
+        else ""
+    )
 
 
 async def check_resume(world: World, *, kill: bool) -> None:
