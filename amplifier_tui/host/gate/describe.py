@@ -19,6 +19,7 @@ from amplifier_tui.host.gate.edits import (
     PlannedChange,
     TextReplacement,
     overwriting,
+    patching,
     replacing,
 )
 from amplifier_tui.host.gate.modes import READ_TOOLS, WRITE_TOOLS, Act
@@ -327,7 +328,8 @@ def _change_words(subject: Subject, places: tuple[PathPlace, ...]) -> str:
 def _change(subject: Subject, places: tuple[PathPlace, ...], seen: SeenFiles) -> PlannedChange:
     """Return the change a call would make."""
     if subject.kind == "patch":
-        return PlannedChange(subject.text)
+        named = zip(subject.paths, places, strict=True)
+        return patching(subject.text, {path: place.path for path, place in named}, seen)
     name, path = places[0].shown, places[0].path
     if subject.kind == "write":
         return overwriting(name, path, subject.text, seen)

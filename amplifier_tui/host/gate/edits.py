@@ -1,10 +1,11 @@
 """What a call would change in a file: as a diff, or why it would change nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.patches import FileChange, PatchProblem, apply_hunks, read_patch
 from amplifier_tui.host.gate.seen import SeenFiles
 from amplifier_tui.host.stream.diffs import Snapshot, snapshot, unified
 
@@ -50,6 +51,55 @@ def replacing(
     since = _since(path, seen)
     diff, problem = _replaced(name, before, replacements)
     return PlannedChange(diff, "; ".join(filter(None, (problem, since))))
+
+
+def patching(text: str, places: Mapping[str, Path], seen: SeenFiles) -> PlannedChange:
+    """Return a patch as it is, and why it does not fit its files, as far as they tell.
+
+    Args:
+        places: Where the files are that it names, as it names them.
+    """
+    try:
+        changes = read_patch(text)
+    except PatchProblem:
+        return PlannedChange(text)  # Another format; only its tool knows it.
+    now: dict[str, str | None] = {}
+    problems: dict[str, None] = {}
+    for change in changes:
+        path = places[change.path]
+        if change.path not in now:
+            before = snapshot(path)
+            if before.note:
+                continue
+            now[change.path] = before.text
+            if since := _since(path, seen):
+                problems[f"{change.path}: {since}"] = None
+        if problem := _patched(change, now, places):
+            problems[problem] = None
+    return PlannedChange(text, "; ".join(problems))
+
+
+def _patched(change: FileChange, now: dict[str, str | None], places: Mapping[str, Path]) -> str:
+    """Do one change of a patch to texts; returns what is wrong with it."""
+    text = now[change.path]
+    target = change.move_to or change.path
+    if target not in now:
+        now[target] = snapshot(places[target]).text
+    if (change.kind == "add" or target != change.path) and now[target] is not None:
+        return f"{target} exists already"
+    if change.kind == "add":
+        now[target] = "".join(f"{line}\n" for line in change.content)
+        return ""
+    if text is None:
+        return f"there is no file {change.path}"
+    now[change.path] = None
+    if change.kind == "update":
+        try:
+            now[target] = apply_hunks(text, change.hunks)
+        except PatchProblem as problem:
+            now[target] = text
+            return f"{change.path}: {problem}"
+    return ""
 
 
 def _replaced(
