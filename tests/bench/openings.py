@@ -45,7 +45,7 @@ LONG = "--- a/a.py\n+++ b/a.py\n@@ -1,2500 +1,2500 @@\n" + "".join(
 )
 """The last change: 5 000 lines."""
 SIZE = (120, 36)
-ROUNDS, QUICK = 12, 5
+ROUNDS, QUICK = 8, 2
 CALM = 0.08
 """Seconds without a frame after which it is painted."""
 PATIENCE = 5.0
