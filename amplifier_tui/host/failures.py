@@ -11,6 +11,7 @@ from amplifier_tui.host.events import Failed
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.sessions import SessionBusyError, SessionNotFoundError
 from amplifier_tui.host.stream.sender import Stamp
+from amplifier_tui.host.turns.prompts import PromptDeniedError
 from amplifier_tui.host.turns.sources import failed_source
 from amplifier_tui.kernel import llm_errors as llm
 
@@ -93,6 +94,14 @@ def turn_failure(
     missing: Iterable[str] = (),
 ) -> Failed:
     """Return the event for an exception that ended a turn."""
+    if isinstance(error, PromptDeniedError):
+        return Failed(
+            **stamp,
+            kind="denied",
+            message=redactor.text(str(error)),
+            remedy="Change the prompt, or the hook that refuses it.",
+            prompt=prompt,
+        )
     source = failed_source(error)
     if source is not None:
         message = (

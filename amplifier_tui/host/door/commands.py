@@ -67,7 +67,7 @@ class SessionCommands:
     async def compact(self, instructions: str | None = None) -> None:
         """Make the view of the conversation smaller."""
         if (live := self._opened()) is not None:
-            await live.compact(instructions)
+            await live.compactor.compact(instructions)
 
     async def items(self) -> tuple[ItemCard, ...]:
         """List the items of the next request."""
@@ -279,12 +279,12 @@ class SessionCommands:
     ) -> None:
         """Go back before a turn."""
         if (live := self._opened()) is not None:
-            await live.rewind(turn, scope, overwrite)
+            await live.rewinder.rewind(turn, scope, overwrite)
 
     async def undo_rewind(self) -> None:
         """Bring back what was taken back."""
         if (live := self._opened()) is not None:
-            await live.undo_rewind()
+            await live.rewinder.undo()
 
     async def compaction(self) -> CompactionPreview:
         """Describe what compacting would do."""

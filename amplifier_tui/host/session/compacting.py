@@ -15,6 +15,7 @@ from amplifier_tui.host.session.budget import plan_steps
 from amplifier_tui.host.session.modules.facts import ProviderFacts
 from amplifier_tui.host.stream.normalizer import aside
 from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.host.turns.control import TurnControl
 from amplifier_tui.host.turns.sources import Sources
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
 
@@ -48,6 +49,7 @@ class Compactor:
         facts: Callable[[], ProviderFacts],
         window: Callable[[], Any],
         sender: Sender,
+        turns: TurnControl,
         done: Callable[[], Awaitable[None]],
     ) -> None:
         self._coordinator = coordinator
@@ -55,6 +57,7 @@ class Compactor:
         self._facts = facts
         self._window = window
         self._sender = sender
+        self._turns = turns
         self._done = done
         self._task: asyncio.Task[Plan] | None = None
         self._stopped = False
@@ -89,11 +92,18 @@ class Compactor:
         )
 
     async def compact(self, instructions: str | None) -> None:
-        """Compact, and say what came of it.
+        """Compact, and say what came of it; prompts wait for it, and with a turn it is refused.
 
         Args:
             instructions: None for by rule; else what the user wants of a summary.
         """
+        if self._turns.running:
+            self._say("warning", "A turn is running: compact when it has ended")
+            return
+        with self._turns.paused():
+            await self._compact(instructions)
+
+    async def _compact(self, instructions: str | None) -> None:
         if self._task is not None:
             self._say("warning", "The conversation is being compacted already")
             return

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from time import time
 from typing import Any, Final
@@ -12,12 +12,10 @@ from amplifier_tui.base.python import awaited
 from amplifier_tui.host.events import (
     Failed,
     PlanProposed,
-    RewindScope,
     SessionClosed,
     SessionOpened,
 )
 from amplifier_tui.host.failures import turn_failure
-from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.gate.approvals.surfaces import ProviderApprovals
 from amplifier_tui.host.messages import COMMANDS_KEY, last_words, metadata_of, text_of
 from amplifier_tui.host.models.limits import SpendGuard
@@ -45,7 +43,7 @@ from amplifier_tui.host.store.replay import STEER_HOOK
 from amplifier_tui.host.store.state import StateKeeper
 from amplifier_tui.host.turns.closing import answer_dangling_calls, keep_partial_answer
 from amplifier_tui.host.turns.control import Outcome, TurnControl, TurnParts
-from amplifier_tui.host.turns.prompts import Prompt, PromptDeniedError, PromptPath
+from amplifier_tui.host.turns.prompts import Prompt, PromptPath
 from amplifier_tui.host.turns.recorder import ContextRecorder
 from amplifier_tui.host.turns.sources import Sources
 from amplifier_tui.host.turns.telling import ModeTeller
@@ -100,17 +98,6 @@ class LiveSession:
         self._conversation = SessionConversation(
             coordinator, self._sources, self._state, self._recorder
         )
-        self.rewinder = Rewinder(
-            sender,
-            self._conversation,
-            FileHistory(coordinator, parts.workspace),
-            parts.workspace,
-            self._begun,
-            self._restarted,
-        )
-        self.compactor = Compactor(
-            coordinator, self._sources, self._facts, self._window, sender, self._compacted
-        )
         self.levers = ContextLevers(self._sources, self._window, sender, self._compacted)
         self.memories = Memories(coordinator, sender)
         self._last_answer = ""
@@ -137,6 +124,26 @@ class LiveSession:
             ),
             self.store.metadata.turn_count,
         )
+        self.compactor = Compactor(
+            coordinator,
+            self._sources,
+            self._facts,
+            self._window,
+            sender,
+            self.turns,
+            self._compacted,
+        )
+        self.rewinder = Rewinder(
+            sender,
+            self._conversation,
+            FileHistory(coordinator, parts.workspace),
+            parts.workspace,
+            self._begun,
+            self.turns,
+            self.compactor,
+            self.shell,
+            self._restarted,
+        )
         self.modules = ModuleManager(
             session,
             parts.facts,
@@ -158,7 +165,7 @@ class LiveSession:
         await self._conversation.begin(messages)
         self._last_answer = last_words(messages)
         self.store.on_row = self._row_added
-        self.approvals.record.on_resolved = self._resolved
+        self.approvals.record.on_resolved = self._normalizer.tools.judged
         self.store.on_title = self.watch.title_changed
         self._detach.append(self.watch.stop)
         self._normalizer.on_usage = self._usage_known
@@ -255,14 +262,6 @@ class LiveSession:
             await self._recorder.catch_up()
 
     def _failure(self, error: BaseException, prompt: Prompt) -> Failed:
-        if isinstance(error, PromptDeniedError):
-            return Failed(
-                **self.sender.stamp(),
-                kind="denied",
-                message=self.sender.redactor.text(str(error)),
-                remedy="Change the prompt, or the hook that refuses it.",
-                prompt=prompt.text,
-            )
         missing = self._parts.facts.missing()
         redactor = self.sender.redactor
         failed = turn_failure(
@@ -306,14 +305,6 @@ class LiveSession:
         self.budget.prompt_may_differ()
         self.budget.measure_soon()
 
-    async def compact(self, instructions: str | None) -> None:
-        """Compact the conversation; prompts wait for it. See `SessionClient.compact`."""
-        if self.turns.running:
-            self.sender.notice("warning", "A turn is running: compact when it has ended", "context")
-            return
-        with self.turns.paused():
-            await self.compactor.compact(instructions)
-
     async def _compacted(self) -> None:
         await self.budget.send()
         await self.save_state()
@@ -325,35 +316,6 @@ class LiveSession:
     async def forked(self, before_turn: int | None) -> Carried:
         """Return a copy of the conversation; see `carrying.forked`."""
         return await forked(self.store, self._conversation.snapshot(), self._begun, before_turn)
-
-    async def rewind(self, turn: int, scope: RewindScope, overwrite: Collection[str]) -> None:
-        """Go back before a turn; see `SessionClient.rewind`."""
-        if self._is_free():
-            with self.turns.paused():
-                await self.rewinder.rewind(turn, scope, overwrite)
-            await self._find_unsent()
-
-    async def undo_rewind(self) -> None:
-        """Bring back what was taken back last."""
-        if self._is_free():
-            with self.turns.paused():
-                await self.rewinder.undo()
-            await self._find_unsent()
-
-    async def _find_unsent(self) -> None:
-        """Have commands wait whose prompt was taken back, and those no more that are sent again."""
-        self.shell.restore(await asyncio.to_thread(lambda: self.store.replay().unsent_commands()))
-
-    def _is_free(self) -> bool:
-        """Whether the session can go back now; else the user is told."""
-        if self.turns.running:
-            self.sender.notice("warning", "A turn is running: stop it first", "rewind")
-        elif self.compactor.running:
-            words = "The conversation is being compacted: go back after it"
-            self.sender.notice("warning", words, "rewind")
-        else:
-            return True
-        return False
 
     async def _restarted(self, messages: list[dict[str, Any]], turns: int) -> None:
         """Go on from a conversation that was cut, or is whole again."""
@@ -392,22 +354,6 @@ class LiveSession:
             self._last_answer = text_of(row.get("content")) or self._last_answer
         if row.get("role") in ("assistant", "tool"):
             self.budget.measure_soon()
-
-    def _resolved(self, question: ApprovalQuestion, answer: ApprovalAnswer) -> None:
-        if not question.tool:
-            return
-        tools, lane = self._normalizer.tools, question.lane
-        data = {
-            "tool_call_id": question.call_id,
-            "tool_name": question.tool,
-            "tool_input": question.arguments,
-        }
-        if answer.outcome == "allowed":
-            tools.granted(lane, data)
-        elif answer.outcome != "changed" and (
-            answer.outcome == "denied" or answer.default == "deny"
-        ):
-            tools.refused(lane, data, answer.reason)
 
     def _usage_known(self) -> None:
         self.models.answered()

@@ -11,6 +11,7 @@ from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.sub_sessions import for_people, without_ending
 from amplifier_tui.base.tool_calls import RecordedCall, as_arguments, calls_of
 from amplifier_tui.host.events import MAIN_LANE, ToolEnded, ToolProgress, ToolStarted
+from amplifier_tui.host.gate.approvals.question import ApprovalAnswer, ApprovalQuestion
 from amplifier_tui.host.messages import metadata_of, text_of
 from amplifier_tui.host.stream.diffs import Snapshot, changes, snapshot
 from amplifier_tui.host.stream.results import (
@@ -125,6 +126,22 @@ class Tools:
         call.began = monotonic()
         if call.before:
             call.before = self._look(call.tool, call.arguments)
+
+    def judged(self, question: ApprovalQuestion, answer: ApprovalAnswer) -> None:
+        """A question about a call was answered, or timed out: it runs now, or never."""
+        if not question.tool:
+            return
+        data = {
+            "tool_call_id": question.call_id,
+            "tool_name": question.tool,
+            "tool_input": question.arguments,
+        }
+        if answer.outcome == "allowed":
+            self.granted(question.lane, data)
+        elif answer.outcome == "denied" or (
+            answer.outcome != "changed" and answer.default == "deny"
+        ):
+            self.refused(question.lane, data, answer.reason)
 
     def asked_for(self, row: Row) -> None:
         """The model's answer is a row of the main lane: the calls in it are going to begin."""

@@ -10,8 +10,10 @@ from amplifier_tui.base.jsonl import StoredRows
 from amplifier_tui.host.cards import RewindPoint, RewindPreview
 from amplifier_tui.host.events import Level, RewindScope, Rewound
 from amplifier_tui.host.messages import typed_prompt
+from amplifier_tui.host.session.compacting import Compactor
 from amplifier_tui.host.session.conversation import SessionConversation
 from amplifier_tui.host.session.rewinding.files import FileHistory, FilesError
+from amplifier_tui.host.shell.commands import ShellCommands
 from amplifier_tui.host.store.replay import TAIL, messages_of, time_of
 from amplifier_tui.host.store.turns.outcomes import DISPLAY, read_outcomes
 from amplifier_tui.host.store.turns.prompts import (
@@ -22,6 +24,7 @@ from amplifier_tui.host.store.turns.prompts import (
 )
 from amplifier_tui.host.store.turns.rewinds import REWINDS, TakenBack
 from amplifier_tui.host.stream.sender import Sender
+from amplifier_tui.host.turns.control import TurnControl
 
 _NAMED: Final = 8
 
@@ -44,6 +47,9 @@ class Rewinder:
         files: FileHistory,
         workspace: Path,
         begun: Mapping[int, int],
+        turns: TurnControl,
+        compactor: Compactor,
+        shell: ShellCommands,
         restarted: Restarted,
     ) -> None:
         self._sender = sender
@@ -52,6 +58,9 @@ class Rewinder:
         self._files = files
         self._workspace = workspace
         self._begun = begun
+        self._turns = turns
+        self._compactor = compactor
+        self._shell = shell
         self._restarted = restarted
 
     async def points(self) -> tuple[RewindPoint, ...]:
@@ -100,7 +109,34 @@ class Rewinder:
         return self._sender.redactor.text(await self._files.diff(change, path))
 
     async def rewind(self, turn: int, scope: RewindScope, overwrite: Collection[str]) -> None:
-        """Go back before a turn, and say so."""
+        """Go back before a turn, and say so; see `SessionClient.rewind`."""
+        if self._is_free():
+            with self._turns.paused():
+                await self._rewind(turn, scope, overwrite)
+            await self._find_unsent()
+
+    async def undo(self) -> None:
+        """Bring back what was taken back last, and say so."""
+        if self._is_free():
+            with self._turns.paused():
+                await self._undo()
+            await self._find_unsent()
+
+    def _is_free(self) -> bool:
+        """Whether the session can go back now; else the user is told."""
+        if self._turns.running:
+            self._say("warning", "A turn is running: stop it first")
+        elif self._compactor.running:
+            self._say("warning", "The conversation is being compacted: go back after it")
+        else:
+            return True
+        return False
+
+    async def _find_unsent(self) -> None:
+        """Have commands wait whose prompt was taken back, and those no more that are sent again."""
+        self._shell.restore(await asyncio.to_thread(lambda: self._store.replay().unsent_commands()))
+
+    async def _rewind(self, turn: int, scope: RewindScope, overwrite: Collection[str]) -> None:
         try:
             prompts = await self._turns_from(turn)
         except NoSuchTurnError as error:
@@ -129,8 +165,7 @@ class Rewinder:
                 scope = "files"
         await self._tell(scope, turn, len(prompts), typed_prompt(prompts[0].row), report)
 
-    async def undo(self) -> None:
-        """Bring back what was taken back last, and say so."""
+    async def _undo(self) -> None:
         taken = self._store.rewinds.last
         if taken is None:
             self._say("info", "There is nothing to bring back: the session did not go back")
