@@ -1,4 +1,4 @@
-"""The hook registry: who hears of an event, in which order, and what comes of it (spec 000).
+"""The hook registry: telling handlers of an event, and what comes of their answers (spec 000).
 
 Handlers get private, JSON-native copies of the event data. What they answer is weighed in the
 order deny > ask_user > inject_context > modify > continue, and an answer nobody can read counts
@@ -11,10 +11,8 @@ import logging
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from functools import partial
-from itertools import count
 from time import perf_counter
 from typing import Any, ClassVar
-from uuid import uuid4
 
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import (
@@ -24,6 +22,7 @@ from amplifier_tui.kernel.correlation import (
 )
 from amplifier_tui.kernel.hooks.event_data import EventData, as_dict
 from amplifier_tui.kernel.hooks.handler_run import Unfinished, emitting_task, start_handler
+from amplifier_tui.kernel.hooks.registrations import Registration, Registrations
 from amplifier_tui.kernel.hooks.results import (
     INVALID_RESPONSE,
     InvalidHookResponseError,
@@ -40,28 +39,11 @@ from amplifier_tui.kernel.hooks.trace import (
     ShowMessage,
 )
 from amplifier_tui.kernel.models.hook_result import HookResult, changed, continue_with
-from amplifier_tui.kernel.mounting.changes import note_change, open_notes
 
 logger = logging.getLogger(__name__)
 
 
-class _Entry:
-    """One registration; two with the same name and handler are still two."""
-
-    __slots__ = ("handler", "name", "number", "priority")
-
-    def __init__(self, handler: Any, priority: int, name: str, number: int) -> None:
-        self.handler = handler
-        self.priority = priority
-        self.name = name
-        self.number = number
-
-
-def _order(entry: _Entry) -> tuple[int, int]:
-    return entry.priority, entry.number
-
-
-class HookRegistry:
+class HookRegistry(Registrations):
     """Registers handlers for events and emits events to them."""
 
     SESSION_START: ClassVar[str] = events.SESSION_START
@@ -74,80 +56,16 @@ class HookRegistry:
     USER_NOTIFICATION: ClassVar[str] = events.USER_NOTIFICATION
 
     def __init__(self) -> None:
-        # Tuples are replaced, never changed: an emit that is under way keeps the one it started
-        # with, whatever its handlers register and unregister.
-        self._entries: dict[str, tuple[_Entry, ...]] = {}
+        super().__init__()
         self._defaults: dict[str, Any] = {}
         self._observers: tuple[Observer, ...] = ()
         self._concluding: dict[str, tuple[str, Conclude]] = {}
         self._show: ShowMessage | None = None
         self._announced: set[str] = set()
-        self._numbers = count()
-
-    def register(
-        self, event: str, handler: Any, priority: int = 0, name: str | None = None
-    ) -> Callable[[], None]:
-        """Call ``handler`` for every ``event``.
-
-        Args:
-            event: Exact name of the event.
-            handler: Sync or async callable ``(event, data)`` that answers with a
-                :class:`HookResult`, a dict of its fields, or None.
-            priority: Lower runs earlier; equal ones in order of registration.
-            name: Name for logs and :meth:`unregister`. Defaults to the handler's own.
-
-        Returns:
-            A function that removes this one registration; calling it again does nothing.
-        """
-        entry = _Entry(handler, priority, name or _name_of(handler, event), next(self._numbers))
-        self._add(event, entry)
-
-        def unregister() -> None:
-            self._remove(event, entry)
-
-        return unregister
-
-    on = register
-
-    def unregister(self, name: str) -> None:
-        """Remove every registration called ``name``; an unknown name is ignored."""
-        self.suspend(name)
-
-    def suspend(self, name: str) -> Callable[[], None]:
-        """Take out every registration called ``name``; the returned function puts them back."""
-        found = [(event, entry) for event, entry in self._all() if entry.name == name]
-        for event, entry in found:
-            self._remove(event, entry)
-
-        def resume() -> None:
-            for event, entry in found:
-                self._add(event, entry)
-
-        return resume
-
-    def _add(self, event: str, entry: _Entry) -> None:
-        others = (other for other in self._entries.get(event, ()) if other is not entry)
-        self._entries[event] = tuple(sorted((*others, entry), key=_order))
-        if open_notes:
-            note_change(self, partial(self._add, event, entry), entry)
-
-    def _remove(self, event: str, entry: _Entry) -> None:
-        entries = self._entries.get(event, ())
-        self._entries[event] = tuple(other for other in entries if other is not entry)
-        if open_notes:
-            note_change(self, partial(self._remove, event, entry))
 
     def set_default_fields(self, **defaults: Any) -> None:
         """Replace the fields every emit adds to its data; the emitter's own fields win."""
         self._defaults = defaults
-
-    def list_handlers(self, event: str | None = None) -> dict[str, list[str]]:
-        """Return the names of the handlers in the order they run, by event, or of one event."""
-        if event is not None:
-            return {event: [entry.name for entry in self._entries.get(event, ())]}
-        return {
-            known: [entry.name for entry in entries] for known, entries in self._entries.items()
-        }
 
     def observe(self, callback: Observer) -> Callable[[], None]:
         """Call ``callback`` with a :class:`HookTrace` once per emit, after the handlers ran.
@@ -210,20 +128,6 @@ class HookRegistry:
             logger.exception("A message of '%s' could not be shown", name)
         return changed(answer, user_message=None)
 
-    def _registered(self) -> list[tuple[str, str, Any]]:
-        """Return event, name and handler of each registration, for validators."""
-        return [(event, entry.name, entry.handler) for event, entry in self._all()]
-
-    def _all(self) -> list[tuple[str, _Entry]]:
-        """Return every registration, with its event."""
-        return [(event, entry) for event, entries in self._entries.items() for entry in entries]
-
-    def _save(self) -> dict[str, tuple[_Entry, ...]]:
-        return dict(self._entries)
-
-    def _restore(self, saved: dict[str, tuple[_Entry, ...]]) -> None:
-        self._entries = dict(saved)
-
     def emit(self, event: str, data: Any = None) -> Coroutine[Any, Any, HookResult]:
         """Tell the handlers of ``event``, one after the other.
 
@@ -252,7 +156,7 @@ class HookRegistry:
         return continue_with(None if given is None else as_dict(given))
 
     async def _emit(self, event: str, given: Any) -> HookResult:
-        entries = self._entries.get(event, ())
+        entries = self._by_event.get(event, ())
         concluding = self._concluding.get(event)
         report = EmitReport(self._observers, event) if self._observers else None
         if not entries and concluding is None:
@@ -345,7 +249,7 @@ class HookRegistry:
         Raises:
             ValueError: The data is circular or far too big.
         """
-        entries = self._entries.get(event)
+        entries = self._by_event.get(event)
         if not entries:
             return []
         payload = EventData(as_dict(data))
@@ -398,7 +302,7 @@ async def _concluded(
     return result
 
 
-def _denied(entry: _Entry, event: str, error: InvalidHookResponseError) -> HookResult:
+def _denied(entry: Registration, event: str, error: InvalidHookResponseError) -> HookResult:
     logger.error(
         "SECURITY: hook handler '%s' gave an invalid response to '%s' (%s). "
         "Denied, because it can't be told what the handler meant.",
@@ -410,7 +314,7 @@ def _denied(entry: _Entry, event: str, error: InvalidHookResponseError) -> HookR
 
 
 async def _ask_in_time(
-    entry: _Entry, event: str, data: dict[str, Any], limit: float | None
+    entry: Registration, event: str, data: dict[str, Any], limit: float | None
 ) -> HookResult | None:
     try:
         async with asyncio.timeout(limit) as clock:
@@ -428,7 +332,7 @@ async def _ask_in_time(
     return None
 
 
-def _log_failure(entry: _Entry, event: str, problem: Exception) -> None:
+def _log_failure(entry: Registration, event: str, problem: Exception) -> None:
     logger.error(
         "Hook handler '%s' failed on '%s': %s", entry.name, event, problem, exc_info=problem
     )
@@ -440,8 +344,3 @@ def _correlated(event: str, fields: dict[str, Any]) -> dict[str, Any]:
     if request_id is None or request_id == supplied:
         return fields
     return {**fields, REQUEST_ID_FIELD: request_id}
-
-
-def _name_of(handler: Any, event: str) -> str:
-    name = getattr(handler, "__name__", None)
-    return name if isinstance(name, str) and name else f"_auto_{event}_{uuid4()}"
