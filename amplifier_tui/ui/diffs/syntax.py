@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from amplifier_tui.ui.diffs.rows import DiffRow
+from amplifier_tui.ui.transcript.lines import Span
 from amplifier_tui.ui.transcript.markdown.code import highlighted, language_of
 from amplifier_tui.ui.widgets.text_lines import TAB, Spans
 
@@ -54,7 +55,24 @@ def line_syntax(
 ) -> list[Spans]:
     """Return the colours of each line of a file, whose tabs are shown already."""
     code = "\n".join(lines).replace(TAB, " " * len(TAB))
-    return [_spans(line, style) for line in highlighted(code, language)]
+    return [_spans(line, style) for line in _read(code, language)]
+
+
+def _read(code: str, language: str) -> list[list[Span]]:
+    """Read a passage of a file, which may begin inside a string or a comment of several lines."""
+    if "*/" in code.partition("/*")[0]:
+        first, *rest = highlighted(f"/*\n{code}", language)
+        if first and first[0].style == "syn-comment":
+            return rest
+    marks = [mark for mark in ('"""', "'''") if code.count(mark) % 2]
+    readings = [highlighted(code, language)]
+    readings += [highlighted(f"{mark}\n{code}", language)[1:] for mark in marks]
+    # Of several, the one with more code in it is the likelier.
+    return max(readings, key=_keywords)
+
+
+def _keywords(lines: Sequence[Sequence[Span]]) -> int:
+    return sum(span.style == "syn-keyword" for line in lines for span in line)
 
 
 def _spans(line: Sequence[tuple[str, str, str]], style: Callable[[str], str]) -> Spans:
