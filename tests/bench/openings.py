@@ -31,7 +31,8 @@ from amplifier_tui.host.cards import (
     SessionCard,
 )
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
-from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, LEADER, Action
+from amplifier_tui.ui.keys.action import LEADER, Action
+from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID
 from tests.bench.program import median, percentile
 from tests.bench.table import Row
 from tests.ui.driving import Driver, running

@@ -10,7 +10,8 @@ from textual.widgets import Static
 from amplifier_tui.ui.dialogs.parts.picker import Picker, marked_match
 from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.fuzzy import rank
-from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, Action, groups
+from amplifier_tui.ui.keys.action import Action
+from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, groups
 from amplifier_tui.ui.keys.keymap import Keymap, show_key, show_keys
 from amplifier_tui.ui.keys.keymap_file import pane_actions
 from amplifier_tui.ui.widgets.pick_list import PickRow

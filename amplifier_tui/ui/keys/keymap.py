@@ -1,6 +1,7 @@
 """The keys in force, and keys in the words of the screen."""
 
-from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, LEADER, Action, KeyScope, in_scope
+from amplifier_tui.ui.keys.action import LEADER, Action, KeyScope
+from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, in_scope
 
 # Readline's where they do not clash with a terminal's own. They replace TextArea's list, which
 # also claims ctrl+x, f6 and f7.

@@ -21,7 +21,8 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.keys import key_to_character
 
-from amplifier_tui.ui.keys.actions import ACTIONS, LEADER, OVERLAPPING, Action, KeyScope
+from amplifier_tui.ui.keys.action import LEADER, OVERLAPPING, Action, KeyScope
+from amplifier_tui.ui.keys.actions import ACTIONS
 from amplifier_tui.ui.keys.keymap import EDITING_KEYS, Keymap, show_key
 from amplifier_tui.ui.panes.agents import AgentStrip
 from amplifier_tui.ui.panes.inspector import EventInspector

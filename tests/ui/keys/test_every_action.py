@@ -3,7 +3,8 @@
 import pytest
 
 from amplifier_tui.host import events
-from amplifier_tui.ui.keys.actions import ACTIONS, Action
+from amplifier_tui.ui.keys.action import Action
+from amplifier_tui.ui.keys.actions import ACTIONS
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from tests.ui.driving import Driver, running
 from tests.ui.fake_client import FakeClient, opened

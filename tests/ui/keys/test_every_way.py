@@ -24,7 +24,8 @@ from amplifier_tui.ui.dialogs.permissions.rules import RuleList
 from amplifier_tui.ui.dialogs.rewind.sheet import RewindSheet
 from amplifier_tui.ui.dialogs.sheets import EventSheet
 from amplifier_tui.ui.dialogs.trust.dialog import TrustDialog
-from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, LEADER, Action
+from amplifier_tui.ui.keys.action import LEADER, Action
+from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID
 from amplifier_tui.ui.keys.keymap import Keymap, show_key
 from amplifier_tui.ui.keys.keymap_file import pane_actions
 from amplifier_tui.ui.panes.inspector import EventInspector

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from amplifier_tui.paths import user_config_dir
 from amplifier_tui.ui.dialogs.commands import Help
-from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, BY_SLASH, OVERLAPPING
+from amplifier_tui.ui.keys.action import OVERLAPPING
+from amplifier_tui.ui.keys.actions import ACTIONS, BY_ID, BY_SLASH
 from amplifier_tui.ui.keys.keymap import EDITING_KEYS, show_key
 from amplifier_tui.ui.keys.keymap_file import build_keymap, load_keymap
 from tests.ui.driving import running
