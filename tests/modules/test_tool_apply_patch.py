@@ -212,3 +212,15 @@ async def test_any_patch_does_what_a_simple_model_does_or_nothing(
     assert result.success is fits, (lines, result.output)
     expected = {name: "".join(f"{line}\n" for line in text) for name, text in model.items()}
     assert patched.files == (expected if fits else before)
+
+
+async def test_a_program_that_is_moved_can_still_be_run(patched: Patched) -> None:
+    patched.put(run="one\n")
+    (patched.root / "run").chmod(0o750)
+    result = await patched.apply(
+        *("*** Update File: run", "*** Move to: bin/go", "@@", "-one", "+two"),
+        *("*** Update File: bin/go", "*** Move to: bin/run", "@@", "-two", "+three"),
+    )
+    assert result.success, result.output
+    assert patched.files == {"bin/run": "three\n"}
+    assert (patched.root / "bin/run").stat().st_mode & 0o777 == 0o750

@@ -10,7 +10,12 @@ from pathlib import Path
 from amplifier_tui.base.files.replacing import stage
 
 
-def write_together(contents: Mapping[Path, bytes | None], *, durable: bool = False) -> None:
+def write_together(
+    contents: Mapping[Path, bytes | None],
+    *,
+    modes: Mapping[Path, int] | None = None,
+    durable: bool = False,
+) -> None:
     """Give several files a new content, or remove them; where one can't be changed, none is.
 
     Everything is written beside the files before the first is replaced, so that a full disk is
@@ -18,6 +23,7 @@ def write_together(contents: Mapping[Path, bytes | None], *, durable: bool = Fal
 
     Args:
         contents: The content of each file; None removes it. Links are refused.
+        modes: Permissions; those of a file that is not named stay, or are the umask's.
         durable: Sync before the renames (see `base.files`).
 
     Raises:
@@ -29,7 +35,8 @@ def write_together(contents: Mapping[Path, bytes | None], *, durable: bool = Fal
         staged = {}
         for path, data in contents.items():
             if data is not None:
-                staged[path] = stage(path, data, durable=durable, links="refuse")
+                mode = (modes or {}).get(path)
+                staged[path] = stage(path, data, mode=mode, durable=durable, links="refuse")
                 leftovers.callback(_remove, staged[path])
         kept = {path: _kept(path, leftovers) for path in contents if path.exists()}
         with ExitStack() as undo:

@@ -1,6 +1,7 @@
 """``apply_patch``: a patch of several files, applied whole or not at all."""
 
 import asyncio
+import stat
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import field, replace
@@ -24,15 +25,19 @@ _LETTERS: Final = {"add": "A", "update": "M", "delete": "D"}
 class _Files:
     """The files of a patch while it is worked out: as they are, and as they will be.
 
-    None is a file that does not exist.
+    None is a file that does not exist. `modes` are the permissions they have, or will have.
     """
 
     before: dict[Path, TextFile | None] = field(default_factory=dict)
     after: dict[Path, TextFile | None] = field(default_factory=dict)
+    modes: dict[Path, int] = field(default_factory=dict)
 
     def get(self, path: Path) -> TextFile | None:
         if path not in self.before:
-            self.before[path] = self.after[path] = load(path) if path.exists() else None
+            there = path.exists()
+            self.before[path] = self.after[path] = load(path) if there else None
+            if there:
+                self.modes[path] = stat.S_IMODE(path.stat().st_mode)
         return self.after[path]
 
     @property
@@ -129,7 +134,7 @@ space; where they do not make the place unique, put the class or function it is 
                     "no_match",
                 ) from problem
         try:
-            write_together(files.changed, durable=True)
+            write_together(files.changed, modes=files.modes, durable=True)
         except (IsADirectoryError, NotRegularFileError) as error:
             raise ToolProblem(
                 f"{error.filename} is no regular file. Nothing was changed.", "not_a_file"
@@ -156,6 +161,8 @@ space; where they do not make the place unique, put the class or function it is 
         if target != path:
             self._require_free(target, change, files)
             files.after[path] = None
+            if path in files.modes:
+                files.modes[target] = files.modes[path]
         files.after[target] = after
 
     def _delete(self, path: Path, files: _Files) -> None:
