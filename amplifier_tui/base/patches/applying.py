@@ -1,6 +1,8 @@
 """A patch's hunks put into the text of a file."""
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from typing import Final
 
 from amplifier_tui.base.patches.reading import Hunk, PatchProblem
@@ -45,7 +47,7 @@ def apply_hunks(text: str, hunks: Sequence[Hunk], newline: str = "\n") -> str:
         lines.pop()
     else:
         lines[-1] += newline[:-1]
-    bare = [line.removesuffix("\r") for line in lines]
+    bare = _FileLines([line.removesuffix("\r") for line in lines])
     result: list[str] = []
     done = 0
     for hunk in hunks:
@@ -64,10 +66,46 @@ def apply_hunks(text: str, hunks: Sequence[Hunk], newline: str = "\n") -> str:
     return after if ended else after.removesuffix(newline)
 
 
-def _place(lines: Sequence[str], hunk: Hunk, start: int) -> int:
+class _FileLines:
+    """The lines of a file, in which passages are found in time proportional to the text."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        self._read: dict[Callable[[str], str], tuple[str, list[int]]] = {}
+
+    def find(
+        self,
+        wanted: Sequence[str],
+        start: int,
+        readings: Sequence[Callable[[str], str]] = _READINGS,
+    ) -> int | None:
+        """Return the first line of a passage, from `start` on; None where it is not."""
+        for reading in readings:
+            text, places = self._as(reading)
+            at = text.find(_joined(map(reading, wanted)), places[start])
+            if at >= 0:
+                return bisect_left(places, at)
+        return None
+
+    def _as(self, reading: Callable[[str], str]) -> tuple[str, list[int]]:
+        """Return the text as it is read, and where the end of the line before each line is."""
+        if reading not in self._read:
+            lines = [reading(line) for line in self.lines]
+            places = [*accumulate((len(line) + 1 for line in lines), initial=0)]
+            self._read[reading] = _joined(lines), places
+        return self._read[reading]
+
+
+def _joined(lines: Iterable[str]) -> str:
+    """Return lines as a text in which each has a line end on both sides."""
+    return "".join(("\n", *(f"{line}\n" for line in lines)))
+
+
+def _place(file: _FileLines, hunk: Hunk, start: int) -> int:
     """The index of a hunk's first line in a file, from `start` on."""
+    lines = file.lines
     for offset, heading in enumerate(hunk.headings):
-        found = _find(lines, [heading], start, looser=True)
+        found = file.find([heading], start, _READINGS[2:])
         if found is None:
             raise PatchProblem(
                 f"`{heading[:120]}` is not in the file"
@@ -83,41 +121,21 @@ def _place(lines: Sequence[str], hunk: Hunk, start: int) -> int:
         start -= 1
     if hunk.at_end:
         last = len(lines) - len(old)
-        if last >= start and _find(lines[last:], old, 0) == 0:
+        if last >= start and file.find(old, last) == last:
             return last
-    found = _find(lines, old, start)
+    found = file.find(old, start)
     if found is None:
         raise _not_found(lines, hunk, start)
     return found
 
 
-def _find(
-    lines: Sequence[str], wanted: Sequence[str], start: int, *, looser: bool = False
-) -> int | None:
-    for reading in _READINGS[2 if looser else 0 :]:
-        read = [reading(line) for line in lines[start:]]
-        sought = [reading(line) for line in wanted]
-        size = len(sought)
-        for index in range(len(read) - size + 1):
-            if read[index] == sought[0] and read[index : index + size] == sought:
-                return start + index
-    return None
-
-
 def _not_found(lines: Sequence[str], hunk: Hunk, start: int) -> PatchProblem:
     """Say which line of a passage the file does not have, at the place that fits best."""
     old = hunk.old
-    read = [_typed(line) for line in lines]
     sought = [_typed(line) for line in old]
-    best, place = 0, 0
-    for index in range(start, len(read)):
-        fits = 0
-        while (
-            fits < len(sought) and index + fits < len(read) and read[index + fits] == sought[fits]
-        ):
-            fits += 1
-        if fits > best:
-            best, place = fits, index
+    fits = _common_beginnings(sought, [_typed(line) for line in lines[start:]])
+    best = max(fits, default=0)
+    place = start + fits.index(best) if best else 0
     numbers = [offset for offset, (sign, _) in enumerate(hunk.lines) if sign != "+"]
     line = hunk.line + numbers[best]
     below = f" below its line {start}" if start else ""
@@ -129,3 +147,19 @@ def _not_found(lines: Sequence[str], hunk: Hunk, start: int) -> PatchProblem:
         f"`{old[best][:120]}` does not follow: line {place + best} of the file fits, then {has}",
         line,
     )
+
+
+def _common_beginnings(wanted: Sequence[str], lines: Sequence[str]) -> list[int]:
+    """Return for each place in a text how many lines of a passage are there."""
+    # The Z function: each line is compared a constant number of times, however alike they are.
+    both: list[str | None] = [*wanted, None, *lines]
+    same = [0] * len(both)
+    left = right = 0
+    for index in range(1, len(both)):
+        size = min(right - index, same[index - left]) if index < right else 0
+        while index + size < len(both) and both[size] == both[index + size]:
+            size += 1
+        if index + size > right:
+            left, right = index, index + size
+        same[index] = size
+    return same[len(wanted) + 1 :]
