@@ -205,8 +205,11 @@ def _about(arguments: Mapping[str, Any]) -> str:
 
 
 def _say(problems: Iterable[RuleProblem]) -> None:
+    from amplifier_tui.base.text import one_line
+
     for problem in problems:
-        click.echo(f"! {problem}", err=True)
+        # It quotes what the project's file says.
+        click.echo(f"! {one_line(str(problem), 600)}", err=True)
 
 
 def _trusted() -> list[str]:

@@ -104,3 +104,15 @@ def test_the_audit_is_listed_newest_first_and_by_words_and_as_json(
     assert (rule["verdict"], rule["rule"]) == ("deny", "bash(git push)")
     found = json.loads(said(capsys, "explain", "--json", "bash", "git push"))
     assert (found["verdict"], found["rule"]) == ("deny", "bash(git push)")
+
+
+def test_what_a_projects_file_says_sends_no_control_sequence_to_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".amplifier").mkdir()
+    text = '"\\e]0;title\\a\\e[31mallow": 3\n'
+    (tmp_path / ".amplifier" / "rules.yaml").write_text(text)
+    assert run(["rules", "list"]) == 0
+    told = capsys.readouterr().err
+    assert "is unknown here" in told and "\x1b" not in told and "\a" not in told
