@@ -122,3 +122,14 @@ def test_a_place_that_cannot_be_written_costs_no_module(tmp_path: Path) -> None:
     folder = installed(tmp_path, "x-1", OLD)
     (tmp_path / "installed" / ".in-use").write_text("a file in its place")
     in_use(tmp_path).note(folder)
+
+
+def test_what_a_process_that_ended_had_noted_is_forgotten(tmp_path: Path) -> None:
+    noted = in_use(tmp_path)
+    noted.place.mkdir(parents=True)
+    for name in ("1-ended", "1-ended.lock"):
+        (noted.place / name).write_text("x-1")
+        os.utime(noted.place / name, (NOW - 1e9, NOW - 1e9))
+    (noted.place / "2-begins.lock").touch()
+    assert noted.names() == set()
+    assert [path.name for path in noted.place.iterdir()] == ["2-begins.lock"]

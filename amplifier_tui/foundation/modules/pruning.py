@@ -65,6 +65,8 @@ class FoldersInUse:
             names = lock_file.with_suffix("")
             if names == self._file:
                 continue
+            # Before the lock is taken, which writes into the file.
+            begun = _used_at(lock_file)
             lock = FileLock(lock_file)
             try:
                 lock.acquire()
@@ -72,7 +74,7 @@ class FoldersInUse:
                 with contextlib.suppress(FileNotFoundError):
                     found.update(names.read_text(encoding="utf-8", errors="replace").split())
                 continue
-            if _used_at(lock_file) < time() - _NEW_SECONDS:
+            if begun < time() - _NEW_SECONDS:
                 names.unlink(missing_ok=True)
                 lock_file.unlink(missing_ok=True)
             lock.release()
