@@ -9,6 +9,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.session_file import SessionFile
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.turns.outcomes import DISPLAY, read_outcomes
+from amplifier_tui.host.store.turns.rewinds import REWINDS
 
 Open = Callable[[], SessionStore]
 
@@ -132,3 +133,25 @@ def test_a_line_that_makes_no_sense_takes_nothing_away(reopen: Open, line: str) 
     again = reopen()
     assert said(again) == WHOLE
     again.close()
+
+
+def test_a_line_of_the_record_that_cannot_be_read_stays_and_hinders_nothing(reopen: Open) -> None:
+    store = reopen()
+    fill(store)
+    store.close()
+    odd = (
+        b'{"kind":"rewind","id":"1","rows":0,"lines":["precious"]}half\n'
+        b'{"kind":"rewind","id":"2","rows":-3,"lines":["a"]}\n'
+        b'{"kind":"rewind","id":"3","rows":0,"lines":["\\ud800"]}\n'
+        b'{"kind":"undo","id":[]}\n'
+    )
+    record = store.folder / REWINDS
+    record.write_bytes(odd)
+    store = reopen()
+    assert said(store) == WHOLE
+    store.go_back(2, 2, "", 2)
+    assert record.read_bytes().startswith(odd)
+    taken = store.rewinds.last
+    assert taken is not None and taken.id == "5"
+    store.go_forward(taken)
+    assert said(store) == WHOLE

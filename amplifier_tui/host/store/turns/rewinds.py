@@ -6,13 +6,17 @@ time that is undone, another. Both are written before the transcript is: `unfini
 crash in between left to do.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from amplifier_tui.base.jsonl import Row, StoredRows, write_rows
+from amplifier_tui.base.files import write_atomic
+from amplifier_tui.base.jsonl import Row, StoredRows, encode_row
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.store.metadata import now
+
+logger = logging.getLogger(__name__)
 
 REWINDS: Final = "rewinds.jsonl"
 
@@ -42,20 +46,26 @@ class Rewinds:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._rows: list[Row] = []
+        self._lines: list[bytes] = []
         self._standing: list[TakenBack] = []
         self._last: tuple[TakenBack, bool] | None = None
 
     def load(self) -> None:
         """Read the record."""
-        self._rows, self._standing, self._last = [], [], None
-        for _, row in StoredRows(self._path).read():
-            self._take(row)
+        self._standing, self._last = [], None
+        stored = StoredRows(self._path)
+        # Also those that can't be read: they hold somebody's words.
+        self._lines = [stored.line(index) + b"\n" for index in range(len(stored))]
+        for index, row in stored.read():
+            try:
+                self._take(row)
+            except UnicodeEncodeError as error:
+                logger.warning("Line %d of %s is left out: %s", index, self._path, error)
 
     @property
     def is_empty(self) -> bool:
         """Whether the session never went back."""
-        return not self._rows
+        return not self._lines
 
     @property
     def last(self) -> TakenBack | None:
@@ -67,7 +77,7 @@ class Rewinds:
     ) -> TakenBack:
         """Note that the session goes back; for the arguments see `TakenBack`."""
         texts = [line.decode("utf-8", "surrogateescape") for line in lines]
-        name = str(len(self._rows) + 1)
+        name = str(len(self._lines) + 1)
         self._write(
             {
                 "kind": "rewind",
@@ -101,11 +111,12 @@ class Rewinds:
 
     def _write(self, row: Mapping[str, Any]) -> None:
         # Before the rows are gone from the transcript they have to be safe here.
-        write_rows(self._path, [*self._rows, row], durable=True)
+        line = encode_row(row)
+        write_atomic(self._path, b"".join((*self._lines, line)), mode=0o600, durable=True)
+        self._lines.append(line)
         self._take(dict(row))
 
     def _take(self, row: Row) -> None:
-        self._rows.append(row)
         name = str(row.get("id"))
         if row.get("kind") == "undo":
             undone = next((each for each in self._standing if each.id == name), None)
@@ -128,4 +139,4 @@ class Rewinds:
 
 
 def _number(value: Any) -> int:
-    return value if isinstance(value, int) else 0
+    return max(0, value) if isinstance(value, int) else 0
