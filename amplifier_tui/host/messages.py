@@ -19,6 +19,12 @@ def metadata_of(message: Message) -> Mapping[str, Any]:
     return metadata if isinstance(metadata, Mapping) else {}
 
 
+def commands_of(message: Message) -> tuple[str, ...]:
+    """Return the ids of the user's own commands whose output a row holds."""
+    found = metadata_of(message).get(COMMANDS_KEY)
+    return tuple(map(str, found)) if isinstance(found, list | tuple) else ()
+
+
 def text_of(content: Any) -> str:
     """Return what a content says, reasoning and tool calls left out."""
     if isinstance(content, str):

@@ -17,7 +17,7 @@ from amplifier_tui.host.events import (
 )
 from amplifier_tui.host.failures import turn_failure
 from amplifier_tui.host.gate.approvals.surfaces import ProviderApprovals
-from amplifier_tui.host.messages import COMMANDS_KEY, last_words, metadata_of, text_of
+from amplifier_tui.host.messages import commands_of, last_words, metadata_of, text_of
 from amplifier_tui.host.models.limits import SpendGuard
 from amplifier_tui.host.models.models import Models
 from amplifier_tui.host.session.budget import BudgetMeter, context_config
@@ -347,7 +347,7 @@ class LiveSession:
     def _row_added(self, row: Row) -> None:
         self._normalizer.row_added(row)
         metadata = metadata_of(row)
-        self.shell.sent(metadata.get(COMMANDS_KEY) or ())
+        self.shell.sent(commands_of(row))
         if metadata.get("hook_name") == STEER_HOOK:
             self.turns.steering.arrived()
         if row.get("role") == "assistant":

@@ -22,8 +22,8 @@ from amplifier_tui.host.events import (
     Usage,
 )
 from amplifier_tui.host.messages import (
-    COMMANDS_KEY,
     INTERRUPTED,
+    commands_of,
     is_from_hook,
     metadata_of,
     text_of,
@@ -138,9 +138,7 @@ class Replay:
         prompts = (i for i in reversed(range(len(self._stored))) if self._is_prompt(i))
         last = next(prompts, -1)
         sent = {
-            command
-            for _, row in self._stored.read(max(0, last))
-            for command in metadata_of(row).get(COMMANDS_KEY) or ()
+            command for _, row in self._stored.read(max(0, last)) for command in commands_of(row)
         }
         return tuple(
             event
@@ -184,7 +182,7 @@ class Replay:
                     **self._stamp(at),
                     turn=turn,
                     prompt=typed_prompt(row),
-                    attachments=tuple(str(a) for a in attached) if attached else (),
+                    attachments=tuple(map(str, attached)) if isinstance(attached, list) else (),
                 )
             case "assistant":
                 yield from self._answer(index, row, at, rows)

@@ -7,6 +7,7 @@ from amplifier_tui.host.events import (
     BlockEnded,
     Failed,
     HostEvent,
+    ShellEnded,
     SteerApplied,
     ToolEnded,
     ToolStarted,
@@ -245,3 +246,15 @@ def test_a_folder_that_cannot_be_made_does_not_stop_the_session(tmp_path: Path) 
     store.save_metadata()
     store.close()
     assert len(told) == 1 and told[0] is not None
+
+
+def test_what_others_put_into_the_metadata_of_a_prompt_hinders_nothing(store: SessionStore) -> None:
+    odd = {"attachments": 3, "user_commands": 4}
+    store.note(ShellEnded(session_id="session", command_id="c1", command="ls"))
+    add(store, {"role": "user", "content": "hi", "metadata": odd})
+    store.note(ShellEnded(session_id="session", command_id="c2", command="pwd"))
+    assert [type(event).__name__ for event in told(store)] == [
+        *("ShellEnded", "TurnStarted", "ShellEnded")
+    ]
+    waiting = [event.command_id for event in store.replay().unsent_commands()]
+    assert waiting == ["c2"]
