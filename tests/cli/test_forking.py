@@ -39,10 +39,11 @@ def test_a_stored_session_is_copied_whole_or_up_to_a_turn(
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_a_turn_that_is_not_there_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("turn", "said"), [("7", "no turn 7"), ("1", "nothing to copy")])
+def test_a_turn_that_is_not_there_or_has_nothing_before_it_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], turn: str, said: str
 ) -> None:
     store(tmp_path, 1)
-    assert run(["sessions", "fork", "last", "--at", "7", "--cwd", str(tmp_path)]) == 1
-    assert "no turn 7" in capsys.readouterr().err
+    assert run(["sessions", "fork", "last", "--at", turn, "--cwd", str(tmp_path)]) == 1
+    assert said in capsys.readouterr().err
     assert len(list(sessions_dir(tmp_path).iterdir())) == 1

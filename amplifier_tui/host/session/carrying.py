@@ -19,7 +19,7 @@ from amplifier_tui.host.store.replay import messages_of
 from amplifier_tui.host.store.session_store import SessionStore
 from amplifier_tui.host.store.state import FILE_NAME
 from amplifier_tui.host.store.turns.outcomes import DISPLAY, goes_along, read_outcomes
-from amplifier_tui.host.store.turns.prompts import prompt_rows, start_of
+from amplifier_tui.host.store.turns.prompts import NoSuchTurnError, prompt_rows, start_of
 
 logger = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ def fork_stored(folder: Path, before_turn: int | None) -> Path:
         The folder of the new session.
 
     Raises:
-        NoSuchTurnError: There is no such turn.
+        NoSuchTurnError: There is no such turn, or nothing before it.
         OSError: The conversation can't be read or written.
     """
     card = read_metadata(folder)
@@ -131,6 +131,8 @@ def fork_stored(folder: Path, before_turn: int | None) -> Path:
         logger.warning("State that does not go along: %s", error)
         state = None
     carried = _copied(folder, card, state, {}, before_turn)
+    if not carried.rows:
+        raise NoSuchTurnError("There is nothing to copy: nothing was said before that")
     troubles: list[OSError | None] = []
     store = SessionStore(folder.parent / str(uuid4()), Redactor(), troubles.append)
     store.open()
