@@ -110,6 +110,8 @@ SPOILED = {
     "from the future": lambda path: write(path, "version: 2\nallow: [bash]\n"),
     "a list": lambda path: write(path, "- bash\n"),
     "too large": lambda path: write(path, "#" * 2_000_000),
+    "nested": lambda path: write(path, "[" * 5_000),
+    "lists in lists": lambda path: write(path, "- " * 20_000),
     "a pipe": fifo,
     "a folder": lambda path: path.mkdir(parents=True),
     "a text in place of a list": lambda path: write(path, "allow: bash\n"),
@@ -129,6 +131,36 @@ def test_a_spoiled_file_is_said_and_none_of_its_rules_counts(tmp_path: Path, nam
     assert problems and str(user_rules_path()) in str(problems[0])
     with pytest.raises((RulesFileError, OSError)):
         add_rules(user_rules_path(), (parse_rule("echo"),))
+
+
+def test_a_name_that_is_there_twice_counts_twice_and_nothing_is_lost_by_a_change(
+    tmp_path: Path,
+) -> None:
+    path = write(user_rules_path(), "deny: [web]\nask: [echo]\ndeny: [grep]\n")
+    rules, problems = load_rules(tmp_path)
+    assert [str(rule) for rule in rules] == ["web", "echo", "grep"]
+    assert [str(problem) for problem in problems] == [f"{path}:3:1: `deny` is here twice"]
+    with pytest.raises(RulesFileError, match="twice"):
+        add_rules(path, (parse_rule("cat"),))
+    assert path.read_text().count("deny") == 2
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        'projects: {"a\\0b": {allow: [web]}}',
+        "projects: {5: {allow: [web]}}",
+        "projects: {/other: {deny: [2020-13-45, 7]}}",
+        "deny: [!mine web]",
+        "allow: ~",
+    ],
+)
+def test_odd_yaml_is_read_as_texts_and_does_not_hinder_a_change(tmp_path: Path, odd: str) -> None:
+    path = write(user_rules_path(), f"# mine\n{odd}\n")
+    assert load_rules(tmp_path)[1] == ()
+    add_rules(path, (parse_rule("echo", scope="project"),), tmp_path)
+    rules, problems = load_rules(tmp_path)
+    assert "echo" in map(str, rules) and not problems
 
 
 def test_a_projects_file_that_is_a_link_does_not_count(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from amplifier_tui.base.files import locked, read_regular, write_atomic
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.host.events import Scope
 from amplifier_tui.host.gate.modes import VERDICTS, Verdict
-from amplifier_tui.host.gate.rules.rewriting import rewritten
+from amplifier_tui.host.gate.rules.rewriting import as_data, rewritten
 from amplifier_tui.host.gate.rules.text import Rule, RuleError, parse_rule
 from amplifier_tui.paths import user_config_dir
 
@@ -186,6 +186,8 @@ def _node(text: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark is not None else ""
         raise ValueError(f"it is no YAML{where}") from error
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def _why(error: Exception) -> str:
@@ -196,7 +198,16 @@ def _why(error: Exception) -> str:
 
 def _items(node: Any, path: Path, problems: list[RuleProblem]) -> Iterator[tuple[Any, Any]]:
     if isinstance(node, yaml.MappingNode):
-        yield from node.value
+        names: set[str] = set()
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                problems.append(RuleProblem(path, "a name belongs here", *_place(key)))
+                continue
+            if key.value in names:
+                # A change would keep one of them only.
+                problems.append(RuleProblem(path, f"`{key.value}` is here twice", *_place(key)))
+            names.add(key.value)
+            yield key, value
     elif node is not None and not _empty(node):
         problems.append(RuleProblem(path, "a mapping belongs here", *_place(node)))
 
@@ -232,7 +243,9 @@ def _place(node: Any) -> tuple[int, int]:
 
 
 def _same(written: str, project: Path) -> bool:
-    return os.path.realpath(os.path.expanduser(written)) == os.path.realpath(project)
+    # No path has a NUL in it.
+    folder = os.path.expanduser(written.replace("\0", ""))
+    return os.path.realpath(folder) == os.path.realpath(project)
 
 
 def add_rules(path: Path, rules: tuple[Rule, ...], project: Path | None = None) -> None:
@@ -290,9 +303,10 @@ def _change(path: Path, project: Path | None, change: Any) -> None:
             said = str(problems[0]).rstrip(".")
             raise RulesFileError(f"{said}. Correct it first, or move the file away.")
         text = _text(path)
-        root = _node(text)
-        data = yaml.SafeLoader("").construct_document(root) if root is not None else None
-        data = data if isinstance(data, dict) else {}
+        try:
+            data = as_data(_node(text)) or {}
+        except ValueError as error:
+            raise RulesFileError(f"{path}: {error}. Correct it first.") from error
         lists = data
         if project is not None:
             parts = data["projects"] = data.get("projects") or {}

@@ -7,6 +7,7 @@ from typing import Any, Final
 import yaml
 
 _MOST_STEPS: Final = 20
+_DEEPEST: Final = 8
 
 
 def rewritten(text: str, wanted: Mapping[str, Any]) -> str:
@@ -23,9 +24,9 @@ def rewritten(text: str, wanted: Mapping[str, Any]) -> str:
     for _ in range(_MOST_STEPS):
         try:
             root = yaml.compose(changed, Loader=yaml.SafeLoader)
-        except yaml.YAMLError:
+        except (yaml.YAMLError, ValueError):
             break  # A change did not fit into this layout.
-        if _filled(_data(root)) == _filled(wanted):
+        if _filled(as_data(root)) == _filled(wanted):
             return changed
         before, changed = changed, _step(changed, root, wanted)
         if before == changed:
@@ -33,8 +34,19 @@ def rewritten(text: str, wanted: Mapping[str, Any]) -> str:
     return yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True, default_flow_style=False)
 
 
-def _data(root: Any) -> Any:
-    return yaml.SafeLoader("").construct_document(root) if root is not None else None
+def as_data(node: Any, depth: int = 0) -> Any:
+    """Return what a node of YAML holds, every scalar as the text it is written as.
+
+    Raises:
+        ValueError: It is nested more deeply than rules are.
+    """
+    if depth > _DEEPEST:
+        raise ValueError("it is nested too deeply")
+    if isinstance(node, yaml.MappingNode):
+        return {str(key.value): as_data(value, depth + 1) for key, value in node.value}
+    if isinstance(node, yaml.SequenceNode):
+        return [as_data(item, depth + 1) for item in node.value]
+    return None if node is None or node.tag == "tag:yaml.org,2002:null" else node.value
 
 
 def _filled(value: Any) -> Any:
