@@ -18,7 +18,7 @@ class SeenFiles:
         self._stamps.pop(path, None)
         if found is not None:
             self._stamps[path] = found
-            for oldest in list(self._stamps)[: len(self._stamps) - _MOST_FILES]:
+            for oldest in list(self._stamps)[: max(0, len(self._stamps) - _MOST_FILES)]:
                 self._stamps.pop(oldest, None)
 
     def changed(self, path: Path) -> bool:
