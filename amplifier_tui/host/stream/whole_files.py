@@ -128,6 +128,9 @@ def _widened(part: _FilePart, name: str, lines: list[str], made: bool) -> list[s
     body: list[str] = []
     at = 0
     for hunk in part.hunks:
+        if hunk.starts[side] < at:
+            # Else a short diff could repeat a file as often as it likes.
+            raise ValueError(f"The changes of {name} are not in the order of its lines.")
         body += [f" {line}" for line in lines[at : hunk.starts[side]]]
         body += hunk.body
         at = hunk.starts[side] + len(hunk.sides[side])

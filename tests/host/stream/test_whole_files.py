@@ -75,3 +75,10 @@ def test_it_is_said_why_a_file_is_not_shown(
 def test_what_is_no_whole_diff_is_said_to_be_none(tmp_path: Path, diff: str) -> None:
     with pytest.raises(ValueError, match="This"):
         whole(diff, tmp_path)
+
+
+def test_a_short_diff_can_not_repeat_a_long_file(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x\n" * 2_000)
+    back_and_forth = "@@ -1,0 +1,0 @@\n@@ -2000,0 +2000,0 @@\n" * 50
+    with pytest.raises(ValueError, match="not in the order"):
+        whole(f"--- a\n+++ a\n{back_and_forth}", tmp_path)
