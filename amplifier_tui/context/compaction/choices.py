@@ -72,7 +72,7 @@ class Choices:
         found: list[Changed] = []
         for item in data if isinstance(data, list) else ():
             if isinstance(item, list) and len(item) == 2 and isinstance(item[0], str):
-                choice = item[1] if item[1] in _CHOICES else None
+                choice = next((each for each in _CHOICES if each == item[1]), None)
                 found.append((item[0], choice))
         self._set(tuple(found))
 

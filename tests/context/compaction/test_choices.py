@@ -194,7 +194,7 @@ def test_only_the_results_in_a_message_give_way_to_a_line() -> None:
 
 def test_what_cannot_be_read_of_a_saved_state_is_left_out() -> None:
     choices = Choices()
-    choices.restore([["1", "pin"], ["2", "fold"], [3, "drop"], "x", ["4"]])
-    assert choices.changes == (("1", "pin"), ("2", None)) and choices.pins == {"1"}
+    choices.restore([["1", "pin"], ["2", "fold"], [3, "drop"], "x", ["4"], ["2", ["pin"]]])
+    assert choices.changes == (("1", "pin"), ("2", None), ("2", None)) and choices.pins == {"1"}
     choices.restore({"1": "pin"})
     assert choices.changes == ()
