@@ -50,6 +50,8 @@ class Permissions:
         self._trusted = trusted
         self._redactor = redactor
         self._confines = confines
+        self._removed: dict[str, Rule] = {}
+        """Rules that were taken out, by the line that shows them; that may hide a secret."""
 
     async def rules(self) -> tuple[RuleCard, ...]:
         """Return the rules that hold here, those of the session first, and what holds not."""
@@ -113,7 +115,9 @@ class Permissions:
         from amplifier_tui.host.gate.rules.text import RuleError, read_rule_line
 
         try:
-            rule = read_rule_line(line, scope=scope)
+            removed = self._removed.get(line)
+            rule = replace(removed, scope=scope, origin="") if removed else None
+            rule = rule or read_rule_line(line, scope=scope)
             if scope != "session":
                 add_rules(user_rules_path(), (rule,), self._part(scope))
         except RuleError as error:
@@ -153,6 +157,7 @@ class Permissions:
             if problem:
                 return problem
         self._gate.book.remove(rule)
+        self._removed[self._redactor.text(f"{rule.verdict} {rule}")] = rule
         return ""
 
     def _unwrite(self, rule: Rule) -> str:

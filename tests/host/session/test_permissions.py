@@ -107,6 +107,21 @@ def test_rules_are_added_changed_and_taken_out_of_their_file_again(
     ]
 
 
+def test_a_rule_whose_secret_is_not_shown_comes_back_whole(
+    project: Project, driver: Driver
+) -> None:
+    opened(project, driver, RUN)
+    client = driver.client
+    secret = "ghp_" + "a1B2c3D4e5" * 4
+    assert got(client.add_rule(f"deny bash(deploy {secret})", "always")) == ""
+    (card,) = got(client.rules())
+    assert secret not in card.text
+    assert got(client.remove_rule(card.key)) == ""
+    assert secret not in user_rules_path().read_text()
+    assert got(client.add_rule(f"{card.verdict} {card.text}", card.scope)) == ""
+    assert f"bash(deploy {secret})" in user_rules_path().read_text()
+
+
 def test_a_rule_added_while_a_call_waits_answers_it(project: Project, driver: Driver) -> None:
     opened(project, driver, RUN)
     driver.client.submit("go")
