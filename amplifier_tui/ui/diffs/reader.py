@@ -251,6 +251,8 @@ class Reader(Vertical):
         """Lay the diff out anew, at the same change."""
         here = self._change_here()
         lines, lead = self._lay_out()
+        # With all lines of a file, changes that stood apart may be one.
+        here = min(here, len(self._changes) - 1)
         top = max(0, self._changes[here] - 1) if here >= 0 else 0
         self.body.rearrange(lines, lead, top)
         self._find(top)

@@ -135,3 +135,19 @@ async def test_a_change_in_the_conversation_is_read_in_full_with_all_of_its_file
         await drive.closed()
         await drive.press("ctrl+x", "D")
         await drive.dialog(DiffSheet)
+
+
+async def test_changes_that_are_one_with_all_lines_around_them_are_shown_as_one() -> None:
+    head = "--- a/src/app.py\n+++ b/src/app.py\n"
+    body = "".join(f"+new {n}\n" for n in range(1, 61))
+    apart = f"{head}@@ -0,0 +1,60 @@\n{body}@@ -0,0 +61,60 @@\n{body}"
+    async with running(size=(80, 24)) as drive:
+        drive.client.whole = f"{head}@@ -0,0 +1,120 @@\n{body}{body}"
+        await drive.push(
+            ToolStarted(session_id=SESSION, call_id="c1", tool="edit_file", arguments={}),
+            ToolEnded(session_id=SESSION, call_id="c1", tool="edit_file", ok=True, diff=apart),
+        )
+        await drive.press("f6", "d")
+        await drive.dialog(DiffSheet)
+        await drive.press("n", "n", "w")
+        assert "change 1 of 1" in drive.text()
