@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -10,7 +11,7 @@ SHOWN: Final = 200
 """Candidates at most."""
 _LISTED: Final = 20_000
 """Entries of one folder that are looked at."""
-_WORD: Final = re.compile(r"(?:\\.|[^\s|;&()<>'\"\\=])*\Z")
+_WORD: Final = re.compile(r"(?:\\.|[^\s|;&()<>'\"\\=])+")
 _PROGRAM_NEXT: Final = re.compile(r"(?:^|[|;&(])\s*\Z")
 _SPECIAL: Final = re.compile(r"[^\w./~+,:@%-]")
 
@@ -31,8 +32,9 @@ def typed_word(line: str, column: int, *, first: bool) -> TypedWord:
     """
     head = len(line) - len(line.lstrip("!")) if first else 0
     before = line[head:column]
-    match = _WORD.search(before)
-    raw = match[0] if match is not None else ""
+    # From the left: a search for the end of the line takes the square of its length.
+    last = deque(_WORD.finditer(before), maxlen=1)
+    raw = last[0][0] if last and last[0].end() == len(before) else ""
     start = len(before) - len(raw)
     quote = before[start - 1 : start]
     rest = before[: start - 1] if quote in ("'", '"') and quote else before[:start]

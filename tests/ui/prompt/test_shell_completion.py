@@ -1,3 +1,4 @@
+import time
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,11 @@ def test_paths_are_completed_below_folders_and_odd_names_are_escaped(tmp_path: P
     assert complete_word(TypedWord("a/.h", 0, False), tmp_path)[0][0] == "a/.hidden"
     assert complete_word(TypedWord("nowhere/x", 0, False), tmp_path) == []
     assert complete_word(TypedWord("~nobody-here/x", 0, False), tmp_path) == []
+
+
+@pytest.mark.parametrize("end", ["=", "'"])
+def test_the_word_of_a_very_long_line_is_found_at_once(end: str) -> None:
+    line = "!" + "a" * 50_000 + end
+    began = time.perf_counter()
+    assert typed_word(line, len(line), first=True).word == ""
+    assert time.perf_counter() - began < 1
