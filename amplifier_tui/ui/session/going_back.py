@@ -91,7 +91,8 @@ class GoingBack:
 
         try:
             preview = await asyncio.wrap_future(self._client.preview_rewind(turn))
-        except RuntimeError as error:
+        except Exception as error:
+            # Whatever the disk said, or that the session was closed meanwhile.
             self._screen.say(one_line(str(error), 300), "warning")
             return
         if is_plain(preview) and not self._state.activity.running:

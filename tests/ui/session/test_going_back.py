@@ -153,6 +153,13 @@ async def test_undo_asks_only_where_something_of_the_users_may_be_touched() -> N
         assert drive.client.named("undo_rewind") == [()]
 
 
+async def test_undo_says_what_the_disk_said() -> None:
+    async with running(client(OSError("no space left"))) as drive:
+        await talked(drive)
+        await drive.app.run_by_id("session.undo")
+        await drive.until(lambda: "no space left" in drive.text())
+
+
 async def test_a_draft_is_kept_and_what_was_filled_in_goes_when_it_is_brought_back() -> None:
     back = Rewound(session_id=SESSION, turn=2, scope="conversation", turns=1, prompt="second")
     again = Rewound(session_id=SESSION, turn=2, scope="conversation", turns=1, undone=True)
