@@ -1,5 +1,6 @@
 """The prompts that wait for the running turn: read, changed, put in order, dropped, sent."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import events, on
@@ -40,7 +41,11 @@ class QueuedText(TextArea):
 
 
 class QueueSheet(Sheet[None]):
-    """Lists what waits; a change is the session's, and is shown when that has made it."""
+    """Lists what waits; a change is the session's, and is shown when that has made it.
+
+    Args:
+        too_late: Given the changed words of a prompt that was sent before they were saved.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,e", "edit", show=False),
@@ -70,11 +75,15 @@ class QueueSheet(Sheet[None]):
     QueueSheet.-small #queue-title, QueueSheet.-small KeyRow { margin: 0; }
     """
 
-    def __init__(self, client: SessionClient, state: SessionState) -> None:
+    def __init__(
+        self, client: SessionClient, state: SessionState, too_late: Callable[[str], None]
+    ) -> None:
         super().__init__()
         self._client = client
         self._state = state
+        self._too_late = too_late
         self._edited = ""
+        self._before = ""
 
     def _content(self) -> ComposeResult:
         yield Static(id="queue-title", markup=False)
@@ -102,8 +111,11 @@ class QueueSheet(Sheet[None]):
         rows.set_rows(listed, here, "Nothing waits. Tab sends a prompt after the running turn.")
         self.query_one("#queue-title", Static).update(f"Queue  {len(queue.ids) or ''}".rstrip())
         if self._edited and self._edited not in queue.ids:
+            text = self.query_one(QueuedText).text
             self._show_list()
             self.app.bell()
+            if text != self._before:
+                self._too_late(text)
 
     @property
     def _chosen(self) -> str:
@@ -140,7 +152,7 @@ class QueueSheet(Sheet[None]):
             return
         self._edited = self._chosen
         text = self.query_one(QueuedText)
-        text.text = clean(self._state.queue.items[ids.index(self._edited)])
+        text.text = self._before = clean(self._state.queue.items[ids.index(self._edited)])
         text.move_cursor(text.document.end)
         self.add_class("-editing")
         self.query_one(KeyRow).set_choices(_EDITING)

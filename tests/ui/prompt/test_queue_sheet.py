@@ -68,6 +68,20 @@ async def test_a_prompt_that_begins_to_run_while_it_is_edited_says_so() -> None:
         await drive.push(queue("second"))
         assert not sheet.has_class("-editing")
         assert drive.client.named("edit_queued") == []
+        assert drive.app.main.prompt.input.text == ""
+
+
+@pytest.mark.parametrize("draft", ["", "a draft"])
+async def test_what_was_changed_of_a_prompt_that_is_sent_meanwhile_is_not_lost(draft: str) -> None:
+    async with running(size=(80, 24)) as drive:
+        await opened(drive, "first", "second")
+        prompt = drive.app.main.prompt.input
+        prompt.set_draft(draft)
+        await drive.press("e")
+        await drive.write(" and more")
+        await drive.push(queue("second"))
+        assert prompt.text == (draft or "first and more")
+        assert (prompt.past.items[-1:] == ("first and more",)) is bool(draft)
 
 
 async def test_what_is_left_after_a_stop_is_sent_by_enter_on_an_empty_prompt() -> None:

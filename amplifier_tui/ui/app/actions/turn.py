@@ -114,7 +114,18 @@ def queue(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """Show what waits, to be changed, put in order, dropped or sent."""
     from amplifier_tui.ui.prompt.queue_sheet import QueueSheet
 
-    app.push_screen(QueueSheet(client, state))
+    def too_late(text: str) -> None:
+        draft = app.main.prompt.input
+        # A draft is never overwritten: the words are next in the history.
+        kept = bool(draft.text)
+        if kept:
+            draft.past.add(text)
+        else:
+            draft.set_draft(text)
+        where = "the history of the prompt" if kept else "the draft"
+        app.say(f"That prompt was sent as it was: your changes are in {where}.", "warning")
+
+    app.push_screen(QueueSheet(client, state, too_late))
 
 
 @in_session
