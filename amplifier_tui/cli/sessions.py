@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from amplifier_tui.base.jsonl import Row
-    from amplifier_tui.host.client import SessionCard
+    from amplifier_tui.host.client import SearchHit, SessionCard
     from amplifier_tui.host.store.export.session import ExportForm
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ _ABOUT = 2_000
 @_json
 @click.pass_context
 def sessions(context: click.Context, cwd: str, as_json: bool) -> None:
-    """Look at the sessions of this directory, name, tag, copy, delete and export them.
+    """Look at the sessions of this directory, search, name, tag, copy, delete and export them.
 
     SESSION is an id, the beginning of one, or `last`. Without a command they are listed.
     """
@@ -101,6 +101,35 @@ def show(session: str, cwd: str, as_json: bool) -> None:
     for mark, text in (("› ", prompt), ("", answer)):
         if text:
             click.echo(f"\n{mark}{clean(text)[:_ABOUT]}")
+
+
+@sessions.command(short_help="Find words in all sessions.")
+@click.argument("words", nargs=-1, required=True)
+@click.option("--here", is_flag=True, help="Only in sessions of this directory.")
+@click.option("--most", type=click.IntRange(1, 1_000), default=100, help="Hits; 100 else.")
+@_cwd
+@_json
+def search(words: tuple[str, ...], here: bool, most: int, cwd: str, as_json: bool) -> None:
+    """Find WORDS in titles, prompts, answers and tool calls of all sessions, the newest first.
+
+    All of them must be there; the last may be the beginning of a word. Quote what belongs
+    together: '"like this"'.
+    """
+    from amplifier_tui.host.store.search.finding import search_now
+
+    folder = _folder(cwd) if here else None
+    found = _done(lambda: search_now(" ".join(words), folder, most))
+    if found.problem:
+        click.echo(found.problem, err=True)
+    for hit in found.hits:
+        if as_json:
+            _say_json(_fields(hit))
+        else:
+            click.echo(f"{_line(hit.card)}\n    {hit.kind}: {hit.text}")
+    if found.more and not as_json:
+        click.echo("\nThere is more: add words, or --most.")
+    elif not found.hits and not as_json:
+        click.echo("Nothing was found.")
 
 
 @sessions.command(short_help="Give a session a title.")
@@ -288,7 +317,7 @@ def _card(folder: Path) -> SessionCard:
     return _done(lambda: card_of(folder, (folder / "transcript.jsonl").stat().st_mtime))
 
 
-def _fields(card: SessionCard) -> dict[str, Any]:
+def _fields(card: SessionCard | SearchHit) -> dict[str, Any]:
     from dataclasses import asdict
 
     return asdict(card)

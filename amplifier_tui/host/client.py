@@ -27,6 +27,8 @@ from amplifier_tui.host.cards import RewindFile as RewindFile
 from amplifier_tui.host.cards import RewindPoint as RewindPoint
 from amplifier_tui.host.cards import RewindPreview as RewindPreview
 from amplifier_tui.host.cards import RuleCard as RuleCard
+from amplifier_tui.host.cards import SearchFound as SearchFound
+from amplifier_tui.host.cards import SearchHit as SearchHit
 from amplifier_tui.host.cards import SessionCard as SessionCard
 from amplifier_tui.host.cards import ToolCard as ToolCard
 from amplifier_tui.host.events import HostEvent, Mode, RewindScope, Scope
@@ -274,6 +276,17 @@ class SessionClient(Protocol):
 
     def sessions(self) -> "Future[tuple[SessionCard, ...]]":
         """List the stored sessions of the working directory, newest first."""
+
+    def search(self, typed: str, *, here: bool = False) -> "Future[SearchFound]":
+        """Look for words in all stored sessions, and index what is new, in a process of its own.
+
+        `SearchFound.indexing` says that it still runs: asked again, more may be found.
+
+        Args:
+            typed: All of these words; the last may be the beginning of one, words in quotation
+                marks stand together. Without a word nothing is found.
+            here: Only in sessions of the working directory.
+        """
 
     def left_open(self) -> "Future[tuple[SessionCard, ...]]":
         """List the sessions that were open in windows that were killed, the newest first.

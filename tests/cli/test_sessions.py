@@ -43,3 +43,23 @@ def test_an_empty_directory_says_so(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_a_directory_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["sessions", "--cwd", "/nowhere/at/all"]) == 2
     assert "no directory" in capsys.readouterr().err
+
+
+def test_words_are_searched_in_every_directory_or_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store(tmp_path / "a", "aaaa-1", name="Fix \x1b]0;x\x07it", project_dir=str(tmp_path / "a"))
+    store(tmp_path / "b", "bbbb-2")
+    assert run(["sessions", "search", "slow", "why", "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {(row["card"]["session_id"], row["kind"], row["row"]) for row in rows} == {
+        ("aaaa-1", "prompt", 0),
+        ("bbbb-2", "prompt", 0),
+    }
+    (tmp_path / "b").mkdir(exist_ok=True)
+    assert run(["sessions", "search", "slow", "--here", "--cwd", str(tmp_path / "b")]) == 0
+    text = capsys.readouterr().out
+    assert "bbbb-2" in text and "aaaa-1" not in text and "prompt: Why [red]so[/] slow" in text
+    assert "\x1b" not in text
+    assert run(["sessions", "search", "nowhere"]) == 0
+    assert "Nothing was found." in capsys.readouterr().out

@@ -138,6 +138,7 @@ class LocalClient:
     models = _question(SessionClient.models)
     preview = _question(SessionClient.preview)
     sessions = _question(SessionClient.sessions)
+    search = _question(SessionClient.search)
     left_open = _question(SessionClient.left_open)
     history = _question(SessionClient.history)
     payload = _question(SessionClient.payload)

@@ -14,6 +14,7 @@ from amplifier_tui.host.client import (
     BundleCard,
     BundlePreview,
     OpenRequest,
+    SearchFound,
     SessionCard,
 )
 from amplifier_tui.host.door.capture import PrintCapture, Tracebacks
@@ -27,6 +28,7 @@ from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.carrying import Carried
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.opening.opening import Opening
+from amplifier_tui.host.store.search.background import SessionSearch
 from amplifier_tui.host.store.sessions import list_sessions
 from amplifier_tui.host.store.turns.prompts import NoSuchTurnError
 from amplifier_tui.host.trust.answers import TrustMemory
@@ -61,6 +63,7 @@ class Service(SessionCommands):
     ) -> None:
         super().__init__(put)
         self._windows = OpenSessions() if window else None
+        self._search = SessionSearch()
         self._trust_all = trust
         self._memory = TrustMemory()
         self._cwd = Path.cwd()
@@ -364,6 +367,10 @@ class Service(SessionCommands):
         """List the stored sessions of the project."""
         return await asyncio.to_thread(list_sessions, self._cwd)
 
+    async def search(self, typed: str, *, here: bool = False) -> SearchFound:
+        """Look for words in all stored sessions."""
+        return await self._search.search(typed, self._cwd if here else None)
+
     async def left_open(self) -> tuple[SessionCard, ...]:
         """List the sessions that were open in windows that were killed."""
         return await asyncio.to_thread(self._windows.left) if self._windows is not None else ()
@@ -376,6 +383,7 @@ class Service(SessionCommands):
     async def close(self) -> None:
         """End everything; takes at most some 3 seconds."""
         await self._give_up_opening()
+        await self._search.close()
         live, self._live = self._live, None
         if live is not None:
             await live.close()

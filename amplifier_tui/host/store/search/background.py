@@ -1,0 +1,98 @@
+"""Searches, and has the index brought up to date by a process of its own meanwhile."""
+
+import asyncio
+import contextlib
+import logging
+import sqlite3
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.jsonl import decode_row
+from amplifier_tui.host.cards import SearchFound
+from amplifier_tui.host.store.search.database import is_damaged
+from amplifier_tui.host.store.search.finding import find
+
+logger = logging.getLogger(__name__)
+
+_ROOT: Final = str(Path(__file__).resolve().parents[4])
+_START: Final = (
+    "import sys; sys.path += sys.argv[1:2]; "
+    "from amplifier_tui.host.store.search.worker import main; main()"
+)
+_REST: Final = 5.0
+"""Seconds between two looks at what is new, while somebody types."""
+
+
+class SessionSearch:
+    """Searches all stored sessions; for one event loop."""
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[None] | None = None
+        self._process: asyncio.subprocess.Process | None = None
+        self._next = 0.0
+        self._done = self._changed = 0
+        self._problem = ""
+
+    async def search(self, typed: str, cwd: Path | None) -> SearchFound:
+        """Return what is indexed of the words; see `finding.find`."""
+        self._refresh()
+        problem = ""
+        found = SearchFound()
+        try:
+            found = await asyncio.to_thread(find, typed, cwd)
+        except sqlite3.Error as error:
+            problem = f"The index can't be read: {error}"
+            if is_damaged(error):
+                self._refresh("anew")
+        return replace(
+            found,
+            indexing=self._task is not None and not self._task.done(),
+            done=self._done,
+            changed=self._changed,
+            problem=problem or self._problem,
+        )
+
+    async def close(self) -> None:
+        """End the process; what it has indexed so far is kept."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+        if self._task is not None:
+            await asyncio.wait([self._task], timeout=1)
+
+    def _refresh(self, how: str = "") -> None:
+        running = self._task is not None and not self._task.done()
+        if not running and (how or time.monotonic() >= self._next):
+            self._task = asyncio.create_task(self._update(how))
+
+    async def _update(self, how: str) -> None:
+        self._done = self._changed = 0
+        problem = ""
+        try:
+            # Isolated: neither the folder it starts in nor the environment adds code to it.
+            self._process = process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-c", _START, _ROOT, how),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            assert process.stdout is not None and process.stderr is not None
+            errors = asyncio.create_task(process.stderr.read())
+            async for line in process.stdout:
+                said = decode_row(line) or {}
+                self._done = said.get("done", self._done)
+                self._changed = said.get("changed", self._changed)
+                problem = said.get("problem", problem)
+            # Below 0 it was ended: by `close`.
+            if await process.wait() > 0:
+                logger.error("The indexing failed:\n%s", (await errors).decode(errors="replace"))
+                problem = problem or "see the log: amplifier-tui logs"
+        except OSError as error:
+            problem = str(error)
+        finally:
+            self._process = None
+            self._problem = f"The newest may be missing: {problem}" if problem else ""
+            self._next = time.monotonic() + _REST

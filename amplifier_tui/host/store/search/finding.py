@@ -1,0 +1,138 @@
+"""Looks words up in the index."""
+
+import sqlite3
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.cards import SearchFound, SearchHit, SessionCard
+from amplifier_tui.host.store.lanes import TRANSCRIPT
+from amplifier_tui.host.store.metadata import read_metadata
+from amplifier_tui.host.store.search.database import index_path, is_damaged, reading
+from amplifier_tui.host.store.search.indexing import update_index
+from amplifier_tui.host.store.search.words import fts_query, places
+from amplifier_tui.host.store.sessions import card_of
+from amplifier_tui.paths import sessions_dir
+
+MOST_HITS: Final = 100
+_MOST_OF_ONE: Final = 5
+"""Hits of one session, so that a long one does not hide the others."""
+_BEFORE: Final = 40
+_AROUND: Final = 240
+_TIME: Final = 1.0
+"""Seconds a search takes at most."""
+_ENOUGH: Final = 0.1
+"""Seconds after which it looks no further where it has hits to show."""
+_STEPS: Final = 1_000
+
+_QUERY: Final = """
+    SELECT sessions.path, said.id, said.kind, said.row, said.turn, said.call_id
+    FROM words JOIN said ON said.id = words.rowid JOIN sessions ON sessions.id = said.session
+    WHERE words MATCH ? ORDER BY words.rowid DESC
+"""
+
+
+def find(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> SearchFound:
+    """Return where the words are, what was indexed last first.
+
+    Args:
+        typed: As in `SessionClient.search`.
+        cwd: Only sessions of this directory; None for all.
+        most: Hits. At most some of one session, and what is found within a second.
+
+    Raises:
+        sqlite3.Error: The index can't be read.
+    """
+    query = fts_query(typed)
+    with reading(index_path()) as connection:
+        if connection is None or not query:
+            return SearchFound()
+        wanted = str(sessions_dir(cwd)) if cwd is not None else ""
+        cards: dict[str, SessionCard | None] = {}
+        counts: dict[str, int] = {}
+        hits: list[SearchHit] = []
+        more = False
+        begun = time.monotonic()
+        connection.set_progress_handler(lambda: time.monotonic() > begun + _TIME, _STEPS)
+        try:
+            for path, said, kind, row, turn, call_id in connection.execute(_QUERY, (query,)):
+                if wanted and str(Path(path).parent) != wanted:
+                    continue
+                if path not in cards:
+                    cards[path] = _card(Path(path))
+                card = cards[path]
+                if card is None:
+                    continue
+                counts[path] = counts.get(path, 0) + 1
+                if len(hits) == most or (hits and time.monotonic() > begun + _ENOUGH):
+                    more = True
+                    break
+                if counts[path] > _MOST_OF_ONE:
+                    more = True
+                    continue
+                shown, marks = _around(_text(connection, said), typed)
+                place = {"row": row, "turn": turn, "call_id": call_id}
+                hits.append(SearchHit(card=card, kind=kind, text=shown, marks=marks, **place))
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+                raise
+            more = True
+    return SearchFound(hits=tuple(hits), more=more)
+
+
+def search_now(typed: str, cwd: Path | None = None, most: int = MOST_HITS) -> SearchFound:
+    """Index what is new, then search; a broken index is made anew.
+
+    What can't be indexed is said in `SearchFound.problem`, and the rest is searched.
+
+    Raises:
+        OSError: There is no index that can be read.
+    """
+    problem = ""
+    try:
+        if not update_index():
+            problem = "Another window is indexing: the newest may be missing."
+    except (OSError, sqlite3.Error) as error:
+        problem = f"The newest may be missing: {error}"
+    try:
+        try:
+            found = find(typed, cwd, most)
+        except sqlite3.DatabaseError as error:
+            if not is_damaged(error):
+                raise
+            update_index(anew=True)
+            found = find(typed, cwd, most)
+    except sqlite3.Error as error:
+        raise OSError(f"The index can't be read: {error}") from error
+    return replace(found, problem=problem)
+
+
+def _card(folder: Path) -> SessionCard | None:
+    """Return a session's card; None where it is gone, also when it was deleted a moment ago."""
+    try:
+        card = card_of(folder, (folder / TRANSCRIPT).stat().st_mtime)
+    except OSError:
+        return None
+    metadata = read_metadata(folder)
+    for cwd in (metadata.project_dir, metadata.working_dir):
+        with suppress(OSError, ValueError):
+            if cwd and sessions_dir(Path(cwd)) == folder.parent:
+                return replace(card, cwd=cwd)
+    return replace(card, cwd="")
+
+
+def _text(connection: sqlite3.Connection, said: int) -> str:
+    text: str = connection.execute("SELECT text FROM said WHERE id = ?", (said,)).fetchone()[0]
+    return text
+
+
+def _around(text: str, typed: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return what stands around the words in a text as one line, and where in it they are."""
+    first = next(places(text, typed), (0, 0))[0]
+    start = max(0, first - _BEFORE) if first > 2 * _BEFORE else 0
+    line = one_line(text[start : start + 2 * _AROUND], _AROUND)
+    shown = f"…{line}" if start else line
+    return shown, tuple(places(shown, typed))
