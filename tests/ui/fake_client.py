@@ -20,6 +20,7 @@ from amplifier_tui.host.client import (
     RewindPoint,
     RewindPreview,
     RuleCard,
+    SearchFound,
     SessionCard,
     SpendLimit,
     TrustDecision,
@@ -61,6 +62,7 @@ class FakeClient:
         offered: What `models` answers; an exception makes it fail.
         remembered: What `memories` answers; an exception makes it fail.
         left: What `left_open` answers.
+        found: What `search` answers; an exception makes it fail.
         points: What `rewind_points` answers; an exception makes it fail.
         rewound: What `preview_rewind` answers; an exception makes it fail.
         details: What `module_details` answers by key.
@@ -96,6 +98,7 @@ class FakeClient:
     )
     details: dict[str, ModuleDetails] = field(default_factory=dict)
     listed: tuple[ItemCard, ...] | Exception = ()
+    found: SearchFound | Exception = field(default_factory=SearchFound)
     closing: SessionClosed | None = None
     hang: bool = False
     _events: list[HostEvent] = field(default_factory=list)
@@ -180,6 +183,10 @@ class FakeClient:
 
     def set_effort(self, effort: str) -> None:
         self.calls.append(("set_effort", effort))
+
+    def search(self, typed: str, *, here: bool = False) -> Future[SearchFound]:
+        self.calls.append(("search", typed, here))
+        return _answer(self.found)
 
     def left_open(self) -> Future[tuple[SessionCard, ...]]:
         return _answer(self.left)
