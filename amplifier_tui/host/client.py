@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Literal, Protocol
 
+from amplifier_tui.base.questions import QuestionAnswer as QuestionAnswer
+from amplifier_tui.base.questions import QuestionsReply as QuestionsReply
 from amplifier_tui.foundation.trust.items import Remember as Remember
 from amplifier_tui.foundation.trust.items import TrustDecision as TrustDecision
 from amplifier_tui.host.cards import AuditCard as AuditCard
@@ -133,6 +135,12 @@ class SessionClient(Protocol):
 
     def decide(self, request_id: str, decision: Decision) -> None:
         """Answer an approval request; a request that is gone is ignored."""
+
+    def answer_questions(self, request_id: str, reply: QuestionsReply) -> None:
+        """Answer a `QuestionsAsked`, or decline to; one that is gone is ignored.
+
+        Leads to `QuestionsResolved`. A front end that can't ask anybody says `unavailable`.
+        """
 
     def answer_trust(self, request_id: str, decision: TrustDecision) -> None:
         """Answer a `TrustAsked`; one that is gone is ignored."""

@@ -17,6 +17,7 @@ from amplifier_tui.host.client import (
     ModelCard,
     ModuleDetails,
     OpenRequest,
+    QuestionsReply,
     RewindPoint,
     RewindPreview,
     RuleCard,
@@ -214,6 +215,9 @@ class FakeClient:
 
     def undo_rewind(self) -> None:
         self.calls.append(("undo_rewind",))
+
+    def answer_questions(self, request_id: str, reply: QuestionsReply) -> None:
+        self.calls.append(("answer_questions", request_id, reply))
 
     def set_limit(self, limit: SpendLimit) -> None:
         self.calls.append(("set_limit", limit))

@@ -8,7 +8,13 @@ from typing import Any, Final, Literal
 from amplifier_tui.base.lazy.dataclass import dataclass
 from amplifier_tui.base.text import one_line
 from amplifier_tui.cli.run.speaking import Speaker
-from amplifier_tui.host.client import Decision, OpenRequest, SessionClient, TrustDecision
+from amplifier_tui.host.client import (
+    Decision,
+    OpenRequest,
+    QuestionsReply,
+    SessionClient,
+    TrustDecision,
+)
 from amplifier_tui.host.events import (
     MAIN_LANE,
     ApprovalRequested,
@@ -21,6 +27,7 @@ from amplifier_tui.host.events import (
     ModuleFailed,
     Notice,
     OpeningReported,
+    QuestionsAsked,
     SessionOpened,
     ToolEnded,
     ToolStarted,
@@ -40,6 +47,7 @@ EXIT: Final[dict[Status, int]] = {
 }
 _PATIENCE: Final = 5.0
 """Seconds a turn has to end once it was stopped."""
+_NO_ANSWER: Final = "nobody can be asked: use --approve ask"
 _NOBODY: Final = "nobody can be asked: use --approve ask, or allow it with a rule"
 
 
@@ -196,6 +204,8 @@ class Headless:
                 self._client.answer_trust(event.request_id, TrustDecision())
             case ApprovalRequested():
                 self._decide(event)
+            case QuestionsAsked():
+                self._answer(event)
             case LimitAsked():
                 self._spent(event)
             case OpeningReported():
@@ -245,6 +255,14 @@ class Headless:
             self._speaker.say(f"Refused: {request.action} {one_line(request.payload)}: {_NOBODY}")
         reason = "" if allow is not None else _NOBODY
         self._client.decide(request.request_id, Decision(allow=bool(allow), reason=reason))
+
+    def _answer(self, asked: QuestionsAsked) -> None:
+        """Answer what an agent asks; without a person it is told that nobody can be asked."""
+        answers = self._speaker.ask_all(asked.questions, lambda: bool(self._result.message))
+        reply = QuestionsReply("answered", answers) if answers else QuestionsReply("unavailable")
+        if not answers:
+            self._speaker.say(f"Not answered: {asked.questions[0].question}: {_NO_ANSWER}")
+        self._client.answer_questions(asked.request_id, reply)
 
     def _spent(self, asked: LimitAsked) -> None:
         """Let no request go that may pass what the session may use."""

@@ -5,11 +5,12 @@ import json
 import os
 import select
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TextIO
 
 import click
 
+from amplifier_tui.base.questions import Question, QuestionAnswer
 from amplifier_tui.base.text import one_line, reveal
 from amplifier_tui.host.events import ApprovalRequested, HostEvent
 
@@ -77,12 +78,39 @@ class Speaker:
         for line in lines:
             if line.strip():
                 self._err.write(f"{reveal(line)}\n")
-        self._err.write("Allow this once? [y/N] ")
+        return self._line("Allow this once? [y/N] ", stopped).casefold() in ("y", "yes")
+
+    def ask_all(
+        self, questions: Sequence[Question], stopped: Callable[[], bool]
+    ) -> tuple[QuestionAnswer, ...]:
+        """Ask the person at the terminal, a line for each; empty where nobody is asked."""
+        if self._terminal is None:
+            return ()
+        self.progress("")
+        return tuple(self._answer(question, stopped) for question in questions)
+
+    def _answer(self, question: Question, stopped: Callable[[], bool]) -> QuestionAnswer:
+        self._err.write(f"{reveal(question.question)}\n")
+        for number, option in enumerate(question.options, start=1):
+            about = f": {option.description}" if option.description else ""
+            self._err.write(f"  {number}  {reveal(option.label + about)}\n")
+        several = "s, such as 1 3" if question.multi_select else ""
+        hint = f"Number{several}, or your own words: " if question.options else "Your answer: "
+        line = self._line(hint, stopped)
+        numbers = line.replace(",", " ").split()
+        known = {str(at + 1): at for at in range(len(question.options))}
+        if numbers and all(number in known for number in numbers):
+            return QuestionAnswer(tuple(known[number] for number in numbers))
+        return QuestionAnswer(text=line)
+
+    def _line(self, prompt: str, stopped: Callable[[], bool]) -> str:
+        """Return what the person writes, stripped; empty when the run is stopped first."""
+        self._err.write(prompt)
         self._err.flush()
-        while not stopped():
+        while self._terminal is not None and not stopped():
             if select.select([self._terminal], [], [], _LOOKS)[0]:
-                return self._terminal.readline().strip().casefold() in ("y", "yes")
-        return False
+                return self._terminal.readline().strip()
+        return ""
 
     def _print(self, text: str) -> None:
         if self.gone:

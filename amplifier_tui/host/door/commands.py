@@ -15,6 +15,7 @@ from amplifier_tui.host.client import (
     ModelCard,
     ModelChoice,
     ModuleDetails,
+    QuestionsReply,
     RewindPoint,
     RewindPreview,
     RuleCard,
@@ -141,6 +142,11 @@ class SessionCommands:
         """Answer an approval request."""
         if self._live is not None:
             self._live.approvals.decide(request_id, decision)
+
+    async def answer_questions(self, request_id: str, reply: QuestionsReply) -> None:
+        """Answer what an agent asks."""
+        if self._live is not None:
+            self._live.questions.answer(request_id, reply)
 
     async def models(self) -> tuple[ModelCard, ...]:
         """List the models of every provider."""

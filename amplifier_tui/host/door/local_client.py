@@ -103,6 +103,7 @@ class LocalClient:
     note_shell = _command(SessionClient.note_shell, "note a command")
     withhold_shell = _command(SessionClient.withhold_shell, "keep a command's output back")
     decide = _command(SessionClient.decide, "answer a request")
+    answer_questions = _command(SessionClient.answer_questions, "answer questions")
     answer_trust = _command(SessionClient.answer_trust, "answer the question of trust")
     set_mode = _command(SessionClient.set_mode, "change the mode")
     switch_model = _command(SessionClient.switch_model, "switch models")

@@ -72,6 +72,8 @@ from amplifier_tui.host.events.turn import LimitAsked as LimitAsked
 from amplifier_tui.host.events.turn import LimitResolved as LimitResolved
 from amplifier_tui.host.events.turn import PlanProposed as PlanProposed
 from amplifier_tui.host.events.turn import ProviderRetrying as ProviderRetrying
+from amplifier_tui.host.events.turn import QuestionsAsked as QuestionsAsked
+from amplifier_tui.host.events.turn import QuestionsResolved as QuestionsResolved
 from amplifier_tui.host.events.turn import QueueChanged as QueueChanged
 from amplifier_tui.host.events.turn import SteerApplied as SteerApplied
 from amplifier_tui.host.events.turn import ToolEnded as ToolEnded

@@ -4,6 +4,7 @@ from dataclasses import field
 from typing import Any, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.questions import Question, QuestionsOutcome
 from amplifier_tui.host.events.base import HostEvent
 from amplifier_tui.host.events.records import (
     ApprovalOutcome,
@@ -276,3 +277,28 @@ class ApprovalResolved(HostEvent):
     tool: str = ""
     rule: str = ""
     mode: Mode | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionsAsked(HostEvent):
+    """An agent asks the user and waits.
+
+    Attributes:
+        request_id: Handle for `SessionClient.answer_questions`.
+        call_id: The tool call that asks, when known.
+        questions: One to four of them, answered together.
+    """
+
+    request_id: str
+    questions: tuple[Question, ...]
+    call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionsResolved(HostEvent):
+    """The questions wait no more; `reason` says why where they were not answered."""
+
+    request_id: str
+    outcome: QuestionsOutcome
+    reason: str = ""
+    call_id: str = ""

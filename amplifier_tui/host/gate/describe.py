@@ -346,7 +346,9 @@ def _cut(text: str) -> tuple[str, bool]:
     return f"{text[:PAYLOAD_LIMIT]}\n… {len(text) - PAYLOAD_LIMIT:,} more characters", False
 
 
-_FREE: Final = frozenset({"todo", "todo_read", "todo_write", "load_skill", "task", "delegate"})
+_FREE: Final = frozenset(
+    {"todo", "todo_read", "todo_write", "load_skill", "task", "delegate", "ask_user"}
+)
 """Tools that change nothing, or whose own calls are judged one by one."""
 
 

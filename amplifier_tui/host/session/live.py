@@ -70,6 +70,7 @@ class LiveSession:
         self.store = sender.store
         self.gating = parts.gating
         self.approvals = parts.gating.approvals
+        self.questions = parts.questions
         self.agents = parts.agents
         self.bundle = parts.bundle
         self.reference = parts.reference
@@ -115,7 +116,7 @@ class LiveSession:
                 begins=self._turn_begins,
                 settle=self._settle,
                 failure=self._failure,
-                withdraw=parts.gating.approvals.cancel_all,
+                withdraw=parts.withdraw,
                 untouched=lambda: self._sources.asked,
                 status=lambda: parts.normalizer.status,
                 usage=lambda: parts.normalizer.usage.turn.as_usage(),
@@ -374,7 +375,7 @@ class LiveSession:
         )
         await self.compactor.stop(STOP_TIME)
         await self.save_state()
-        self.approvals.cancel_all("the session was closed")
+        self._parts.withdraw("the session was closed")
         self.budget.stop()
         await clean_up(self.session, self.sender)
         for stop in self._detach:

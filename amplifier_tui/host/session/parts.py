@@ -1,11 +1,14 @@
 """What a session is made of."""
 
+from collections.abc import Container
 from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.host.gate.approvals.question import STOPPED
 from amplifier_tui.host.models.routing import ModelRoute
+from amplifier_tui.host.questions import UserQuestions
 from amplifier_tui.host.session.budget import Parts
 from amplifier_tui.host.session.gating import Gating
 from amplifier_tui.host.session.modules.facts import ModuleFacts
@@ -29,6 +32,7 @@ class SessionParts:
         route: Which model answers.
         prompt_parts: Gives the parts of the system prompt.
         agents: Its sub-agents that work.
+        questions: What its agents ask the user.
     """
 
     bundle: str
@@ -44,6 +48,13 @@ class SessionParts:
     route: ModelRoute = field(default_factory=ModelRoute)
     prompt_parts: Parts | None = None
     agents: RunningAgents = field(init=False)
+    questions: UserQuestions = field(init=False)
 
     def __post_init__(self) -> None:
-        self.agents = RunningAgents(self.sender, self.gating.approvals.cancel_all)
+        self.agents = RunningAgents(self.sender, self.withdraw)
+        self.questions = UserQuestions(self.sender)
+
+    def withdraw(self, reason: str = STOPPED, lanes: Container[str] | None = None) -> None:
+        """Take back what the user is asked, by all lanes or some: who asks is being stopped."""
+        self.gating.approvals.cancel_all(reason, lanes)
+        self.questions.withdraw(reason, lanes)

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Final
 
 from amplifier_tui.base.python import awaited
+from amplifier_tui.base.questions import CAPABILITY as ASK_USER
 from amplifier_tui.foundation.spawn.capability import ChildInfo
 from amplifier_tui.host.events import MAIN_LANE, TurnStatus
 from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals, ProviderApprovals
@@ -51,6 +52,7 @@ async def follow(
     # Its events are in the log of the session on the screen.
     child.coordinator.register_capability("session.events_path", str(parts.sender.store.log.path))
     child.coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)
+    child.coordinator.register_capability(ASK_USER, parts.questions.asker(info.session_id))
     answer = ""
 
     def listen(trace: HookTrace) -> None:

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from amplifier_tui.base.lazy.dataclass import dataclass
+from amplifier_tui.base.questions import CAPABILITY as ASK_USER
 from amplifier_tui.foundation.bundle.model import BundleData, Origin
 from amplifier_tui.foundation.bundle.prepared import PreparedBundle
 from amplifier_tui.foundation.bundle.prompt import SystemPromptFactory, mention_resolver
@@ -14,7 +15,7 @@ from amplifier_tui.foundation.spawn.capability import SessionSpawner
 from amplifier_tui.foundation.trust.owners import weakest
 from amplifier_tui.foundation.workspace import Workspace
 from amplifier_tui.host.client import OpenRequest
-from amplifier_tui.host.events import Level
+from amplifier_tui.host.events import MAIN_LANE, Level
 from amplifier_tui.host.gate.approvals.surfaces import KernelApprovals
 from amplifier_tui.host.gate.modes import first_mode, read_mode
 from amplifier_tui.host.session.budget import Parts
@@ -117,6 +118,7 @@ class SessionBuilder:
             normalizer.observe(coordinator.hooks)
             coordinator.register_capability("session.events_path", str(sender.store.log.path))
             coordinator.register_capability(SANDBOX_CAPABILITY, parts.sandbox)
+            coordinator.register_capability(ASK_USER, parts.questions.asker(MAIN_LANE))
             records = ChildStore(sender.store.folder, parts.bundle, sender.redactor)
             SessionSpawner(
                 prepared, records=records, prepare=partial(follow, parts, records)
