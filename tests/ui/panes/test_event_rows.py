@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,8 +40,12 @@ def test_the_source_goes_before_the_name_is_cut_and_a_mark_says_the_verdict() ->
     assert said(PRE, 26) == "07.340 tool:pre   ?   2 ms"
 
 
+def test_less_than_a_millisecond_is_not_told_in_a_row() -> None:
+    assert said(replace(PRE, duration_ms=0.94), 32) == "07.340 tool:pre    bash ?       "
+
+
 def test_the_length_of_a_run_is_never_cut() -> None:
-    assert said(DELTAS, 32, 412) == "08.000 llm:stream_b… ×412 0.2 ms"
+    assert said(DELTAS, 32, 412) == "08.000 llm:stream_b… ×412       "
     assert "×412" in said(DELTAS, 46, 412)
 
 

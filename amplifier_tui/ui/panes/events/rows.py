@@ -21,6 +21,7 @@ _VERDICTS: dict[str, Role] = {
 _MARKS = {"deny": "✗", "error": "!", "ask_user": "?", "modify": "~", "inject_context": "+"}
 """Verdicts in a narrow row: a mark before the time; letting pass has none."""
 _MS = 6
+_NOTABLE_MS = 1.0
 _LONG_TIME = 56
 _WIDE = 84
 _LANE_WIDTH = 12
@@ -53,7 +54,7 @@ def event_row(row: HookTraced, count: int, layout: EventLayout, previous: float 
     width = layout.width
     stamp = clock_time(row.at) if width >= _LONG_TIME else clock_time(row.at)[-6:]
     left: Row = [(f"{stamp} ", "muted")] if width >= 24 else []
-    ms = f"{milliseconds(row.duration_ms):>{_MS}}" if width >= 18 else ""
+    ms = _took(row) if width >= 18 else ""
     source = one_line(row.source)
     name = one_line(row.event)
     times = f" ×{count}" if count > 1 else ""
@@ -125,8 +126,13 @@ def _wide(row: HookTraced, count: int, layout: EventLayout, previous: float | No
     # `inject` says it; the handler's own words follow in the last column.
     verdict = one_line(row.verdict).removesuffix("_context")
     cells += _cell(verdict, _VERDICT_WIDTH, _VERDICTS.get(row.verdict, "muted"))
-    cells += [(f"{milliseconds(row.duration_ms):>{_MS}}", "muted"), ("  ", "muted")]
+    cells += [(_took(row), "muted"), ("  ", "muted")]
     return fit_pieces([*cells, *_handlers(row)], layout.width)
+
+
+def _took(row: HookTraced) -> str:
+    """The column of durations; what took less than a millisecond is told by the inspector."""
+    return f"{milliseconds(row.duration_ms) if row.duration_ms >= _NOTABLE_MS else '':>{_MS}}"
 
 
 def _cell(text: str, width: int, role: Role) -> Row:
