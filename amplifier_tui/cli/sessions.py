@@ -301,9 +301,11 @@ def _done(act: Callable[[], T]) -> T:
 
 def _change(folder: Path, as_json: bool, change: Callable[[Row], Row]) -> None:
     """Change the card of a session; a window that has it open shows it."""
-    from amplifier_tui.host.store.metadata import FILE_NAME, update_card
+    from amplifier_tui.host.store.metadata import FILE_NAME, update_metadata
 
-    _done(lambda: update_card(folder / FILE_NAME, change, lambda said: click.echo(said, err=True)))
+    _done(
+        lambda: update_metadata(folder / FILE_NAME, change, lambda said: click.echo(said, err=True))
+    )
     card = _card(folder)
     if as_json:
         _say_json(_fields(card))

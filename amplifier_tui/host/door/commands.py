@@ -74,17 +74,17 @@ class SessionCommands:
         """List the items of the next request."""
         if self._live is None:
             raise RuntimeError(NO_SESSION)
-        return await self._live.levers.items()
+        return await self._live.items.list()
 
     async def choose_item(self, key: str, choice: Literal["pin", "drop", "shorten", ""]) -> None:
         """Decide about an item."""
         if (live := self._opened()) is not None:
-            await live.levers.choose(key, choice or None)
+            await live.items.choose(key, choice or None)
 
     async def undo_item(self) -> None:
         """Take the last decision back."""
         if (live := self._opened()) is not None:
-            await live.levers.undo()
+            await live.items.undo()
 
     async def remember(self, text: str, *, everywhere: bool = False) -> None:
         """Store a memory."""

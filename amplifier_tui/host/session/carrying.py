@@ -55,12 +55,12 @@ class Carried:
         for rows, event in self.outcomes:
             store.add_outcome(rows, event)
         store.queue.save(self.queue)
-        card = store.metadata
-        card.parent_id = self.session_id
-        card.name = self.title
+        metadata = store.metadata
+        metadata.parent_id = self.session_id
+        metadata.name = self.title
         if self.turns is not None:
             # The ecosystem's names.
-            card.other |= {"forked_from_turn": self.turns, "forked_at": now()}
+            metadata.other |= {"forked_from_turn": self.turns, "forked_at": now()}
         if self.state is not None:
             self._write_state(store.folder)
 
@@ -124,13 +124,13 @@ def fork_stored(folder: Path, before_turn: int | None) -> Path:
         NoSuchTurnError: There is no such turn, or nothing before it.
         OSError: The conversation can't be read or written.
     """
-    card = read_metadata(folder)
+    metadata = read_metadata(folder)
     try:
         state: Mapping[str, Any] | None = read_object(folder / FILE_NAME) or None
     except (OSError, ValueError) as error:
         logger.warning("State that does not go along: %s", error)
         state = None
-    carried = _copied(folder, card, state, {}, before_turn)
+    carried = _copied(folder, metadata, state, {}, before_turn)
     if not carried.rows:
         raise NoSuchTurnError("There is nothing to copy: nothing was said before that")
     troubles: list[OSError | None] = []
@@ -139,10 +139,10 @@ def fork_stored(folder: Path, before_turn: int | None) -> Path:
     carried.put_into(store)
     new = store.metadata
     for name in ("bundle", "opened_with", "model", "provider", "mode", "model_choice", "limit"):
-        setattr(new, name, getattr(card, name))
+        setattr(new, name, getattr(metadata, name))
     for name in ("working_dir", "project_dir", "workspace", "disabled", "description"):
-        setattr(new, name, getattr(card, name))
-    new.tags, new.turn_count, new.updated = list(card.tags), carried.turns or 0, now()
+        setattr(new, name, getattr(metadata, name))
+    new.tags, new.turn_count, new.updated = list(metadata.tags), carried.turns or 0, now()
     store.close()
     if troubles and troubles[-1] is not None:
         raise troubles[-1]
@@ -151,7 +151,7 @@ def fork_stored(folder: Path, before_turn: int | None) -> Path:
 
 def _copied(
     folder: Path,
-    card: Metadata,
+    metadata: Metadata,
     state: Mapping[str, Any] | None,
     begun: Mapping[int, int],
     before_turn: int | None,
@@ -170,11 +170,11 @@ def _copied(
     return Carried(
         folder.name,
         tuple(kept),
-        f"{card.name.removesuffix(_FORK)}{_FORK}" if card.name else "",
+        f"{metadata.name.removesuffix(_FORK)}{_FORK}" if metadata.name else "",
         remembered,
         tuple((count, _without_usage(event)) for count, event in told),
         sum(prompt.index < cut for prompt in prompts),
-        card.workspace,
+        metadata.workspace,
     )
 
 

@@ -22,11 +22,10 @@ from amplifier_tui.host.models.limits import SpendGuard
 from amplifier_tui.host.models.models import Models
 from amplifier_tui.host.session.budget import BudgetMeter, context_config
 from amplifier_tui.host.session.carrying import Carried, forked, moved
-from amplifier_tui.host.session.chores.ending import clean_up, resume_command
-from amplifier_tui.host.session.chores.watching import SessionWatch
+from amplifier_tui.host.session.cleanup.ending import clean_up, resume_command
 from amplifier_tui.host.session.compacting import Compactor
 from amplifier_tui.host.session.conversation import SessionConversation
-from amplifier_tui.host.session.levers import ContextLevers
+from amplifier_tui.host.session.item_choices import ItemChoices
 from amplifier_tui.host.session.memories import Memories
 from amplifier_tui.host.session.modules.facts import (
     ProviderFacts,
@@ -37,6 +36,7 @@ from amplifier_tui.host.session.parts import SessionParts
 from amplifier_tui.host.session.places.workspaces import git_branch
 from amplifier_tui.host.session.rewinding.files import FileHistory
 from amplifier_tui.host.session.rewinding.rewinder import Rewinder
+from amplifier_tui.host.session.watching import SessionWatch
 from amplifier_tui.host.shell.commands import ShellCommands
 from amplifier_tui.host.store.metadata import now
 from amplifier_tui.host.store.replay import STEER_HOOK
@@ -99,7 +99,7 @@ class LiveSession:
         self._conversation = SessionConversation(
             coordinator, self._sources, self._state, self._recorder
         )
-        self.levers = ContextLevers(self._sources, self._window, sender, self._compacted)
+        self.items = ItemChoices(self._sources, self._window, sender, self._compacted)
         self.memories = Memories(coordinator, sender)
         self._last_answer = ""
         self.watch = SessionWatch(sender)

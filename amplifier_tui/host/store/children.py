@@ -2,7 +2,7 @@
 
 Each has a folder beside the session's, `sessions/<span>-<span>_<agent>/`, with the files the
 Amplifier CLI has there: `transcript.jsonl` and `metadata.json`. The CLI resumes one with the mount
-plan on its card, which is written there without secrets; here a plan is made anew from the
+plan in its metadata, which is written there without secrets; here a plan is made anew from the
 session's own.
 """
 
@@ -19,7 +19,7 @@ from amplifier_tui.foundation.spawn.capability import ChildRecord, MemoryRecords
 from amplifier_tui.foundation.spawn.child import generate_sub_session_id
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.store.lanes import TRANSCRIPT
-from amplifier_tui.host.store.metadata import FILE_NAME, line_of, now, update_card
+from amplifier_tui.host.store.metadata import FILE_NAME, line_of, now, update_metadata
 from amplifier_tui.host.store.replay import messages_of
 
 logger = logging.getLogger(__name__)
@@ -56,9 +56,9 @@ class ChildStore:
 
     def rows_of(self, session_id: str, parent_id: str, agent_name: str) -> "ChildRows":
         """Return where the rows of a sub-agent go while it works: a crash leaves them there."""
-        card = {"session_id": session_id, "parent_id": parent_id, "agent_name": agent_name}
+        metadata = {"session_id": session_id, "parent_id": parent_id, "agent_name": agent_name}
         folder = self._folder.parent / session_id
-        return ChildRows(folder, {**card, "bundle": self._bundle}, self._redactor)
+        return ChildRows(folder, {**metadata, "bundle": self._bundle}, self._redactor)
 
     def _write(self, record: ChildRecord) -> None:
         folder = self._folder.parent / record.session_id
@@ -85,24 +85,24 @@ class ChildStore:
             "child_span": record.session_id.partition("_")[0].rpartition("-")[2],
             "config": self._redactor.without(plain(record.plan)),
         }
-        update_card(
+        update_metadata(
             folder / FILE_NAME, lambda theirs: {"created": ours["updated"], **theirs, **ours}
         )
 
     def _read(self, session_id: str) -> ChildRecord | None:
         folder = self._folder.parent / session_id
-        card = _card(folder)
-        root = self._root_of(card)
+        metadata = _metadata_in(folder)
+        root = self._root_of(metadata)
         if root not in line_of(self._folder):
             return None
-        parent, agent = str(card.get("parent_id")), str(card.get("agent_name") or "")
+        parent, agent = str(metadata.get("parent_id")), str(metadata.get("agent_name") or "")
         agent = agent or session_id.partition("_")[2]
         if root != self._folder.name:
             # What it did for the session this one was taken from stays as it is.
             parent = self._folder.name
             session_id = generate_sub_session_id(agent, parent, parent.replace("-", ""))
         messages = messages_of(row for _, row in StoredRows(folder / TRANSCRIPT).read())
-        metadata, depth = card.get("session_metadata"), card.get("self_delegation_depth")
+        given, depth = metadata.get("session_metadata"), metadata.get("self_delegation_depth")
         return ChildRecord(
             session_id=session_id,
             parent_id=parent,
@@ -110,18 +110,18 @@ class ChildStore:
             plan={},
             instruction=None,
             messages=messages,
-            working_dir=str(card.get("working_dir") or ""),
+            working_dir=str(metadata.get("working_dir") or ""),
             self_delegation_depth=depth if isinstance(depth, int) else 0,
-            metadata=metadata if isinstance(metadata, dict) else {},
+            metadata=given if isinstance(given, dict) else {},
         )
 
-    def _root_of(self, card: dict[str, Any]) -> str:
+    def _root_of(self, metadata: dict[str, Any]) -> str:
         """Return the session a sub-agent worked for, directly or through others."""
-        parent = str(card.get("parent_id") or "")
+        parent = str(metadata.get("parent_id") or "")
         for _ in range(_DEEPEST):
             if SUB_SESSION_ID.fullmatch(parent) is None:
                 break
-            parent = str(_card(self._folder.parent / parent).get("parent_id") or "")
+            parent = str(_metadata_in(self._folder.parent / parent).get("parent_id") or "")
         return parent
 
 
@@ -129,12 +129,12 @@ class ChildRows:
     """Appends the rows of a sub-agent; the disk may refuse, and the sub-agent goes on.
 
     Args:
-        card: What its card says from the first row on.
+        metadata: What its metadata say from the first row on.
     """
 
-    def __init__(self, folder: Path, card: Row, redactor: Redactor) -> None:
+    def __init__(self, folder: Path, metadata: Row, redactor: Redactor) -> None:
         self._folder = folder
-        self._card = card
+        self._metadata = metadata
         self._redactor = redactor
         self._begun = False
         self.on_row: Callable[[Row], None] = lambda _: None
@@ -149,8 +149,8 @@ class ChildRows:
             if not self._begun:
                 self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 begun = {"created": now()}
-                update_card(
-                    self._folder / FILE_NAME, lambda theirs: {**begun, **theirs, **self._card}
+                update_metadata(
+                    self._folder / FILE_NAME, lambda theirs: {**begun, **theirs, **self._metadata}
                 )
                 self._begun = True
             row = self._redactor.values(plain(message))
@@ -171,7 +171,7 @@ def _stamped(messages: list[Row], before: list[Row]) -> list[Row]:
     return rows
 
 
-def _card(folder: Path) -> dict[str, Any]:
+def _metadata_in(folder: Path) -> dict[str, Any]:
     try:
         return read_object(folder / FILE_NAME)
     except (OSError, ValueError) as error:

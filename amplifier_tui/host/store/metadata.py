@@ -1,4 +1,4 @@
-"""`metadata.json`: a session's card. Other programs write it as well, so it is merged by key."""
+"""`metadata.json`: what is known of a session. Other programs write it too: it is merged by key."""
 
 import logging
 import time
@@ -26,7 +26,7 @@ BACKUP_NAME: Final = "metadata.json.backup"
 """The copy the Amplifier CLI keeps of what it replaced."""
 
 LOCK_TIME: Final = 1.0
-"""Seconds to wait for another program that is changing a card."""
+"""Seconds to wait for another program that is changing the file."""
 _READ_TIMES: Final = 3
 _READ_PAUSE: Final = 0.02
 _UNUSABLE: Final = (ValueError, NotRegularFileError, IsADirectoryError, FileTooLargeError)
@@ -46,7 +46,7 @@ def now() -> str:
 
 @dataclass(slots=True)
 class Metadata:
-    """A session's card; the names are those of the Amplifier CLI where it has one.
+    """What is known of a session; the names are those of the Amplifier CLI where it has one.
 
     Attributes:
         created: ISO time.
@@ -117,16 +117,16 @@ class Metadata:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], session_id: str) -> "Metadata":
-        """Read a card."""
-        card = cls(session_id=session_id)
+        """Read metadata."""
+        metadata = cls(session_id=session_id)
         for name, value in data.items():
             if name == "session_id":
                 continue
-            if name in _OWN and _is_like(value, getattr(card, name)):
-                setattr(card, name, value)
+            if name in _OWN and _is_like(value, getattr(metadata, name)):
+                setattr(metadata, name, value)
             else:
-                card.other[name] = value
-        return card
+                metadata.other[name] = value
+        return metadata
 
 
 _OWN: Final = frozenset(f.name for f in fields(Metadata)) - {"other", "session_id"}
@@ -138,24 +138,24 @@ def _is_like(value: Any, own: Any) -> bool:
     return type(value) is type(own)
 
 
-class TornCardError(FileLockedError):
-    """The card is no whole one: another program may be writing it just now."""
+class TornMetadataError(FileLockedError):
+    """The file is no whole one: another program may be writing it just now."""
 
 
 class MetadataFile:
-    """The card of one session on disk.
+    """The metadata of one session on disk.
 
     Args:
         folder: The session's folder; its name is the session's id.
         tell: Told what was wrong with the file and what became of it.
 
     Attributes:
-        card: What is known of the session. What is changed here counts once it is saved.
+        metadata: What is known of the session. What is changed here counts once it is saved.
     """
 
     def __init__(self, folder: Path, tell: Tell = logger.warning) -> None:
         self.path = folder / FILE_NAME
-        self.card = Metadata(session_id=folder.name)
+        self.metadata = Metadata(session_id=folder.name)
         self._tell = tell
         self._known: Row = {}
         self._signature = (0, 0, 0)
@@ -176,22 +176,22 @@ class MetadataFile:
         where a key is set once.
 
         Args:
-            wait: Seconds to wait for another program that is changing it. Without any, a card that
+            wait: Seconds to wait for another program that is changing it. Without any, a file that
                 is torn is kept aside only if it was torn the last time, too.
 
         Raises:
             FileLockedError: That program is still at it.
             OSError: The disk does not take it; the old one is still there.
         """
-        ours = {**self.card.to_json(), **_PROGRAM}
+        ours = {**self.metadata.to_json(), **_PROGRAM}
         final, self._was_torn = self._was_torn or wait > 0, False
         try:
             self._take(
-                update_card(
+                update_metadata(
                     self.path, lambda theirs: self._merged(theirs, ours), self._tell, wait, final
                 )
             )
-        except TornCardError:
+        except TornMetadataError:
             self._was_torn = True
             raise
 
@@ -202,7 +202,7 @@ class MetadataFile:
     def _take(self, data: Row) -> None:
         self._known = data
         self._signature = self._sign()
-        self.card = Metadata.from_json(data, self.card.session_id)
+        self.metadata = Metadata.from_json(data, self.metadata.session_id)
 
     def _sign(self) -> tuple[int, int, int]:
         try:
@@ -232,7 +232,7 @@ class MetadataFile:
 
 
 def read_metadata(folder: Path) -> Metadata:
-    """Read the card of the session in a folder; what can't be read comes as an empty card."""
+    """Read the metadata of the session in a folder; empty where they can't be read."""
     path = folder / FILE_NAME
     try:
         return Metadata.from_json(read_object(path), folder.name)
@@ -253,14 +253,14 @@ def line_of(folder: Path) -> frozenset[str]:
     return frozenset(found)
 
 
-def update_card(
+def update_metadata(
     path: Path,
     change: Callable[[Row], Row],
     tell: Tell = logger.warning,
     wait: float = LOCK_TIME,
     final: bool = True,
 ) -> Row:
-    """Change a card while no other window does.
+    """Change a session's metadata while no other window does.
 
     Args:
         path: The file; one that can't be used is kept aside first.
@@ -273,7 +273,7 @@ def update_card(
         What is there now.
 
     Raises:
-        TornCardError: It is torn, and was not kept aside.
+        TornMetadataError: It is torn, and was not kept aside.
         OSError: It can't be read or written; it is as it was.
     """
     with locked(path, wait):
@@ -290,7 +290,7 @@ def update_card(
 
 
 def _read_usable(path: Path, tell: Tell, *, patient: bool = True, final: bool = True) -> Row:
-    """Read a card; one that can't be used is moved aside, and the CLI's copy takes its place.
+    """Read the file; one that can't be used is moved aside, and the CLI's copy takes its place.
 
     Args:
         patient: Look again, some milliseconds later, where it is torn.
@@ -299,7 +299,7 @@ def _read_usable(path: Path, tell: Tell, *, patient: bool = True, final: bool = 
         return _read_patiently(path) if patient else read_object(path)
     except _UNUSABLE as error:
         if not final and isinstance(error, ValueError):
-            raise TornCardError(path, "") from error
+            raise TornMetadataError(path, "") from error
         reason = error.strerror if isinstance(error, OSError) else str(error)
         aside = move_aside(path, "corrupt")
         try:
@@ -316,7 +316,7 @@ def _read_usable(path: Path, tell: Tell, *, patient: bool = True, final: bool = 
 
 
 def _read_patiently(path: Path) -> Row:
-    """Read a card that another program may be about to write, not everyone does so in one step."""
+    """Read a file that another program may be about to write, not always in one step."""
     for _ in range(_READ_TIMES - 1):
         try:
             return read_object(path)

@@ -23,7 +23,7 @@ from amplifier_tui.host.store.metadata import (
     Metadata,
     MetadataFile,
     Tell,
-    TornCardError,
+    TornMetadataError,
     now,
 )
 from amplifier_tui.host.store.queue_file import QueueFile
@@ -54,7 +54,7 @@ class SessionStore:
         folder: The session's folder; its name is the session's id.
         on_trouble: Told once when the disk stops taking what is written, and when it takes it
             again.
-        tell: Told of a card that can't be used, and what became of it.
+        tell: Told of metadata that can't be used, and what became of it.
 
     Attributes:
         rows: How many rows the transcript has.
@@ -70,7 +70,7 @@ class SessionStore:
         tell: Tell = logger.warning,
     ) -> None:
         self.folder = folder
-        self._card = MetadataFile(folder, tell)
+        self._metadata_file = MetadataFile(folder, tell)
         self._unsaved = False
         self._shown = self.metadata.shown
         self.recovered = 0
@@ -93,7 +93,7 @@ class SessionStore:
         self.log = EventLogFile(folder / event_log.FILE_NAME, self._trouble)
 
     def open(self) -> None:
-        """Lock the folder, mend what a crash left behind, read the card.
+        """Lock the folder, mend what a crash left behind, read the metadata.
 
         Raises:
             SessionBusyError: Another process has the session open.
@@ -102,30 +102,30 @@ class SessionStore:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             hold(self._lock)
             self._mend()
-            self._card.load()
+            self._metadata_file.load()
         except OSError as error:
             self._trouble(self._transcript, error)
         if self.rows:
-            self._complete_card()
+            self._complete_metadata()
         self.metadata.created = self.metadata.created or now()
         self._shown = self.metadata.shown
         self.journal.start_at(self.rows)
 
     @property
     def metadata(self) -> Metadata:
-        """The session's card; `save_metadata` writes it."""
-        return self._card.card
+        """What is known of the session; `save_metadata` writes it."""
+        return self._metadata_file.metadata
 
-    def _complete_card(self) -> None:
-        """Tell from the rows what a card of another program does not say."""
-        card = self.metadata
-        if card.first_prompt and card.created:
+    def _complete_metadata(self) -> None:
+        """Tell from the rows what another program's metadata do not say."""
+        metadata = self.metadata
+        if metadata.first_prompt and metadata.created:
             return
         rows = self.stored()
-        card.first_prompt = card.first_prompt or first_prompt(row for _, row in rows.read())
-        if not card.created:
+        metadata.first_prompt = metadata.first_prompt or first_prompt(row for _, row in rows.read())
+        if not metadata.created:
             begun = next((row.get("timestamp") for _, row in rows.read(0, 1)), None)
-            card.created = begun if isinstance(begun, str) else ""
+            metadata.created = begun if isinstance(begun, str) else ""
 
     def _mend(self) -> None:
         self.torn = mend(self.folder / TRANSCRIPT)
@@ -248,32 +248,32 @@ class SessionStore:
         }
 
     def save_metadata(self) -> None:
-        """Write what changed on the card, and take up what others wrote on it.
+        """Write what changed of the metadata, and take up what others wrote.
 
         While another program changes it, that waits for `follow_metadata` or `close`: nothing
         else that happens in the session waits.
         """
-        self._save_card(0.0, again=True)
+        self._save_metadata(0.0, again=True)
 
     def follow_metadata(self) -> None:
-        """Take up what others wrote on the card, if they did, and write what waits."""
-        if self._unsaved or self._card.is_changed():
-            self._save_card(0.0)
+        """Take up what others wrote of the metadata, if they did, and write what waits."""
+        if self._unsaved or self._metadata_file.is_changed():
+            self._save_metadata(0.0)
 
-    def _save_card(self, wait: float, *, again: bool = False) -> None:
-        """Save the card; `again` where it will be tried again, and nobody is told as yet."""
+    def _save_metadata(self, wait: float, *, again: bool = False) -> None:
+        """Save the metadata; `again` where it will be tried again, and nobody is told as yet."""
         try:
-            self._card.save(wait)
+            self._metadata_file.save(wait)
         except OSError as error:
             self._unsaved = isinstance(error, FileLockedError)
             # One that is torn is left to whom may be writing it, until the next time.
-            waits = isinstance(error, TornCardError) or (again and self._unsaved)
+            waits = isinstance(error, TornMetadataError) or (again and self._unsaved)
             if not waits:
-                logger.error("The card of %s was not saved: %s", self.folder.name, error)
-                self._note_trouble(self._card.path, error)
+                logger.error("The metadata of %s were not saved: %s", self.folder.name, error)
+                self._note_trouble(self._metadata_file.path, error)
         else:
             self._unsaved = False
-            self._note_trouble(self._card.path, None)
+            self._note_trouble(self._metadata_file.path, None)
         if self.metadata.shown != self._shown:
             self._shown = self.metadata.shown
             self.on_title()
@@ -281,7 +281,7 @@ class SessionStore:
     def close(self) -> None:
         """Close every file and give the folder back; a session without a word leaves none."""
         if self.rows or not self.rewinds.is_empty:
-            self._save_card(LOCK_TIME)
+            self._save_metadata(LOCK_TIME)
         for file in (self._transcript, self._outcomes, self.journal, self.log):
             file.close()
         self._lock.release()

@@ -10,7 +10,7 @@ from amplifier_tui.base.watcher import RUN_VARIABLE, run_mark
 from amplifier_tui.base.watcher.process import has_proc
 from amplifier_tui.host.client import Decision
 from amplifier_tui.host.events import ApprovalRequested
-from amplifier_tui.host.session.chores import leftovers
+from amplifier_tui.host.session.cleanup import leftovers
 from tests.host.driving import Driver, Project
 
 pytestmark = pytest.mark.skipif(not has_proc(), reason="processes can't be looked at here")

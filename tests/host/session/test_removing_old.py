@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from amplifier_tui.host.session.chores.pruning import remove_old
+from amplifier_tui.host.session.cleanup.pruning import remove_old
 from tests.foundation.test_pruning import OLD, fresh, installed, left
 
 __all__ = ["fresh"]

@@ -14,7 +14,7 @@ from amplifier_tui.host.store.metadata import (
     FILE_NAME,
     Metadata,
     MetadataFile,
-    TornCardError,
+    TornMetadataError,
     read_metadata,
 )
 from amplifier_tui.host.store.session_store import SessionStore
@@ -27,12 +27,12 @@ def on_disk(folder: Path) -> dict[str, Any]:
     return found
 
 
-def put(folder: Path, card: dict[str, Any]) -> None:
-    (folder / FILE_NAME).write_text(json.dumps(card))
+def put(folder: Path, fields: dict[str, Any]) -> None:
+    (folder / FILE_NAME).write_text(json.dumps(fields))
 
 
 def add(folder: Path, **more: Any) -> None:
-    """Write as another program does: all of the card, with more in it."""
+    """Write as another program does: all of it, with more in it."""
     put(folder, {**on_disk(folder), **more})
 
 
@@ -42,91 +42,89 @@ def told() -> list[str]:
 
 
 @pytest.fixture
-def card(tmp_path: Path, told: list[str]) -> MetadataFile:
+def file(tmp_path: Path, told: list[str]) -> MetadataFile:
     put(tmp_path, OLD)
     file = MetadataFile(tmp_path, told.append)
     file.load()
     return file
 
 
-def test_what_others_wrote_since_the_card_was_read_stays(
-    card: MetadataFile, tmp_path: Path
-) -> None:
+def test_what_others_wrote_since_they_were_read_stays(file: MetadataFile, tmp_path: Path) -> None:
     add(tmp_path, name="New", description="About", tags=["x"], config={"a": {"c": 1}}, more=[1])
-    card.card.turn_count = 3
-    card.save()
+    file.metadata.turn_count = 3
+    file.save()
     written = on_disk(tmp_path)
     assert (written["name"], written["description"], written["tags"]) == ("New", "About", ["x"])
     assert (written["config"], written["more"]) == ({"a": {"c": 1}}, [1])
     assert written["turn_count"] == 3
-    assert card.card.shown == ("New", "About", ("x",))
+    assert file.metadata.shown == ("New", "About", ("x",))
 
 
 def test_a_title_the_user_gives_goes_before_one_that_was_given_meanwhile(
-    card: MetadataFile, tmp_path: Path
+    file: MetadataFile, tmp_path: Path
 ) -> None:
     add(tmp_path, name="From a hook")
-    card.card.name = "Mine"
-    card.save()
+    file.metadata.name = "Mine"
+    file.save()
     assert on_disk(tmp_path)["name"] == "Mine"
-    card.card.name = ""
-    card.save()
+    file.metadata.name = ""
+    file.save()
     assert "name" not in on_disk(tmp_path)
 
 
 def test_what_is_set_once_stays_as_whoever_was_first_wrote_it(
-    card: MetadataFile, tmp_path: Path
+    file: MetadataFile, tmp_path: Path
 ) -> None:
     add(tmp_path, first_prompt="the first")
-    card.card.first_prompt, card.card.created = "the second", "2027"
-    card.save()
+    file.metadata.first_prompt, file.metadata.created = "the second", "2027"
+    file.save()
     written = on_disk(tmp_path)
     assert (written["first_prompt"], written["created"]) == ("the first", OLD["created"])
 
 
 def test_a_count_goes_up_only_and_what_only_we_write_comes_back(
-    card: MetadataFile, tmp_path: Path
+    file: MetadataFile, tmp_path: Path
 ) -> None:
-    card.card.turn_count, card.card.project_dir = 5, "/work"
-    card.save()
+    file.metadata.turn_count, file.metadata.project_dir = 5, "/work"
+    file.save()
     put(tmp_path, {**OLD, "turn_count": 2})
-    card.save()
+    file.save()
     assert (on_disk(tmp_path)["turn_count"], on_disk(tmp_path)["project_dir"]) == (5, "/work")
     add(tmp_path, turn_count=9)
-    card.save()
-    assert card.card.turn_count == 9
+    file.save()
+    assert file.metadata.turn_count == 9
 
 
-def test_what_another_program_takes_out_stays_out(card: MetadataFile, tmp_path: Path) -> None:
+def test_what_another_program_takes_out_stays_out(file: MetadataFile, tmp_path: Path) -> None:
     put(tmp_path, {"created": OLD["created"]})
-    card.card.model = "m"
-    card.save()
+    file.metadata.model = "m"
+    file.save()
     assert not {"name", "config"} & on_disk(tmp_path).keys()
-    assert card.card.name == ""
+    assert file.metadata.name == ""
 
 
 def test_values_of_another_type_are_left_to_the_version_that_knows_them(
-    card: MetadataFile, tmp_path: Path
+    file: MetadataFile, tmp_path: Path
 ) -> None:
     future = {"turn_count": "many", "tags": {"a": 1}, "created": 1_800_000_000, "name": {"en": "x"}}
     put(tmp_path, future)
-    card.load()
-    card.card.turn_count = 4
-    card.save()
+    file.load()
+    file.metadata.turn_count = 4
+    file.save()
     assert {key: on_disk(tmp_path)[key] for key in future} == future
-    assert card.card.shown == ("", "", ())
+    assert file.metadata.shown == ("", "", ())
 
 
-def test_a_card_that_says_all_we_know_is_not_written_again(
-    card: MetadataFile, tmp_path: Path
+def test_a_file_that_says_all_we_know_is_not_written_again(
+    file: MetadataFile, tmp_path: Path
 ) -> None:
-    card.save()
+    file.save()
     before = (tmp_path / FILE_NAME).stat()
-    card.save()
+    file.save()
     assert (tmp_path / FILE_NAME).stat().st_ino == before.st_ino
-    assert not card.is_changed()
+    assert not file.is_changed()
     add(tmp_path, name="Other")
-    assert card.is_changed()
+    assert file.is_changed()
 
 
 _KEYS = st.sampled_from(["name", "description", "tags", "config", "turn_count", "x", "y", "model"])
@@ -153,10 +151,10 @@ def test_no_order_of_writes_loses_what_others_wrote(
             add(folder, **{key: value})
             theirs[key] = value
         elif key == "turn_count":
-            file.card.turn_count += 1
+            file.metadata.turn_count += 1
             file.save()
         else:
-            setattr(file.card, key, getattr(file.card, key) + "x")
+            setattr(file.metadata, key, getattr(file.metadata, key) + "x")
             theirs.pop(key, None)
             file.save()
     written = on_disk(folder)
@@ -166,7 +164,7 @@ def test_no_order_of_writes_loses_what_others_wrote(
         assert type(count) is not int or written["turn_count"] >= count
 
 
-# --- cards that can't be used ----------------------------------------------------------------
+# --- files that can't be used ----------------------------------------------------------------
 
 
 def _link(path: Path) -> None:
@@ -186,14 +184,14 @@ UNUSABLE: dict[str, Callable[[Path], Any]] = {
 
 
 @pytest.mark.parametrize("how", UNUSABLE)
-def test_a_card_that_can_t_be_used_is_kept_aside_and_said(
+def test_metadata_that_can_t_be_used_is_kept_aside_and_said(
     tmp_path: Path, told: list[str], how: str
 ) -> None:
     UNUSABLE[how](tmp_path / FILE_NAME)
     assert read_metadata(tmp_path) == Metadata(session_id=tmp_path.name)
     file = MetadataFile(tmp_path, told.append)
     file.load()
-    file.card.name = "Mine"
+    file.metadata.name = "Mine"
     file.save()
     assert on_disk(tmp_path)["name"] == "Mine"
     (aside,) = tmp_path.glob("metadata.json.corrupt-*")
@@ -201,7 +199,7 @@ def test_a_card_that_can_t_be_used_is_kept_aside_and_said(
     assert said.startswith("metadata.json can't be read (") and aside.name in said
 
 
-def test_nobody_waits_for_a_card_that_is_being_written_and_it_is_taken_up_when_it_is_whole(
+def test_nobody_waits_for_a_file_that_is_being_written_and_it_is_taken_up_when_it_is_whole(
     tmp_path: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def sleep(seconds: float) -> None:
@@ -209,22 +207,22 @@ def test_nobody_waits_for_a_card_that_is_being_written_and_it_is_taken_up_when_i
 
     monkeypatch.setattr("amplifier_tui.host.store.metadata.time.sleep", sleep)
     path, file = tmp_path / FILE_NAME, MetadataFile(tmp_path, told.append)
-    file.card.description = "Mine"
+    file.metadata.description = "Mine"
     path.write_text('{"name": "Ol')
-    with pytest.raises(TornCardError):
+    with pytest.raises(TornMetadataError):
         file.save(0.0)
     path.write_text(json.dumps({"name": "Old"}))
     file.save(0.0)
     assert (on_disk(tmp_path)["name"], on_disk(tmp_path)["description"]) == ("Old", "Mine")
     # One that stays torn is kept aside the second time.
     path.write_text("{")
-    with pytest.raises(TornCardError):
+    with pytest.raises(TornMetadataError):
         file.save(0.0)
     file.save(0.0)
     assert len(list(tmp_path.glob("metadata.json.corrupt-*"))) == len(told) == 1
 
 
-def test_the_copy_of_the_amplifier_cli_is_used_for_a_torn_card(
+def test_the_copy_of_the_amplifier_cli_is_used_for_a_torn_file(
     tmp_path: Path, told: list[str]
 ) -> None:
     (tmp_path / FILE_NAME).write_text("{")
@@ -240,14 +238,14 @@ def test_a_link_is_read_and_what_it_leads_to_never_written(tmp_path: Path, told:
     _link(tmp_path / FILE_NAME)
     file = MetadataFile(tmp_path, told.append)
     file.load()
-    file.card.name = "Mine"
+    file.metadata.name = "Mine"
     file.save()
     assert on_disk(tmp_path)["config"] == OLD["config"] and on_disk(tmp_path)["name"] == "Mine"
     assert json.loads((tmp_path / "elsewhere.json").read_text()) == OLD
     assert not (tmp_path / FILE_NAME).is_symlink() and "was a link" in told[0]
 
 
-def test_a_card_another_window_holds_keeps_nobody_waiting_and_is_saved_afterwards(
+def test_metadata_another_window_holds_keeps_nobody_waiting_and_is_saved_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []

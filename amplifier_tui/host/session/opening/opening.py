@@ -21,8 +21,8 @@ from amplifier_tui.host.models.limits import first_limit
 from amplifier_tui.host.models.routing import NO_CHOICE
 from amplifier_tui.host.redaction import Redactor
 from amplifier_tui.host.session.carrying import Carried
-from amplifier_tui.host.session.chores.leftovers import offer_to_end_leftovers
-from amplifier_tui.host.session.chores.pruning import remove_old
+from amplifier_tui.host.session.cleanup.leftovers import offer_to_end_leftovers
+from amplifier_tui.host.session.cleanup.pruning import remove_old
 from amplifier_tui.host.session.live import LiveSession
 from amplifier_tui.host.session.modules.loading import (
     leave_out_disabled,
@@ -185,7 +185,7 @@ class Opening:
         live.shell.restore(self._unsent)
         live.turns.restore_queue()
         live.budget.measure_soon()
-        live.watch.follow_card()
+        live.watch.follow_metadata()
         loop = asyncio.get_running_loop()
         loop.run_in_executor(None, self._notices.settings, prepared)
         loop.run_in_executor(None, remove_old, self.session_id, say)

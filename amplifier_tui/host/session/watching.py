@@ -1,4 +1,4 @@
-"""What is looked at beside a session's turns: its card, and the model servers of the machine."""
+"""What is looked at beside a session's turns: its metadata, and this machine's model servers."""
 
 import asyncio
 from typing import Final
@@ -7,8 +7,8 @@ from amplifier_tui.host.events import LocalServersFound, TitleChanged
 from amplifier_tui.host.models.local_servers import find_local_servers
 from amplifier_tui.host.stream.sender import Sender
 
-CARD_PAUSE: Final = 2.0
-"""Seconds between two looks at whether another program wrote the session's card."""
+METADATA_PAUSE: Final = 2.0
+"""Seconds between two looks at whether another program wrote the session's metadata."""
 
 
 class SessionWatch:
@@ -22,9 +22,9 @@ class SessionWatch:
         """Say what the session is called."""
         self._sender.send(TitleChanged(**self._sender.stamp(), **self._sender.store.called()))
 
-    def follow_card(self) -> None:
+    def follow_metadata(self) -> None:
         """Show from here on what hooks and other programs call the session."""
-        self._tasks.append(asyncio.get_running_loop().create_task(self._look_at_card()))
+        self._tasks.append(asyncio.get_running_loop().create_task(self._look_at_metadata()))
 
     def look_for_servers(self) -> None:
         """Say which model servers run on this machine, once they have answered."""
@@ -35,9 +35,9 @@ class SessionWatch:
         for task in self._tasks:
             task.cancel()
 
-    async def _look_at_card(self) -> None:
+    async def _look_at_metadata(self) -> None:
         while True:
-            await asyncio.sleep(CARD_PAUSE)
+            await asyncio.sleep(METADATA_PAUSE)
             self._sender.store.follow_metadata()
 
     async def _look_for_servers(self) -> None:

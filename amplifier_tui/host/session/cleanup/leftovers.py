@@ -20,7 +20,7 @@ def offer_to_end_leftovers(approvals: ApprovalQueue) -> None:
 
 
 async def _offer(approvals: ApprovalQueue) -> None:
-    # Programs with another home are somebody else's, as it were.
+    # A program with another home belongs to another run of it.
     found = await asyncio.to_thread(leftovers, ("AMPLIFIER_HOME", "HOME"))
     found = [process for process in found if process.pid not in _asked]
     if not found:

@@ -20,7 +20,7 @@ _MOST: Final = 400
 """Items that are listed; the smaller ones weigh next to nothing."""
 
 
-class ContextLevers:
+class ItemChoices:
     """Changes what the next request has of the conversation; the ledger stays as it is.
 
     Args:
@@ -40,7 +40,7 @@ class ContextLevers:
         self._sender = sender
         self._done = done
 
-    async def items(self) -> tuple[ItemCard, ...]:
+    async def list(self) -> tuple[ItemCard, ...]:
         """Return the items of the next request, the biggest first.
 
         Raises:

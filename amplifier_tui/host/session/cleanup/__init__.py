@@ -1,0 +1,1 @@
+"""Cleaning up: when a session closes, and what earlier sessions left behind."""
