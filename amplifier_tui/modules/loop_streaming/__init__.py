@@ -9,202 +9,27 @@ Config:
 Events of its own: ``loop-streaming:limit_reached`` and ``loop-streaming:interrupted``.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Mapping
 from typing import Any, ClassVar
 
-from pydantic import Field
-
-from amplifier_tui.base.config import ModuleSettings
-from amplifier_tui.kernel import events
 from amplifier_tui.kernel.coordinator import ModuleCoordinator
-from amplifier_tui.kernel.utils.stream import STREAM_BLOCK_DELTA
-from amplifier_tui.modules.loop_streaming.hook_emitter import NAME, HookEmitter
-from amplifier_tui.modules.loop_streaming.requests import RequestMaker, choose_provider
-from amplifier_tui.modules.loop_streaming.stop import StopSign, observe
-from amplifier_tui.modules.loop_streaming.turn import INTERRUPTED, LIMIT_REACHED, Status, Turn
+from amplifier_tui.modules._loop.orchestrator import LoopOrchestrator, LoopSettings
 
 __amplifier_module_type__ = "orchestrator"
 
 
-class LoopSettings(ModuleSettings):
-    """What a bundle may say about the loop.
+class StreamingSettings(LoopSettings):
+    """What a bundle may say about loop-streaming."""
 
-    Attributes:
-        default_provider: Name of the provider to use, if it is mounted.
-        max_iterations: Requests to the model per turn; -1 or 0 for no limit.
-    """
-
-    module: ClassVar[str] = NAME
-
-    default_provider: str | None = None
-    max_iterations: int = Field(100, description="a whole number, -1 for no limit")
-
-    @property
-    def limit(self) -> int | None:
-        """Requests to the model per turn; None for no limit."""
-        return self.max_iterations if self.max_iterations > 0 else None
+    module: ClassVar[str] = "loop-streaming"
 
 
-class StreamingOrchestrator:
-    """Runs the agent loop (spec 001); for its config see the package's docstring."""
+class StreamingOrchestrator(LoopOrchestrator):
+    """The agent loop with answers that arrive piece by piece."""
 
-    name = NAME
-
-    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
-        self._settings = LoopSettings.read(config)
-        self._requests = RequestMaker()
-
-    async def execute(
-        self,
-        prompt: str,
-        context: Any,
-        providers: Mapping[str, Any],
-        tools: Mapping[str, Any],
-        hooks: Any,
-        **kwargs: Any,
-    ) -> str:
-        """Run one turn.
-
-        Args:
-            prompt: What the user said; empty to go on without saying anything.
-            context: The conversation.
-            providers: Mounted providers by name.
-            tools: Mounted tools by name.
-            hooks: Where the turn's events are emitted.
-            **kwargs: ``coordinator`` comes this way; without one, hooks can't ask the user.
-
-        Returns:
-            The final answer. After a graceful stop, the last words before it.
-
-        Raises:
-            RuntimeError: No provider is mounted.
-            Exception: What the provider raised, as it is.
-            asyncio.CancelledError: The turn was cancelled.
-        """
-        coordinator = kwargs.get("coordinator")
-        emitter = HookEmitter(hooks, context, coordinator)
-        await emitter.emit(events.EXECUTION_START, {"prompt": prompt})
-        stop = StopSign(coordinator, emitter)
-        try:
-            provider = choose_provider(providers, self._settings.default_provider, coordinator)
-        except RuntimeError:
-            await _finish(emitter, 0, "error")
-            raise
-        turn = Turn(
-            *provider,
-            context,
-            tools,
-            hooks,
-            emitter,
-            stop,
-            self._requests,
-            _shared_messages(coordinator, context),
-            limit=self._settings.limit,
-            whole=_wants_everything(coordinator),
-        )
-        try:
-            answer = await turn.run(prompt)
-            await stop.seen(turn.steps)
-            if prompt.strip():
-                data = {"prompt": prompt, "response": answer}
-                await emitter.emit(events.PROMPT_COMPLETE, data)
-        except asyncio.CancelledError:
-            await stop.seen(turn.steps)
-            await _finish(emitter, turn.steps, "cancelled")
-            raise
-        except Exception:
-            await _finish(emitter, turn.steps, "error")
-            raise
-        await _finish(emitter, turn.steps, turn.status, answer)
-        return answer
-
-    async def stream(
-        self,
-        prompt: str,
-        context: Any,
-        providers: Mapping[str, Any],
-        tools: Mapping[str, Any],
-        hooks: Any,
-        **kwargs: Any,
-    ) -> AsyncIterator[str]:
-        """Run one turn and yield the model's words as they arrive, those between tools included.
-
-        Closing the iterator cancels the turn. Arguments and errors are those of :meth:`execute`.
-        """
-        pieces: asyncio.Queue[str | None] = asyncio.Queue()
-        words = _Words(pieces)
-        end = observe(hooks, words.listen)
-        turn = asyncio.create_task(self.execute(prompt, context, providers, tools, hooks, **kwargs))
-        turn.add_done_callback(lambda _: pieces.put_nowait(None))
-        try:
-            while (piece := await pieces.get()) is not None:
-                yield piece
-            answer = await turn
-            if answer and not words.any:
-                yield answer
-        finally:
-            end()
-            if not turn.done():
-                turn.cancel()
-                await asyncio.wait([turn])
-
-
-def _wants_everything(coordinator: Any | None) -> bool:
-    """Whether events should hold what fills a log: ``session.raw``, or nobody to keep a log."""
-    if coordinator is None:
-        return True
-    config = getattr(coordinator, "config", None)
-    session = config.get("session") if isinstance(config, Mapping) else None
-    return isinstance(session, Mapping) and session.get("raw") is True
-
-
-def _shared_messages(coordinator: Any | None, context: Any) -> Any | None:
-    """How to get a request's messages without a copy of each, where the context has a way."""
-    if coordinator is None or coordinator.get("context") is not context:
-        return None
-    return coordinator.get_capability("context.messages")
-
-
-async def _finish(emitter: HookEmitter, steps: int, status: Status, answer: str = "") -> None:
-    await emitter.emit(
-        events.ORCHESTRATOR_COMPLETE,
-        {"orchestrator": NAME, "turn_count": steps, "status": status},
-    )
-    ended = "completed" if status in ("success", "incomplete") else status
-    response = answer if ended == "completed" else ""
-    await emitter.emit(events.EXECUTION_END, {"response": response, "status": ended})
-
-
-class _Words:
-    """The words of a turn: as they stream, or whole from a provider that does not stream."""
-
-    def __init__(self, pieces: asyncio.Queue[str | None]) -> None:
-        self._pieces = pieces
-        self._streamed = False
-        self.any = False
-
-    def listen(self, event: str, data: dict[str, Any]) -> None:
-        """Take one event."""
-        if event == events.PROVIDER_REQUEST:
-            self._streamed = False
-        elif event == STREAM_BLOCK_DELTA and data.get("block_type") == "text":
-            self._streamed = True
-            self._put(data.get("text"))
-        elif event == events.CONTENT_BLOCK_END and not self._streamed:
-            block = data.get("block")
-            if isinstance(block, dict) and block.get("type") == "text":
-                self._put(block.get("text"))
-
-    def _put(self, text: Any) -> None:
-        if isinstance(text, str) and text:
-            self.any = True
-            self._pieces.put_nowait(text)
+    settings = StreamingSettings
+    streams = True
 
 
 async def mount(coordinator: ModuleCoordinator, config: dict[str, Any] | None = None) -> None:
     """Mount the orchestrator."""
-    await coordinator.mount("orchestrator", StreamingOrchestrator(config))
-    coordinator.register_contributor(
-        "observability.events", NAME, lambda: [LIMIT_REACHED, INTERRUPTED]
-    )
+    await StreamingOrchestrator(config).mount(coordinator)

@@ -9,7 +9,7 @@ from typing import Any
 from amplifier_tui.kernel import events
 from amplifier_tui.kernel.hooks import HookTrace
 from amplifier_tui.kernel.utils.stream import STREAM_ABORTED, STREAM_BLOCK_DELTA
-from amplifier_tui.modules.loop_streaming.hook_emitter import NAME, HookEmitter
+from amplifier_tui.modules._loop.hook_emitter import HookEmitter
 
 
 class StopSign:
@@ -35,7 +35,7 @@ class StopSign:
             await self._emitter.emit(
                 events.CANCEL_REQUESTED,
                 {
-                    "orchestrator": NAME,
+                    "orchestrator": self._emitter.orchestrator,
                     "turn_count": turn_count,
                     "state": str(self.token.state),
                     "level": str(self.token.state),

@@ -8,7 +8,7 @@ import pytest
 from amplifier_tui.kernel.correlation import current_tool_call_id
 from amplifier_tui.kernel.message_models import ImageBlock, TextBlock, ToolCall
 from amplifier_tui.kernel.models import ToolResult
-from tests.modules.loop_streaming.support import Bench, Tool, assert_whole, call, calls, says
+from tests.modules.loops.support import Bench, Tool, assert_whole, call, calls, says
 
 
 async def test_a_call_is_run_and_its_result_reaches_the_model():

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import field
 from typing import Any, Final, Literal
 
 from amplifier_tui.base.lazy.dataclass import dataclass
@@ -9,22 +10,26 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel.llm_errors import AbortError
 from amplifier_tui.kernel.message_models import ChatRequest, ToolCall
 from amplifier_tui.kernel.utils.tool_calls import response_tool_calls
-from amplifier_tui.modules.loop_streaming.hook_emitter import NAME, HookEmitter, plain
-from amplifier_tui.modules.loop_streaming.requests import (
+from amplifier_tui.modules._loop.hook_emitter import HookEmitter, Verdict, plain
+from amplifier_tui.modules._loop.requests import (
     RequestMaker,
     Row,
     assistant_row,
     block_rows,
+    find_provider,
     model_of,
+    not_mounted,
     text_of,
     tool_specs,
     usage_data,
 )
-from amplifier_tui.modules.loop_streaming.stop import PartialAnswer, StopSign, being_cancelled
-from amplifier_tui.modules.loop_streaming.tool_batch import NOT_RUN, ToolBatch
+from amplifier_tui.modules._loop.stop import PartialAnswer, StopSign, being_cancelled
+from amplifier_tui.modules._loop.tool_batch import NOT_RUN, ToolBatch
 
-LIMIT_REACHED: Final = "loop-streaming:limit_reached"
-INTERRUPTED: Final = "loop-streaming:interrupted"
+LIMIT_REACHED: Final = "limit_reached"
+INTERRUPTED: Final = "interrupted"
+OWN_EVENTS: Final = (LIMIT_REACHED, INTERRUPTED)
+"""What every loop emits beside the standard events, after its module id and a colon."""
 
 Status = Literal["success", "incomplete", "cancelled", "error"]
 
@@ -37,19 +42,25 @@ class Turn:
     """The state of one turn.
 
     Attributes:
+        choose: Returns name and provider of the turn; raises `RuntimeError` where there is none.
+        providers: Mounted providers by name, from which hooks may choose another for a request.
         tools: Mounted tools by name; read anew for each step.
         hooks: Where the provider's stream can be followed.
         messages: Returns the messages for a request, not to be changed; None to ask the context
             for copies.
         limit: Most requests to the model; None for any number.
+        stream: Whether answers should arrive piece by piece.
         whole: Whether ``provider:request`` carries the messages. Every request holds the whole
             conversation once more, so a log of them grows with its square.
         steps: Requests to the model so far.
         status: How the turn ended; "error" until it did.
+        provider_name: Whom the current step asks.
+        provider: The same, as it is mounted.
+        offered: The tools of the current step.
     """
 
-    provider_name: str
-    provider: Any
+    choose: Callable[[], tuple[str, Any]]
+    providers: Mapping[str, Any]
     context: Any
     tools: Mapping[str, Any]
     hooks: Any
@@ -58,9 +69,13 @@ class Turn:
     requests: RequestMaker
     messages: Callable[..., Awaitable[list[Row]]] | None
     limit: int | None
+    stream: bool
     whole: bool
     steps: int = 0
     status: Status = "error"
+    provider_name: str = ""
+    provider: Any = None
+    offered: Mapping[str, Any] = field(default_factory=dict)
 
     async def run(self, prompt: str) -> str:
         """Run the turn and return the last words of the model.
@@ -70,9 +85,11 @@ class Turn:
                 goes on from where it stands.
 
         Raises:
+            RuntimeError: There is no provider to ask.
             asyncio.CancelledError: The turn was cancelled. The conversation is complete: every
                 tool call has a result, and a partial answer is kept, marked as interrupted.
         """
+        usual = self.choose()
         if prompt.strip():
             verdict = await self.emitter.emit(events.PROMPT_SUBMIT, {"prompt": prompt})
             if verdict.denied is not None:
@@ -88,18 +105,47 @@ class Turn:
                 return spoken
             if self.limit is not None and self.steps >= self.limit:
                 return await self._limit_reached(self.limit)
+            self.steps += 1
+            self.provider_name, self.provider = usual
+            self.offered = self.tools
             request = await self._next_request()
             if isinstance(request, str):
                 return await self._say(f"The request to the model was denied: {request}")
             blocks, calls, finish = await self._answer(request)
             spoken = text_of(blocks) or spoken
-            if not calls:
+            if not calls and not await self.go_on(text_of(blocks)):
                 self.status = "incomplete" if finish in _CUT_OFF else "success"
                 return text_of(blocks)
 
+    async def begin_step(self) -> str | None:
+        """Prepare a step before its request is made; return why it must not be, if so."""
+        return None
+
+    async def go_on(self, answer: str) -> bool:
+        """Return whether the model is asked again although it calls no tool.
+
+        Args:
+            answer: What it said last.
+        """
+        return False
+
+    def route(self, data: Mapping[str, Any]) -> str | None:
+        """Let the current step ask the ``provider`` of `data`; return why it can't, if so."""
+        name = data.get("provider")
+        if name is None or name == self.provider_name:
+            return None
+        found = find_provider(self.providers, name)
+        if found is None:
+            # Never another one in its place: whoever chose it may have had reasons of privacy.
+            return f"A hook chose another provider. {not_mounted(self.providers, name)}"
+        self.provider_name, self.provider = found
+        return None
+
     async def _next_request(self) -> ChatRequest | str:
         """The request of the next step, or why a hook denies it."""
-        self.steps += 1
+        denied = await self.begin_step()
+        if denied is not None:
+            return denied
         rows = await self._rows()
         data: dict[str, Any] = {
             "provider": self.provider_name,
@@ -109,17 +155,19 @@ class Turn:
         }
         if self.whole:
             data["messages"] = [dict(row) for row in rows]
-        stored = self.emitter.stored
+        before = (self.emitter.stored, self.provider_name)
         verdict = await self.emitter.emit(events.PROVIDER_REQUEST, data, self.provider_name)
-        if verdict.denied is not None:
-            return verdict.denied
-        if self.emitter.stored != stored:
+        denied = verdict.denied if verdict.denied is not None else self.route(verdict.data)
+        if denied is not None:
+            return denied
+        if (self.emitter.stored, self.provider_name) != before:
             rows = await self._rows()
         return self.requests.make(
             rows,
             self.emitter.take_ephemeral(),
-            tool_specs(self.tools),
+            tool_specs(self.offered),
             shared=self.messages is not None,
+            stream=self.stream,
         )
 
     async def _rows(self) -> list[Row]:
@@ -134,7 +182,7 @@ class Turn:
         blocks = block_rows(getattr(response, "content", None))
         usage = usage_data(getattr(response, "usage", None))
         finish = getattr(response, "finish_reason", None)
-        batch = ToolBatch(calls, self.tools, self.emitter, self.stop)
+        batch = ToolBatch(calls, self.offered, self.emitter, self.stop)
         why, stored = NOT_RUN, False
         try:
             await self._report(blocks, calls, usage, finish)
@@ -164,7 +212,7 @@ class Turn:
             await self.context.add_message(row)
         await self.emitter.settle()
         if unfinished:
-            await self.emitter.emit(INTERRUPTED, {"tool_call_ids": unfinished})
+            await self.own_event(INTERRUPTED, {"tool_call_ids": unfinished})
 
     async def _report(
         self,
@@ -215,7 +263,11 @@ class Turn:
         row = assistant_row([{"type": "text", "text": text} for text in texts], [])
         row["metadata"] = {"interrupted": True}
         await self.context.add_message(row)
-        await self.emitter.emit(INTERRUPTED, {"partial_chars": sum(map(len, texts))})
+        await self.own_event(INTERRUPTED, {"partial_chars": sum(map(len, texts))})
+
+    async def own_event(self, event: str, data: dict[str, Any]) -> Verdict:
+        """Emit an event of the loop itself, whose name begins with the loop's."""
+        return await self.emitter.emit(f"{self.emitter.orchestrator}:{event}", data)
 
     async def _show(self, blocks: list[Row], usage: dict[str, Any] | None) -> None:
         """Emit every block of an answer; the last one carries the usage."""
@@ -229,7 +281,7 @@ class Turn:
             await self.emitter.emit(events.CONTENT_BLOCK_END, {**place, "block": block, **counted})
 
     async def _limit_reached(self, limit: int) -> str:
-        await self.emitter.emit(LIMIT_REACHED, {"max_iterations": limit, "turn_count": self.steps})
+        await self.own_event(LIMIT_REACHED, {"max_iterations": limit, "turn_count": self.steps})
         return await self._say(
             f"Stopped after {limit} steps, the limit of one turn (`max_iterations`). "
             "The work may be unfinished: say “continue” to go on."
@@ -240,7 +292,7 @@ class Turn:
         self.status = "incomplete"
         blocks: list[Row] = [{"type": "text", "text": text}]
         row = assistant_row(blocks, [])
-        row["metadata"] = {"source": NAME}
+        row["metadata"] = {"source": self.emitter.orchestrator}
         await self.context.add_message(row)
         await self._show(blocks, None)
         return text

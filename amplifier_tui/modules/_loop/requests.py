@@ -20,32 +20,50 @@ _NO_INPUT: dict[str, Any] = {"type": "object", "properties": {}}
 
 
 def choose_provider(
-    providers: Mapping[str, Any], wanted: str | None, coordinator: Any | None
+    providers: Mapping[str, Any],
+    default: str | None,
+    coordinator: Any | None,
+    named: Any = None,
 ) -> tuple[str, Any]:
-    """Return the provider of a turn and its name.
+    """Return the name of a turn's provider, and the provider.
 
     Args:
         providers: Mounted providers in the order they were mounted.
-        wanted: Name of the configured one, if any.
+        default: Name of the configured one, if any; where it is not mounted, another answers.
         coordinator: Its config says each provider's ``priority``; None where there is none.
+        named: Name of the one this turn has to be answered by, if any.
 
     Raises:
-        RuntimeError: None is mounted.
+        RuntimeError: None is mounted, or not the one that was named.
     """
     if not providers:
         raise RuntimeError(
             "No providers mounted: add one to the bundle, or set the API key of the one it has"
         )
-    if wanted is not None:
-        for name in (wanted, wanted.removeprefix("provider-")):
-            if name in providers:
-                return name, providers[name]
-        logger.warning(
-            "default_provider '%s' is not mounted; mounted are: %s", wanted, ", ".join(providers)
-        )
+    if named is not None:
+        if (found := find_provider(providers, named)) is None:
+            raise RuntimeError(not_mounted(providers, named))
+        return found
+    if default is not None:
+        if (found := find_provider(providers, default)) is not None:
+            return found
+        logger.warning("default_provider: %s", not_mounted(providers, default))
     planned = _planned_priorities(coordinator)
     name = min(providers, key=lambda name: planned.get(name, _own_priority(providers[name])))
     return name, providers[name]
+
+
+def find_provider(providers: Mapping[str, Any], name: Any) -> tuple[str, Any] | None:
+    """Return a mounted provider by its name or module id; None if it is not mounted."""
+    for key in (str(name), str(name).removeprefix("provider-")):
+        if key in providers:
+            return key, providers[key]
+    return None
+
+
+def not_mounted(providers: Mapping[str, Any], name: Any) -> str:
+    """Return the words for a provider that is not mounted."""
+    return f"The provider '{name}' is not mounted; mounted are: {', '.join(providers)}."
 
 
 def _planned_priorities(coordinator: Any | None) -> dict[str, float]:
@@ -113,6 +131,7 @@ class RequestMaker:
         tools: list[ToolSpec],
         *,
         shared: bool,
+        stream: bool,
     ) -> ChatRequest:
         """Build the request for the next step.
 
@@ -121,6 +140,7 @@ class RequestMaker:
             injections: Texts for this request only.
             tools: The tools on offer.
             shared: Whether the rows are never changed, so that what was made of them holds.
+            stream: Whether the answer should arrive piece by piece.
         """
         if shared:
             known = len(self._rows)
@@ -141,7 +161,7 @@ class RequestMaker:
                 kept[i] if i < len(kept) and row is rows[i] else sendable_message(row)
                 for i, row in enumerate(seen)
             ]
-        return ChatRequest(messages=messages, tools=tools or None, stream=True)
+        return ChatRequest(messages=messages, tools=tools or None, stream=stream)
 
 
 def _inject(rows: list[Row], injection: ContextInjection) -> None:

@@ -14,7 +14,11 @@ from amplifier_tui.kernel.message_models import (
     Usage,
 )
 from amplifier_tui.kernel.models import ProviderInfo, ToolResult
+from amplifier_tui.modules._loop.orchestrator import LoopOrchestrator
 from amplifier_tui.modules.loop_streaming import StreamingOrchestrator
+
+under_test: type[LoopOrchestrator] = StreamingOrchestrator
+"""The loop that a `Bench` runs; the fixture `loop` sets it."""
 
 Reply = ChatResponse | BaseException | Callable[[ChatRequest], Awaitable[ChatResponse]]
 
@@ -128,7 +132,7 @@ class Bench:
         self.context = Context()
         self.coordinator.mount_points["context"] = self.context
         self.tools = dict(tools or {})
-        self.loop = StreamingOrchestrator(config)
+        self.loop = under_test(config)
         self.hooks = self.coordinator.hooks
         self.token = self.coordinator.cancellation
         self.events: list[tuple[str, dict[str, Any]]] = []
@@ -152,7 +156,10 @@ class Bench:
     def names(self, *events: str) -> list[str]:
         return [name for name, _ in self.events if not events or name in events]
 
-    async def run(self, prompt: str = "Do it") -> str:
+    def standard_names(self) -> list[str]:
+        return [name for name in self.names() if not name.startswith("loop-")]
+
+    async def run(self, prompt: str = "Do it", **more: Any) -> str:
         return await self.loop.execute(
             prompt=prompt,
             context=self.context,
@@ -160,6 +167,7 @@ class Bench:
             tools=self.tools,
             hooks=self.hooks,
             coordinator=self.coordinator,
+            **more,
         )
 
     def results(self) -> dict[str, str]:

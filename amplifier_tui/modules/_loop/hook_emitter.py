@@ -11,7 +11,6 @@ from amplifier_tui.kernel.models import ContextInjection, HookResult
 
 logger = logging.getLogger(__name__)
 
-NAME: Final = "loop-streaming"
 _NO_REASON: Final = "A hook denied this and gave no reason."
 
 
@@ -32,13 +31,17 @@ class HookEmitter:
     """Emits a turn's events and carries out what the hooks answer.
 
     Args:
+        orchestrator: Module id of the loop; events of its own begin with it.
         hooks: The hook registry, or a recorder in a test.
         context: The conversation.
         coordinator: Who asks the user and shows messages; None for nobody, and then questions
             are denied.
     """
 
-    def __init__(self, hooks: Any, context: Any, coordinator: Any | None) -> None:
+    def __init__(
+        self, orchestrator: str, hooks: Any, context: Any, coordinator: Any | None
+    ) -> None:
+        self.orchestrator = orchestrator
         self._hooks = hooks
         self._context = context
         self._coordinator = coordinator
@@ -46,6 +49,11 @@ class HookEmitter:
         self._deferred: list[tuple[HookResult, str, str]] = []
         self.stored = 0
         """How many injections went into the conversation so far."""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there are texts for the next request only."""
+        return bool(self._ephemeral)
 
     def take_ephemeral(self) -> list[ContextInjection]:
         """Return the texts for the next request; they are for that one only."""
@@ -81,6 +89,13 @@ class HookEmitter:
                     await self._carry_out(result, event, about)
         return Verdict(_data_of(result, data))
 
+    async def inject(self, event: str, text: str) -> None:
+        """Put a hook's words on an event into the conversation, as the user's."""
+        result = HookResult(
+            action="inject_context", context_injection=text, context_injection_role="user"
+        )
+        await self._carry_out(result, event, "")
+
     async def settle(self) -> None:
         """Carry out the injections that were kept back."""
         deferred, self._deferred = self._deferred, []
@@ -103,9 +118,10 @@ class HookEmitter:
 
     async def _carry_out(self, result: HookResult, event: str, about: str) -> None:
         items = _injections(result, event, about)
-        self.stored += sum(not item.ephemeral for item in items)
+        stored = sum(not item.ephemeral for item in items)
         if self._coordinator is None:
             await self._inject(items)
+            self.stored += stored
             return
         try:
             result = await self._coordinator.process_hook_result(result, event, about or event)
@@ -113,6 +129,7 @@ class HookEmitter:
             # A text that is too long, or a context that refuses it, must not end the turn.
             logger.exception("What a hook answered to '%s' could not be carried out", event)
             return
+        self.stored += stored
         if result.action == "inject_context":
             left = _injections(result, event, about)
             self._ephemeral += [item for item in left if item.ephemeral]

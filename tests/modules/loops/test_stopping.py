@@ -7,7 +7,7 @@ import pytest
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse
 from amplifier_tui.kernel.models import HookResult, ToolResult
 from amplifier_tui.kernel.utils.stream import StreamEmitter
-from tests.modules.loop_streaming.support import Bench, Tool, assert_whole, call, calls, says
+from tests.modules.loops.support import Bench, Tool, assert_whole, call, calls, says
 
 
 async def forever(_: Any) -> Any:
@@ -92,7 +92,7 @@ async def test_the_stop_is_told_once_and_the_callbacks_run_once():
     await bench.run()
     (told,) = bench.of("cancel:requested")
     assert told["level"] == told["state"] == "graceful"
-    assert told["orchestrator"] == "loop-streaming"
+    assert told["orchestrator"] == bench.loop.name
     assert ran == ["callback"]
     assert bench.of("cancel:completed") == []  # That one is the session's.
 
@@ -206,7 +206,7 @@ async def test_cancelling_while_tools_run_answers_every_call():
     assert results["c2"].startswith("Interrupted by the user")
     assert bench.context.rows[-1]["metadata"] == {"is_error": True, "interrupted": True}
     assert bench.of("tool:error")[0]["error"]["type"] == "interrupted"
-    assert bench.of("loop-streaming:interrupted")[0]["tool_call_ids"] == ["c2"]
+    assert bench.of(f"{bench.loop.name}:interrupted")[0]["tool_call_ids"] == ["c2"]
     assert_whole(bench.context.rows)
 
 
@@ -250,7 +250,7 @@ async def test_cancelling_between_the_steps_leaves_a_whole_conversation(event: s
 async def test_a_tool_that_refuses_to_stop_does_not_hold_the_turn(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("amplifier_tui.modules.loop_streaming.tool_batch.STOP_GRACE", 0.05)
+    monkeypatch.setattr("amplifier_tui.modules._loop.tool_batch.STOP_GRACE", 0.05)
     started, release = asyncio.Event(), asyncio.Event()
 
     async def stubborn(_: dict[str, Any]) -> ToolResult:

@@ -10,8 +10,9 @@ from amplifier_tui.kernel.loader import ModuleLoader
 from amplifier_tui.kernel.message_models import ChatResponse, TextBlock, ThinkingBlock
 from amplifier_tui.kernel.models import HookResult
 from amplifier_tui.kernel.testing import EventRecorder, MockContextManager, MockTool
-from amplifier_tui.modules import loop_streaming
-from tests.modules.loop_streaming.support import (
+from amplifier_tui.kernel.validation.module_check import check_module
+from tests.modules.loops.conftest import LoopClass
+from tests.modules.loops.support import (
     Bench,
     Context,
     ScriptedProvider,
@@ -23,26 +24,42 @@ from tests.modules.loop_streaming.support import (
 )
 
 
-async def test_it_is_found_by_its_id_and_mounted_as_the_orchestrator():
+async def test_it_is_found_by_its_id_and_mounted_as_the_orchestrator(loop: LoopClass):
     bench = Bench()
-    mount = await ModuleLoader(bench.coordinator).load("loop-streaming", {"max_iterations": 3})
+    mount = await ModuleLoader(bench.coordinator).load(loop.settings.module, {"max_iterations": 3})
     await mount(bench.coordinator)
-    assert isinstance(bench.coordinator.get("orchestrator"), Orchestrator)
+    mounted = bench.coordinator.get("orchestrator")
+    assert isinstance(mounted, Orchestrator) and isinstance(mounted, loop)
 
 
-async def test_its_own_events_are_announced():
-    bench = Bench()
-    await loop_streaming.mount(bench.coordinator, {})
+async def test_the_events_that_are_its_own_are_announced_and_no_others(loop: LoopClass):
+    bench = Bench(calls(call("t")), tools={"t": Tool("t")}, config={"max_iterations": 1})
+    await bench.loop.mount(bench.coordinator)
+    await bench.run()
     (announced,) = await bench.coordinator.collect_contributions("observability.events")
-    assert announced == ["loop-streaming:limit_reached", "loop-streaming:interrupted"]
+    assert f"{loop.settings.module}:interrupted" in announced
+    assert f"{loop.settings.module}:limit_reached" in bench.names()
+    assert set(bench.names()) <= {*events.ALL_EVENTS, *announced}
 
 
 @pytest.mark.parametrize("config", [{"max_iterations": "many"}, {"default_provider": 3}])
-async def test_a_mistake_in_the_config_is_told_at_once(config: dict[str, Any]):
-    bench = Bench()
-    with pytest.raises(ValueError, match="loop-streaming"):
-        await loop_streaming.mount(bench.coordinator, config)
-    assert bench.coordinator.get("orchestrator") is None
+def test_a_mistake_in_the_config_is_told_at_once(loop: LoopClass, config: dict[str, Any]):
+    with pytest.raises(ValueError, match=loop.settings.module):
+        loop(config)
+
+
+async def test_its_package_is_valid_and_does_what_hooks_say(loop: LoopClass):
+    checked = await check_module(loop.settings.module)
+    assert [check for check in checked.result.checks if not check.passed] == []
+    assert {"hooks_deny", "hooks_ask", "hooks_modify"} <= {
+        check.name for check in checked.result.checks
+    }
+
+
+async def test_a_request_asks_for_pieces_where_the_loop_streams(loop: LoopClass):
+    bench = Bench(says("Hello."))
+    await bench.run()
+    assert bench.provider.requests[0].stream is (loop.settings.module != "loop-basic")
 
 
 async def test_the_answer_comes_back_and_both_sides_are_stored():
@@ -57,7 +74,7 @@ async def test_the_answer_comes_back_and_both_sides_are_stored():
 async def test_the_events_of_a_plain_turn_come_in_the_order_of_the_spec():
     bench = Bench(says("Hello."))
     await bench.run()
-    assert bench.names() == [
+    assert bench.standard_names() == [
         "execution:start",
         "prompt:submit",
         "provider:request",
@@ -92,7 +109,7 @@ async def test_start_end_and_completion_say_what_the_spec_asks():
     )
     assert start["prompt"] == "Hi"
     assert (end["response"], end["status"]) == ("Hello.", "completed")
-    assert complete["orchestrator"] == "loop-streaming"
+    assert complete["orchestrator"] == bench.loop.name
     assert (complete["turn_count"], complete["status"]) == (1, "success")
 
 
@@ -139,12 +156,11 @@ async def test_thinking_survives_in_the_conversation_for_the_provider():
     assert sent.content[0] == ThinkingBlock(thinking="Hm.", signature="s")
 
 
-async def test_it_works_without_a_coordinator_as_spec_001_tests_it():
+async def test_it_works_without_a_coordinator_as_spec_001_tests_it(loop: LoopClass):
     context, hooks, seen = Context(), HookRegistry(), []
     hooks.register("provider:request", lambda event, data: seen.append(data) or None)
     provider = ScriptedProvider(calls(call("t")), says("Done."))
-    loop = loop_streaming.StreamingOrchestrator(config={})
-    result = await loop.execute(
+    result = await loop(config={}).execute(
         prompt="Test prompt",
         context=context,
         providers={"test": provider},
@@ -156,15 +172,14 @@ async def test_it_works_without_a_coordinator_as_spec_001_tests_it():
     assert_whole(context.rows)
 
 
-async def test_a_recorder_that_only_emits_is_enough_for_hooks():
+async def test_a_recorder_that_only_emits_is_enough_for_hooks(loop: LoopClass):
     emitted: list[str] = []
 
     class Recorder:
         async def emit(self, event: str, data: dict[str, Any]) -> None:
             emitted.append(event)
 
-    loop = loop_streaming.StreamingOrchestrator()
-    answer = await loop.execute(
+    answer = await loop().execute(
         "Hi", Context(), {"p": ScriptedProvider(says("Yo"))}, {}, Recorder()
     )
     assert answer == "Yo"
@@ -240,7 +255,7 @@ async def test_endless_tool_calls_end_at_the_limit_with_a_clear_message():
         bench.of("orchestrator:complete")[0] | {"status": "incomplete", "turn_count": 3}
         == (bench.of("orchestrator:complete")[0])
     )
-    assert bench.of("loop-streaming:limit_reached")[0]["max_iterations"] == 3
+    assert bench.of(f"{bench.loop.name}:limit_reached")[0]["max_iterations"] == 3
     assert bench.context.rows[-1]["content"] == [{"type": "text", "text": answer}]
     assert bench.of("content_block:end")[-1]["block"]["text"] == answer
     assert_whole(bench.context.rows)
@@ -248,7 +263,7 @@ async def test_endless_tool_calls_end_at_the_limit_with_a_clear_message():
 
 @pytest.mark.parametrize("limit", [-1, 0])
 async def test_a_limit_below_one_is_no_limit(limit: int):
-    replies = [calls(call("t", f"c{n}")) for n in range(120)]
+    replies = [calls(call("t", f"c{n}")) for n in range(5)]
     bench = Bench(*replies, says("Done."), tools={"t": Tool("t")}, config={"max_iterations": limit})
     assert await bench.run() == "Done."
 
@@ -272,17 +287,10 @@ async def test_a_row_nobody_understands_is_sent_as_text():
     assert "hologram" in str(bench.provider.requests[0].messages[0].content)
 
 
-async def test_events_use_the_constants_of_the_kernel():
-    bench = Bench(calls(call("t")), says("x"), tools={"t": Tool("t")})
-    await bench.run()
-    assert set(bench.names()) <= set(events.ALL_EVENTS)
-
-
-async def test_the_test_utilities_of_the_kernel_are_enough_to_test_it():
+async def test_the_test_utilities_of_the_kernel_are_enough_to_test_it(loop: LoopClass):
     recorder, context, tool = EventRecorder(), MockContextManager(), MockTool("t", output="found")
     provider = ScriptedProvider(calls(call("t", x=1)), says("Done."))
-    loop = loop_streaming.StreamingOrchestrator(config={})
-    result = await loop.execute(
+    result = await loop(config={}).execute(
         prompt="Test prompt",
         context=context,
         providers={"test": provider},

@@ -14,10 +14,10 @@ from amplifier_tui.kernel import events
 from amplifier_tui.kernel.correlation import tool_call
 from amplifier_tui.kernel.message_models import ToolCall
 from amplifier_tui.kernel.models import ToolResult
+from amplifier_tui.modules._loop.hook_emitter import HookEmitter
+from amplifier_tui.modules._loop.requests import Row, tool_row
+from amplifier_tui.modules._loop.stop import StopSign, being_cancelled
 from amplifier_tui.modules._shared.tool import failed
-from amplifier_tui.modules.loop_streaming.hook_emitter import HookEmitter
-from amplifier_tui.modules.loop_streaming.requests import Row, tool_row
-from amplifier_tui.modules.loop_streaming.stop import StopSign, being_cancelled
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ import pytest
 
 from amplifier_tui.kernel.message_models import ChatRequest, ChatResponse
 from amplifier_tui.kernel.utils.stream import StreamEmitter
-from tests.modules.loop_streaming.support import Bench, Tool, call, calls, says
+from tests.modules.loops.support import Bench, Tool, call, calls, says
 
 
 def streaming(bench: Bench, response: ChatResponse, *pieces: str) -> Any:

@@ -4,7 +4,7 @@ import pytest
 
 from amplifier_tui.kernel.hooks.frontend import ApprovalDecision, ApprovalTimeoutError
 from amplifier_tui.kernel.models import HookResult, ToolResult
-from tests.modules.loop_streaming.support import (
+from tests.modules.loops.support import (
     Approvals,
     Bench,
     Tool,
@@ -13,7 +13,7 @@ from tests.modules.loop_streaming.support import (
     calls,
     says,
 )
-from tests.modules.loop_streaming.test_tools import image
+from tests.modules.loops.test_tools import image
 
 
 def one_call(**options: Any) -> tuple[Bench, Tool]:
