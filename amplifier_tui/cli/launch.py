@@ -163,7 +163,7 @@ def launch(options: LaunchOptions) -> int:
         printed.give_back()
     # Textual has put the terminal back.
     guard.disarm()
-    app.release(CLOSE_SECONDS)
+    app.quitting.release(CLOSE_SECONDS)
     size = shutil.get_terminal_size()
     words = farewell_text(farewell, *size) if farewell is not None else ""
     if words:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -30,6 +28,7 @@ from amplifier_tui.ui.app.actions import (
     view,
 )
 from amplifier_tui.ui.app.main_screen import MID, WIDE, MainScreen, PanesChanged, StopRequested
+from amplifier_tui.ui.app.quitting import Quitting
 from amplifier_tui.ui.app.session_app import SessionApp
 from amplifier_tui.ui.app.themes import (
     DEFAULT_ROLES,
@@ -43,7 +42,6 @@ from amplifier_tui.ui.panes.table import PANES
 from amplifier_tui.ui.prompt.prompt_input import PromptInput
 from amplifier_tui.ui.terminal import leave
 from amplifier_tui.ui.terminal.guard import TerminalGuard, handle_signals
-from amplifier_tui.ui.terminal.leave import Farewell
 from amplifier_tui.ui.terminal.textual_costs import let_strips_go
 
 if TYPE_CHECKING:
@@ -70,15 +68,8 @@ if TYPE_CHECKING:
 
     Connect = Callable[[], tuple[SessionClient, OpenRequest]]
 
-_log = logging.getLogger(__name__)
-
-QUIT_WINDOW = 2.0
-"""Seconds in which a second ctrl+c quits."""
-QUIT_HINT = "The same key again quits."
 OPENING_PATIENCE = 1.0
 """Seconds for which what can wait leaves the interpreter to the session that is opening."""
-CLOSE_TIMEOUT = 5.0
-"""Seconds the session may take to close before the program ends without it."""
 
 _SCREEN_MODULES = (
     "amplifier_tui.ui.state.session",
@@ -139,14 +130,12 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         self._guard = guard if guard is not None else TerminalGuard()
         self._remove_signals: Callable[[], None] = lambda: None
         self._problems: list[str] = [self.preferences.error] if self.preferences.error else []
-        self._quit_asked = float("-inf")
-        self._leaving = False
+        self.quitting = Quitting(self)
         self._palette: LineFilter | None = None
         if self.console.color_system == "256":
             from amplifier_tui.ui.terminal.color_depth import Palette256
 
             self._palette = Palette256()
-        self._closed_in_order = False
         self._first_theme(theme)
 
     action_bundles = session.bundles
@@ -244,7 +233,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
         """Wait for the first frame, then do the rest."""
         if not self.is_headless:
             loop = asyncio.get_running_loop()
-            self._remove_signals = handle_signals(loop, self._signalled, self._guard)
+            self._remove_signals = handle_signals(loop, self.quitting.quit_by_signal, self._guard)
         self.call_after_refresh(self._first_frame_drawn)
 
     def _first_frame_drawn(self) -> None:
@@ -386,57 +375,17 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     def action_quit_if_asked_twice(self) -> None:
         """Quit when the same was asked just before; else say that it takes two."""
-        now = time.monotonic()
-        if now - self._quit_asked <= QUIT_WINDOW:
-            self.action_leave()
-        else:
-            self._quit_asked = now
-            self.say(QUIT_HINT)
-            self.set_timer(QUIT_WINDOW, partial(self.main.unsay, QUIT_HINT))
+        self.quitting.quit_if_asked_twice()
 
     def action_leave(self) -> None:
-        """Close the session and end, unless it works and the user says no; asked again, at once."""
-        if self._leaving:
-            self.exit(Farewell())
-        elif self.state is not None and (work := self.state.activity.work):
-            from amplifier_tui.ui.dialogs.questions import Confirm
-
-            question = f"{work} is running. To quit stops it; what it did so far is kept."
-            self.ask(Confirm(question, "Quit"), lambda yes: self._close() if yes else None)
-        else:
-            self._close()
-
-    def _close(self) -> None:
-        self._leaving = True
-        self.say("Closing the session…")
-        self._leave("")
+        """Close the session and end."""
+        self.quitting.quit()
 
     async def action_quit(self) -> None:
         """Quit as the user would; Textual's own way to ask for it."""
-        self.action_leave()
-
-    def _signalled(self, name: str) -> None:
-        self._leaving = True
-        self._leave(f"Ended by {name}.")
-
-    @work
-    async def _leave(self, problem: str) -> None:
-        farewell = Farewell()
-        if self.link is not None:
-            farewell = await self.link.close(CLOSE_TIMEOUT)
-            self._closed_in_order = True
-        problems = " ".join(part for part in (problem, farewell.problem) if part)
-        self.exit(Farewell(farewell.last_answer, farewell.resume_command, problems))
+        self.quitting.quit()
 
     async def on_unmount(self) -> None:
         """Let the signals be what they were, and wait for what is being written."""
         self._remove_signals()
         await asyncio.to_thread(self.writer.shutdown)
-
-    def release(self, timeout: float) -> None:
-        """Close the session in so many seconds if the app ended without; called after `run`."""
-        if self.client is not None and not self._closed_in_order:
-            try:
-                self.client.close().result(timeout)
-            except Exception:
-                _log.exception("The session did not close after the screen had ended")

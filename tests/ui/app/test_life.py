@@ -20,8 +20,7 @@ from amplifier_tui.host.events import (
     TurnEnded,
     TurnStarted,
 )
-from amplifier_tui.ui.app import app as app_module
-from amplifier_tui.ui.app import pace
+from amplifier_tui.ui.app import pace, quitting
 from amplifier_tui.ui.app.app import AmplifierApp
 from amplifier_tui.ui.dialogs.questions import OpenLink, host_of
 from amplifier_tui.ui.dialogs.sheets import EventSheet
@@ -186,7 +185,7 @@ async def test_quitting_closes_the_session_and_brings_the_last_words_home() -> N
 async def test_a_session_that_does_not_close_does_not_hold_the_user(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(app_module, "CLOSE_TIMEOUT", 0.05)
+    monkeypatch.setattr(quitting, "CLOSE_TIMEOUT", 0.05)
     async with running(FakeClient(hang=True)) as drive:
         await drive.press("ctrl+x", "q")
         await drive.until(lambda: drive.app.return_value is not None)

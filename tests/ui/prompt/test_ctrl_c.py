@@ -57,7 +57,7 @@ async def test_at_rest_it_takes_two_to_quit() -> None:
 async def test_that_it_takes_two_is_said_only_as_long_as_it_is_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("amplifier_tui.ui.app.app.QUIT_WINDOW", 0.1)
+    monkeypatch.setattr("amplifier_tui.ui.app.quitting.QUIT_WINDOW", 0.1)
     async with running() as drive:
         await drive.press("ctrl+c")
         assert "The same key again quits." in drive.text()

@@ -1,0 +1,81 @@
+"""How the program ends: asked for twice, in order, by a signal, or without the session's answer."""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from amplifier_tui.ui.terminal.leave import Farewell
+
+if TYPE_CHECKING:
+    from amplifier_tui.ui.app.session_app import SessionApp
+
+_log = logging.getLogger(__name__)
+
+QUIT_WINDOW = 2.0
+"""Seconds in which a second ctrl+c quits."""
+QUIT_HINT = "The same key again quits."
+CLOSE_TIMEOUT = 5.0
+"""Seconds the session may take to close before the program ends without it."""
+
+
+class Quitting:
+    """Ends one app and closes its session."""
+
+    def __init__(self, app: SessionApp) -> None:
+        self._app = app
+        self._asked = float("-inf")
+        self._leaving = False
+        self._closed_in_order = False
+
+    def quit_if_asked_twice(self) -> None:
+        """Quit when the same was asked just before; else say that it takes two."""
+        now = time.monotonic()
+        if now - self._asked <= QUIT_WINDOW:
+            self.quit()
+        else:
+            self._asked = now
+            self._app.say(QUIT_HINT)
+            self._app.set_timer(QUIT_WINDOW, partial(self._app.main.unsay, QUIT_HINT))
+
+    def quit(self) -> None:
+        """Close the session and end, unless it works and the user says no; asked again, at once."""
+        state = self._app.state
+        if self._leaving:
+            self._app.exit(Farewell())
+        elif state is not None and (work := state.activity.work):
+            from amplifier_tui.ui.dialogs.questions import Confirm
+
+            question = f"{work} is running. To quit stops it; what it did so far is kept."
+            self._app.ask(Confirm(question, "Quit"), lambda yes: self._close() if yes else None)
+        else:
+            self._close()
+
+    def quit_by_signal(self, name: str) -> None:
+        """Close the session and end, whatever works."""
+        self._leaving = True
+        self._app.run_worker(self._end(f"Ended by {name}."))
+
+    def release(self, timeout: float) -> None:
+        """Close the session in so many seconds if the app ended without; called after `run`."""
+        client = self._app.client
+        if client is not None and not self._closed_in_order:
+            try:
+                client.close().result(timeout)
+            except Exception:
+                _log.exception("The session did not close after the screen had ended")
+
+    def _close(self) -> None:
+        self._leaving = True
+        self._app.say("Closing the session…")
+        self._app.run_worker(self._end(""))
+
+    async def _end(self, problem: str) -> None:
+        farewell = Farewell()
+        if self._app.link is not None:
+            farewell = await self._app.link.close(CLOSE_TIMEOUT)
+            self._closed_in_order = True
+        problems = " ".join(part for part in (problem, farewell.problem) if part)
+        self._app.exit(Farewell(farewell.last_answer, farewell.resume_command, problems))
