@@ -29,6 +29,9 @@ ONCE_FOUND: dict[str, list[Step]] = {
     "what was used is forgotten where all turns were taken back": [
         ("submit",), ("answer",), ("rewind", 0, 0), ("resume",),
     ],
+    "what waits is lost in another bundle where all turns were taken back": [
+        ("submit",), ("steer",), ("resume",), ("rewind", 0, 0), ("bundle", 1),
+    ],
 }  # fmt: skip
 
 

@@ -97,7 +97,8 @@ class Service(SessionCommands):
         """Open another bundle in a new session."""
         carried = None
         live = self._live
-        if live is not None and carry and live.store.rows:
+        # Prompts may wait where everything that was said has been taken back.
+        if live is not None and carry and (live.store.rows or live.turns.queue):
             carried = await live.moved()
         await self.open(OpenRequest(cwd=self._cwd, bundle=name), carried)
 
