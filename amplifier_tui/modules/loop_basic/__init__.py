@@ -1,6 +1,7 @@
-"""loop-basic: the agent loop of spec 001, with answers in one piece and parallel tool calls.
+"""loop-basic: the agent loop of spec 001 in its plain form, with parallel tool calls.
 
-It asks for whole answers (``stream: false``); a provider that streams all the same is shown.
+Its requests do not ask for streaming. The built-in providers go by their own ``stream`` setting:
+set that to false where an answer has to come in one piece.
 
 Config:
     default_provider: Name of the provider to use; the default is the mounted one with the lowest
@@ -26,7 +27,7 @@ class BasicSettings(LoopSettings):
 
 
 class BasicOrchestrator(LoopOrchestrator):
-    """The agent loop with answers in one piece."""
+    """The agent loop whose requests do not ask for streaming."""
 
     settings = BasicSettings
 
