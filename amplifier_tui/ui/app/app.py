@@ -140,6 +140,7 @@ class AmplifierApp(SessionApp, inherit_bindings=False):
 
     action_bundles = session.bundles
     action_sessions = session.sessions
+    action_search = session.search
     action_left_open = session.left_open
     action_new_session = session.new_session
     action_demo = session.demo

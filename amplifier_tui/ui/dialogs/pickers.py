@@ -20,6 +20,7 @@ from amplifier_tui.ui.dialogs.parts.sheet import KeyChoice, KeyRow
 from amplifier_tui.ui.fuzzy import rank
 from amplifier_tui.ui.state.formats import ago, plural
 from amplifier_tui.ui.state.small_sections import ShownNotice
+from amplifier_tui.ui.widgets.messages import ActionWanted
 from amplifier_tui.ui.widgets.pick_list import PickRow
 
 GLYPHS: dict[Level, tuple[str, str]] = {
@@ -38,10 +39,26 @@ class SessionPicker(AskingPicker[SessionCard]):
     WHAT = "sessions"
     KEY = "session_id"
     EMPTY = ("No session was stored here.", "No session matches.")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", show=False, priority=True),
+    ]
 
     def __init__(self, ask: Callable[[], Future[tuple[SessionCard, ...]]], current: str) -> None:
         super().__init__(ask)
         self._current = current
+
+    def _choices(self) -> Sequence[KeyChoice]:
+        choose, close = super()._choices()
+        return (choose, KeyChoice("/", "Search what was said", "search"), close)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A slash begins a search where no filter is typed; in one it is a letter."""
+        return not self.query_text if action == "search" else True
+
+    def action_search(self) -> None:
+        """Search all sessions instead."""
+        self.app.post_message(ActionWanted("session.search"))
+        self.finish()
 
     def _rows_for(self, query: str) -> Sequence[PickRow]:
         def text(card: SessionCard) -> str:

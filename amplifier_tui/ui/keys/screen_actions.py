@@ -50,6 +50,9 @@ _ROWS = (
         Action(
             "session.sessions", "Resume a session", "app.sessions", "", "l", "resume,sessions", "id"
         ),
+        Action(
+            "session.search", "Search all sessions", "app.search", "", "slash", "search", "words"
+        ),
         Action("session.left_open", "Sessions left open", "app.left_open", "", "J", "left-open"),
         Action("session.new", "New session", "app.new_session", "", "n", "new"),
         Action("session.demo", "Try the offline demo", "app.demo", "", "w", "demo"),

@@ -30,6 +30,7 @@ from amplifier_tui.ui.dialogs.parts.sheet import Sheet
 from amplifier_tui.ui.session.approvals import ApprovalDialogs
 from amplifier_tui.ui.session.forks import Forks
 from amplifier_tui.ui.session.going_back import GoingBack
+from amplifier_tui.ui.session.hits import HitOpener
 from amplifier_tui.ui.session.keyboard import Keyboard
 from amplifier_tui.ui.session.trust import TrustDialogs
 from amplifier_tui.ui.state.conversation.entries import NO_MODEL
@@ -84,6 +85,7 @@ class SessionLink:
         self.trust = TrustDialogs(screen, client, self.keyboard)
         self.forks = Forks(screen, client, state)
         self.going_back = GoingBack(screen, client, state, self.forks)
+        self.hits = HitOpener(screen, client, state, self._fetch_earlier)
         self._approvals_seen = -1
         self.opening = False
         """Whether the first session is still to come."""
@@ -143,6 +145,7 @@ class SessionLink:
     def _react(self, event: HostEvent) -> None:
         self.forks.take(event)
         self.going_back.take(event)
+        self.hits.take(event)
         match event:
             case SessionOpened():
                 self._opened(event)
@@ -294,18 +297,18 @@ class SessionLink:
             self._fetching = True
             self._screen.run_worker(self._fetch_earlier(), group="earlier")
 
-    async def _fetch_earlier(self) -> None:
+    async def _fetch_earlier(self, rows: int = EARLIER_PAGE) -> None:
         facts = self._state.facts
         session, before = facts.session_id, facts.earlier
         try:
-            events = await asyncio.wrap_future(self._client.history(before, EARLIER_PAGE))
+            events = await asyncio.wrap_future(self._client.history(before, rows))
         except Exception as error:
             self._screen.say(f"The earlier part cannot be read: {one_line(str(error))}", "warning")
             return
         finally:
             self._fetching = False
         if facts.session_id == session and facts.earlier == before:
-            facts.earlier = max(0, before - EARLIER_PAGE)
+            facts.earlier = max(0, before - rows)
             self._screen.show(self._state.prepend(events))
 
 

@@ -46,6 +46,20 @@ def sessions(
 
 
 @in_session
+def search(app: SessionApp, client: SessionClient, state: SessionState, words: str = "") -> None:
+    """Look for words in all stored sessions, and open one at the place."""
+    from amplifier_tui.ui.dialogs.sessions.search import SearchPicker
+
+    picker = SearchPicker(client.search, words)
+
+    def chosen(place: str) -> None:
+        if app.link is not None:
+            app.link.hits.open(picker.hits[int(place)])
+
+    app.ask(picker, chosen)
+
+
+@in_session
 def left_open(app: SessionApp, client: SessionClient, state: SessionState) -> None:
     """List the sessions that were open when the program was killed."""
     from pathlib import Path

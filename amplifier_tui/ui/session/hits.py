@@ -1,0 +1,100 @@
+"""Opens a session at the place that a search found."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from amplifier_tui.base.text import one_line
+from amplifier_tui.host.client import OpenRequest
+from amplifier_tui.host.events import Failed, SessionOpened
+from amplifier_tui.ui.state.conversation.entries import TextEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from amplifier_tui.host.client import SearchHit, SessionClient
+    from amplifier_tui.host.events import HostEvent
+    from amplifier_tui.ui.app.main_screen import MainScreen
+    from amplifier_tui.ui.state.session import SessionState
+
+FARTHEST = 5_000
+"""Stored rows that are fetched at most to come to a place."""
+_BEFORE = 20
+"""Rows fetched before the place, so that it does not stand alone."""
+
+
+class HitOpener:
+    """Opens the session of a hit, unless it is open, and goes to the row.
+
+    Args:
+        fetch: Shows so many more of the stored rows.
+    """
+
+    def __init__(
+        self,
+        screen: MainScreen,
+        client: SessionClient,
+        state: SessionState,
+        fetch: Callable[[int], Awaitable[None]],
+    ) -> None:
+        self._screen = screen
+        self._client = client
+        self._state = state
+        self._fetch = fetch
+        self._hit: SearchHit | None = None
+
+    def open(self, hit: SearchHit) -> None:
+        """Open a hit."""
+        card = hit.card
+        if card.session_id == self._state.facts.session_id:
+            self._screen.run_worker(self._show(hit), group="hit", exclusive=True)
+        elif not card.cwd:
+            self._screen.say("Nobody knows which folder that session is of.", "warning")
+        elif not Path(card.cwd).is_dir():
+            words = f"Its folder is gone, it can't be opened: {one_line(card.cwd)}"
+            self._screen.say(words, "warning")
+        else:
+            self._hit = hit
+            self._client.open(OpenRequest(cwd=Path(card.cwd), resume=card.session_id))
+
+    def take(self, event: HostEvent) -> None:
+        """Take one live event: the session opens or fails to."""
+        hit = self._hit
+        if hit is None or not isinstance(event, SessionOpened | Failed):
+            return
+        self._hit = None
+        if isinstance(event, SessionOpened) and event.session_id == hit.card.session_id:
+            self._screen.run_worker(self._show(hit), group="hit", exclusive=True)
+
+    async def _show(self, hit: SearchHit) -> None:
+        if hit.row < 0:
+            return
+        facts = self._state.facts
+        missing = facts.earlier - hit.row
+        if missing > FARTHEST:
+            self._screen.say(f"It is {missing:,} rows further up: too far to go there at once.")
+            return
+        if missing > 0:
+            await self._fetch(missing + _BEFORE)
+        # Drawn first, so that there is something to scroll.
+        await asyncio.sleep(0)
+        key = self._key(hit)
+        # Said since it was opened, it is not known by its row: then its prompt is.
+        places = (key, f"user:{hit.turn}")
+        if facts.session_id == hit.card.session_id and not any(
+            map(self._screen.show_entry, places)
+        ):
+            self._screen.say("The place was taken back or is not shown.", "warning")
+
+    def _key(self, hit: SearchHit) -> str:
+        """Return the key of the entry that shows the row; empty where none does."""
+        if hit.kind == "prompt":
+            return f"user:{hit.turn}"
+        if hit.kind == "call":
+            return f"tool:{hit.call_id}"
+        begin = f"block:r{hit.row}."
+        entries = self._state.entries
+        keys = (entry.key for entry in entries if isinstance(entry, TextEntry))
+        return next((key for key in keys if key.startswith(begin)), "")

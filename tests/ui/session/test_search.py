@@ -1,0 +1,109 @@
+from pathlib import Path
+
+import pytest
+
+from amplifier_tui.host.client import SearchFound, SearchHit, SessionCard
+from amplifier_tui.host.events import TurnStarted
+from amplifier_tui.ui.dialogs.pickers import SessionPicker
+from amplifier_tui.ui.dialogs.sessions.search import SearchPicker
+from amplifier_tui.ui.state.conversation.entries import TextEntry, UserEntry
+from tests.ui.driving import running
+from tests.ui.fake_client import FakeClient, opened
+from tests.ui.state.make import ended, make, turn
+
+
+def hit(cwd: Path, text: str, session_id: str = "s7", **place: object) -> SearchHit:
+    card = SessionCard(session_id=session_id, title=f"About [b]{session_id}", cwd=str(cwd), turns=3)
+    at = text.find("parser")
+    return SearchHit(
+        **{"card": card, "kind": "prompt", "text": text, "marks": ((at, at + 6),), **place}
+    )
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_a_search_from_the_list_of_sessions_opens_the_session_at_the_place(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    gone = hit(tmp_path / "gone", "the parser is gone", "s8", turn=1, row=0)
+    wanted = hit(tmp_path, "Why is the [red]parser slow?", turn=1, row=2)
+    client = FakeClient(found=SearchFound(hits=(gone, wanted), more=True))
+    async with running(client, size=size) as drive:
+        await drive.press("ctrl+x", "l")
+        await drive.dialog(SessionPicker)
+        await drive.press("slash")
+        await drive.dialog(SearchPicker)
+        assert "Type words" in drive.text()
+        await drive.write("parser")
+        await drive.until(lambda: "the [red]parser slow?" in drive.text())
+        assert "2+" in drive.text() and "About [b]s8" in drive.text()
+        assert client.named("search")[-1] == ("parser", False)
+        await drive.press("ctrl+t")
+        await drive.until(lambda: client.named("search")[-1] == ("parser", True))
+        await drive.press("enter")
+        await drive.closed()
+        assert "Its folder is gone" in drive.text()
+        before = len(client.named("open"))
+        await drive.app.run_by_id("session.search", "parser")
+        await drive.dialog(SearchPicker)
+        await drive.until(lambda: "slow?" in drive.text())
+        earlier = [
+            make(
+                TurnStarted,
+                turn=1,
+                prompt="Why is the [red]parser slow?",
+                session_id="s7",
+                replayed=True,
+            )
+        ]
+        client.earlier = tuple(earlier)
+        client.on_open = [
+            opened(session_id="s7", earlier=300),
+            *(ended(f"r{n}.0", f"Answer {n}.\n\n" * 3, session_id="s7") for n in range(300, 340)),
+        ]
+        await drive.press("down", "enter")
+        await drive.closed()
+        assert len(client.named("open")) == before + 1
+        request = client.named("open")[-1][0]
+        assert (request.resume, request.cwd) == ("s7", tmp_path)
+        transcript = drive.app.main.transcript
+        assert transcript is not None
+        await drive.until(lambda: isinstance(transcript.cursor, UserEntry))
+        assert client.named("history")[-1] == (300, 318)
+        assert "Why is the [red]parser slow?" in drive.text()
+
+
+async def test_a_search_says_that_sessions_are_still_read_and_what_went_wrong(
+    tmp_path: Path,
+) -> None:
+    client = FakeClient(found=SearchFound(indexing=True, done=4, changed=20))
+    async with running(client, size=(80, 24)) as drive:
+        await drive.app.run_by_id("session.search", "parser")
+        await drive.dialog(SearchPicker)
+        await drive.until(lambda: "Nothing was found yet." in drive.text())
+        assert "reading 4 of 20" in drive.text()
+        client.found = SearchFound(hits=(hit(tmp_path, "parser", "s1", kind="answer", row=5),))
+        await drive.until(lambda: "About [b]s1" in drive.text())
+        client.found = RuntimeError("no [i]index")
+        await drive.write("x")
+        await drive.until(lambda: "cannot be searched: no [i]index" in drive.text())
+
+
+async def test_an_answer_of_the_open_session_is_gone_to_without_opening_it_again(
+    tmp_path: Path,
+) -> None:
+    happened = [opened(session_id="s7"), turn(1, "look", session_id="s7")]
+    happened += [ended(f"r{n}.1", f"Answer {n}.\n\n" * 5, session_id="s7") for n in range(20)]
+    client = FakeClient(on_open=happened)
+    place = hit(tmp_path, "the parser", kind="answer", row=3, turn=1)
+    client.found = SearchFound(hits=(place,))
+    async with running(client, size=(80, 24)) as drive:
+        opens = len(client.named("open"))
+        await drive.app.run_by_id("session.search", "parser")
+        await drive.dialog(SearchPicker)
+        await drive.until(lambda: "the parser" in drive.text())
+        await drive.press("enter")
+        await drive.closed()
+        transcript = drive.app.main.transcript
+        assert transcript is not None
+        await drive.until(lambda: isinstance(transcript.cursor, TextEntry))
+        assert "Answer 3." in transcript.cursor.text and len(client.named("open")) == opens
