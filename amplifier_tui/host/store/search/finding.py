@@ -20,7 +20,8 @@ from amplifier_tui.paths import sessions_dir
 MOST_HITS: Final = 100
 _MOST_OF_ONE: Final = 5
 """Hits of one session, so that a long one does not hide the others."""
-_BEFORE: Final = 40
+_BEFORE: Final = 12
+"""Characters in front of the first word found: it is to be seen in a narrow list, too."""
 _AROUND: Final = 240
 _TIME: Final = 1.0
 """Seconds a search takes at most."""
