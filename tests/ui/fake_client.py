@@ -79,8 +79,8 @@ class FakeClient:
     previews: dict[str, BundlePreview] = field(default_factory=dict)
     stored: tuple[SessionCard, ...] = ()
     payloads: dict[int, str] = field(default_factory=dict)
-    arguments: str = '{"command": "rm -rf build"}'
-    wrong: str = ""
+    arguments: str | Exception = '{"command": "rm -rf build"}'
+    wrong: str | Exception = ""
     whole: str | Exception = ""
     reach: int | Exception = 0
     standing: tuple[RuleCard, ...] | Exception = ()
@@ -239,11 +239,11 @@ class FakeClient:
 
     def call_arguments(self, request_id: str) -> Future[str]:
         self.calls.append(("call_arguments", request_id))
-        return _done(self.arguments)
+        return _answer(self.arguments)
 
     def change_call(self, request_id: str, arguments: str) -> Future[str]:
         self.calls.append(("change_call", request_id, arguments))
-        return _done(self.wrong)
+        return _answer(self.wrong)
 
     def rule_reach(self, request_id: str) -> Future[int]:
         self.calls.append(("rule_reach", request_id))

@@ -1,6 +1,5 @@
 """The approval dialog: everything a decision needs, and keys that cannot be pressed by accident."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from typing import ClassVar
@@ -12,6 +11,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from amplifier_tui.base.text import one_line
 from amplifier_tui.host.client import Decision, SessionClient
 from amplifier_tui.host.events import ApprovalRequested
 from amplifier_tui.ui.dialogs import approval_words as words
@@ -331,8 +331,13 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
     async def action_edit(self) -> None:
         """Change the arguments of the call before it is allowed."""
         if self.request.editable and not self._confirming:
-            given = self._client.call_arguments(self.request.request_id)
-            self._editor.open(await asyncio.wrap_future(given))
+            try:
+                text = await self.answer_of(self._client.call_arguments(self.request.request_id))
+            except Exception as error:
+                # What a hook made of the arguments may be no JSON.
+                self.reader.say(f"It cannot be changed: {one_line(str(error), 300)}")
+                return
+            self._editor.open(text)
             self._show_state()
 
     async def action_edit_outside(self) -> None:
@@ -345,9 +350,13 @@ class ApprovalDialog(ReadingSheet[DialogAnswer], QuestionSheet[DialogAnswer]):
     async def action_judge(self) -> None:
         """Have the changed call judged; what is wrong with it is said, and it stays open."""
         if self._editor.is_open:
-            text = self._editor.text
-            changing = self._client.change_call(self.request.request_id, text)
-            self._editor.say(await asyncio.wrap_future(changing))
+            editor = self._editor
+            changing = self._client.change_call(self.request.request_id, editor.text)
+            try:
+                editor.say(await self.answer_of(changing))
+            except Exception as error:
+                # Whatever the host could not do is said below what was written.
+                editor.say(one_line(str(error), 300))
 
     async def action_send(self) -> None:
         """Refuse with what was written."""

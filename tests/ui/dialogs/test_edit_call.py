@@ -55,6 +55,19 @@ async def test_escape_leaves_the_editor_with_the_call_as_it_was() -> None:
         assert not drive.client.named("change_call")
 
 
+async def test_it_is_said_why_arguments_cannot_be_had_or_judged() -> None:
+    async with running() as drive:
+        arguments, drive.client.arguments = drive.client.arguments, TypeError("[b]no JSON")
+        await drive.push(ask(editable=True))
+        dialog = await drive.dialog(ApprovalDialog)
+        await drive.press("e")
+        assert drive.app.screen is dialog and "[b]no JSON" in drive.text()
+        assert not dialog.query_one(CallEditor).display
+        drive.client.arguments, drive.client.wrong = arguments, RuntimeError("the engine has ended")
+        await drive.press("e", "ctrl+o")
+        assert dialog.query_one(CallEditor).display and "the engine has ended" in drive.text()
+
+
 async def test_a_call_that_cannot_be_changed_offers_no_editor() -> None:
     async with running() as drive:
         await drive.push(ask())
